@@ -126,7 +126,7 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What is shown of a result.
+    """A result as it is shown.
 
     Attributes
     ----------

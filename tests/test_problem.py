@@ -275,7 +275,7 @@ def test_a_problem_does_not_change():
         ({"C": [1.0, 2.0]}, r"C has shape \(2,\)"),
         ({"C": np.linspace(-1, 1, 20)}, "C contains -1"),
         ({"C": np.full(20, np.nan)}, "C contains NaN"),
-        ({"kernel": "rbf"}, "kernel='rbf'"),
+        ({"kernel": "RBF"}, "kernel='RBF'"),
         ({"kernel": Precomputed()}, "expected a square matrix"),
     ],
 )

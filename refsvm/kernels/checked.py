@@ -264,7 +264,7 @@ class GivenMatrix(KernelMatrix):
 
     @property
     def kernel_name(self) -> str:
-        """What the values are made by, as it prints."""
+        """The kernel, as it prints."""
         return self._name
 
     def block(

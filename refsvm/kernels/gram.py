@@ -136,7 +136,7 @@ class Gram(KernelMatrix):
 
     @property
     def kernel_name(self) -> str:
-        """What the values are made by, as it prints."""
+        """The kernel, as it prints."""
         return short(self.kernel)
 
     @property

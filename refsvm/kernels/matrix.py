@@ -69,7 +69,7 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def kernel_name(self) -> str:
-        """What the values are made by, as it prints."""
+        """The kernel, as it prints."""
         return type(self).__name__
 
     def _summary(self) -> Summary:

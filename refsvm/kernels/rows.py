@@ -87,7 +87,7 @@ class KernelRows(KernelMatrix):
 
     @property
     def kernel_name(self) -> str:
-        """What the values are made by, as it prints."""
+        """The kernel, as it prints."""
         return self.gram.kernel_name
 
     def row(self, i: int) -> np.ndarray:

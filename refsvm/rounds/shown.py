@@ -1,4 +1,4 @@
-"""What is shown of leave-one-out and cross-validation: the first score in large type, or its bounds."""
+"""Leave-one-out and cross-validation as they are shown: the first score in large type, or its bounds."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from refsvm._checks import positive_or_inf, vector
+from refsvm.engine.unsolved import frames_within
 from refsvm.kernels.cached_rows import AllRows, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
@@ -249,7 +250,7 @@ def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start")
     if np.abs(point - given).max() > scale:
         warnings.warn(
             f"{name} is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
     return point
 
@@ -261,7 +262,7 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
             f"The features are so large that kernel values are only right to about {rounding:.3g}, and the "
             f"tolerance is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or choose "
             "a smaller gamma.",
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
 
 

@@ -46,7 +46,10 @@ def test_leave_one_out_of_several_classes(data):
     assert found["problem"]["classes"] == ["ash", "elm", "oak"]
     assert found["decided"]["other class"] == 24
     said = works("loo", *data("kind"), *SIZES).stdout
-    assert f"leave-one-out error {found['error']:.4f}: {(expected != KINDS).sum()} of 24 examples" in said
+    assert (
+        f"leave-one-out error {found['error']:.4f} ± 0.0576: {(expected != KINDS).sum()} of 24 examples"
+        in said
+    )
     assert "each example in 3 pairs of classes" in said
 
 
@@ -76,7 +79,8 @@ def test_leave_one_out_of_novelty(data):
     said = works("loo", *options).stdout
     assert "nu=0.3, tol=0.001" in said
     assert (
-        f"leave-one-out share outside {found['outside']:.4f}: {(expected < 0).sum()} of 24 examples" in said
+        f"leave-one-out share outside {found['outside']:.4f} ± 0.1039: {(expected < 0).sum()} of 24 examples"
+        in said
     )
 
 

@@ -37,7 +37,7 @@ X, Y, KERNEL = SETS["overlapping, rbf"]
         ({"X": np.where(X > 2, np.nan, X)}, "NaN"),
         ({"kernel": Sigmoid(gamma=0.5, coef0=-1.0)}, "not positive semi-definite"),
         ({"cache_mb": 0.001}, "does not hold the kernel matrix of 36 examples"),
-        ({"tracker": "svmp"}, "is not a PathTracker"),
+        ({"tracker": "smvp"}, "did you mean 'svmp'"),
         ({"engine": "fortran"}, 'choose "auto", "numba" or "numpy"'),
         ({"sample_weight": -np.ones(36)}, "must not be negative"),
         ({"sample_weight": (Y > 0) * 1.0}, "All examples of class -1 have weight 0"),

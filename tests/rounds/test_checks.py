@@ -55,13 +55,7 @@ def decided(check: Check, *solution, rows=None, **more) -> list[int]:
 
 
 def test_zero_alpha_keeps_the_sign_that_h_has():
-    signs = decided(
-        ZeroAlpha(),
-        [1, 1, -1, -1, 1],
-        [0.0, 0.0, 0.0, -0.5, 0.5],
-        [1.5, -0.1, 0.0, -1.0, 1.0],
-        kernel="linear",
-    )
+    signs = decided(ZeroAlpha(), [1, 1, -1, -1, 1], [0.0, 0.0, 0.0, -0.5, 0.5], [1.5, -0.1, 0.0, -1.0, 1.0])
     assert signs == [1, -1, 1, 0, 0]  # h = 0 counts as +1
 
 
@@ -105,14 +99,7 @@ BOUNDS = {
 def test_the_xi_alpha_bound_is_below_one_by_more_than_the_gap_does(name, label):
     alpha, margin, gap, proved = BOUNDS[name]
     y = np.array([label, label, -label, -label])
-    signs = decided(
-        XiAlphaBound(),
-        y,
-        y * [alpha, 0.3, 0.3, 0.6],
-        label * np.array([margin, 1, -1, -1]),
-        gap,
-        kernel="linear",
-    )
+    signs = decided(XiAlphaBound(), y, y * [alpha, 0.3, 0.3, 0.6], label * np.array([margin, 1, -1, -1]), gap)
     assert signs[0] == proved * label
 
 
@@ -133,24 +120,20 @@ def test_the_xi_alpha_bound_asks_for_room(name):
     alpha[0] = own
     for label in (1, -1):
         y = label * np.array([1, 1, -1, -1])
-        signs = decided(
-            XiAlphaBound(), y, label * alpha, label * np.array([1.0, 1.0, -1.0, -1.0]), kernel="linear", C=C
-        )
+        signs = decided(XiAlphaBound(), y, label * alpha, label * np.array([1.0, 1.0, -1.0, -1.0]), C=C)
         assert signs[0] == proved * label
 
 
 def test_the_xi_alpha_bound_takes_a_hard_margin_as_room_without_end():
     y = [1, 1, -1, -1]
-    assert (
-        decided(XiAlphaBound(), y, [0.4, 0.2, -0.3, -0.3], [1, 1, -1, -1], kernel="linear", C=np.inf)[0] == 1
-    )
+    assert decided(XiAlphaBound(), y, [0.4, 0.2, -0.3, -0.3], [1, 1, -1, -1], C=np.inf)[0] == 1
 
 
 def test_the_xi_alpha_bound_needs_a_distance_and_a_free_example():
     y, values = [1, 1, -1, -1], [1.0, 1.0, -1.0, -1.0]
     few = CachedRows(Gram(Linear(), np.eye(4)), megabytes(2.5, 4))
-    assert decided(XiAlphaBound(), y, [0.4, 0.2, -0.3, -0.3], values, kernel="linear", rows=few) == [0] * 4
-    assert decided(XiAlphaBound(), y, [0.0, 0.0, 0.0, 0.0], values, kernel="linear") == [0] * 4
+    assert decided(XiAlphaBound(), y, [0.4, 0.2, -0.3, -0.3], values, rows=few) == [0] * 4
+    assert decided(XiAlphaBound(), y, [0.0, 0.0, 0.0, 0.0], values) == [0] * 4
 
 
 def test_the_largest_distance():

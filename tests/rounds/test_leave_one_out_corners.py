@@ -11,7 +11,6 @@ import pytest
 
 from refsvm import (
     RBF,
-    TOP,
     DualProblem,
     KKTGap,
     Linear,
@@ -137,8 +136,8 @@ def test_any_two_numbers():
         ({"y": [1] * 30}, "single class"),
         ({"y": [1, -1]}, "y has shape"),
         ({"C": -1.0}, "C"),
-        ({"seeder": TOP}, "seeder=.* is not a Seeder"),
-        ({"stop": "kkt"}, "stop='kkt' is not a StoppingRule"),
+        ({"seeder": KKTGap}, "seeder=.* is not a Seeder"),
+        ({"stop": "kkt"}, "stop='kkt' is unknown; did you mean 'kkt-gap'"),
         ({"checks": ["zero"]}, "checks contains 'zero'; choose from 'zero alpha'"),
         ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
         ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of workers"),

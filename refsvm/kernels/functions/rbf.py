@@ -41,11 +41,10 @@ class RBF(Kernel):
 
     def __post_init__(self) -> None:
         given: Any = self.gamma
-        if given is None or isinstance(given, str):
-            said = "" if given is None else repr(given)
+        if given is None or given in ("scale", "auto"):
             raise ValueError(
-                f"RBF({said}): RBF needs a number, such as RBF(0.5); gamma='scale' is that of data, and belongs to what"
-                " is given them: kernel='rbf', gamma='scale'."
+                f'gamma={given!r} is not a number; RBF needs one, such as RBF(0.5). "scale" is that of data, and belongs '
+                'to a kernel that is given by name: kernel="rbf", gamma="scale".'
             )
         not_negative("gamma", given)
 
