@@ -17,6 +17,7 @@
 `solver`          iterate(): the readable loop; solve(): run it, or its compiled twin
 `walk`            what trackers stand on: events, the elbow and its inverse, the linear program
 `paths`           the optimum along any line of problems, for every C above all, and what it tells
+`derivatives`     how the optimum changes with C, weights, targets and parameters of the kernel
 `multiclass`      pairs of classes, prediction, trained models and their files
 `estimators`      SVC, SVR, OneClassSVM, SVCCV and SVRCV, with scikit-learn's conventions
 `engine`          limits, Ctrl-C and workers
@@ -32,6 +33,7 @@
 from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 
+import refsvm.derivatives  # which puts derivative and pullback into Solution
 from refsvm.kernels.functions import *
 from refsvm.paths.lines import *
 from refsvm.paths.parametric_path import parametric_path as parametric_path

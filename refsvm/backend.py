@@ -20,7 +20,7 @@ class Backend(Protocol):
     """The work of one call; not to be shared by threads."""
 
     used: dict[str, None]
-    """Its keys are "numpy", "numba", in the order in which they took steps in the latest solve."""
+    """Its keys are the engines, "numpy" or "numba", that have been asked for steps since it was cleared, each once."""
 
     @property
     def name(self) -> str:

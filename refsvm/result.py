@@ -245,6 +245,12 @@ class Solution(Shown):
     continue_to: ClassVar[Callable[..., Any]]
     """``continue_to(problem, **options)``: `refsvm.paths.continuing.continue_to`, which that file puts here."""
 
+    derivative: ClassVar[Callable[..., Any]]
+    """``derivative(name)``: `refsvm.derivatives.derivative.derivative`, which that file puts here."""
+
+    pullback: ClassVar[Callable[..., Any]]
+    """``pullback(alpha, intercept)``: `refsvm.derivatives.pullback.pullback`, which that file puts here."""
+
     def _summary(self) -> Summary:
         a, n = np.abs(self.alpha), self.problem.n
         support = int(np.count_nonzero(a))

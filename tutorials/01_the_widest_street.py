@@ -84,7 +84,12 @@ plt.show()
 #
 # Why wide? The classifier has to *generalise*: to be right on points that it has not seen. A new point near one of the
 # old ones is on the right side as long as it is off by less than the geometric margin. So the widest street
-# forgives the largest error of position at every point.
+# forgives the largest error of position at every point. It forgives errors of the line, too: turn it a little, and all
+# points stay on their sides as long as each moves by less than its distance. And two theorems count. A perceptron,
+# which corrects itself by every example that it gets wrong, makes at most :math:`(R/\rho)^2` corrections, where
+# :math:`\rho` is the geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines
+# through the origin). And of :math:`n` examples, each left out once, at most those on a margin can be predicted
+# wrongly: no other changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Found by a general optimiser
 # ----------------------------
@@ -258,7 +263,42 @@ print("without slack:", hard.status.value)
 # which is in LIBSVM; T. Glasmachers and C. Igel chose by gain (2006), and Glasmachers planned ahead (2008). T. Hastie
 # and colleagues followed the solution along :math:`C` (2004). The chapters of this book are these papers in their order
 # of ideas.
-#
+
+# fold: The code of this figure
+# alt: A time axis from 1963 to 2021 in three rows. Above, the models: separating hyperplanes, kernels, slacks,
+#     regression and novelty. In the middle, training: chunks, shrinking, pairs of variables, second order,
+#     gain, planning,
+#     conjugate steps. Below, many related problems: seeds, exact leave-one-out, the path of C, seeds for folds.
+events = {
+    "models": (
+        (1963, "widest margin"), (1992, "kernels"), (1995, "slacks"), (2000, "regression,\nnovelty"),
+    ),
+    "training": (
+        (1997, "chunks"), (1998, "pairs (SMO),\nshrinking"), (2001, "most violating"), (2005, "second order"),
+        (2006, "by gain"), (2008, "planning"), (2021, "conjugate"),
+    ),
+    "many problems": (
+        (2000, "seeds, ξα"), (2004, "path of C"), (2008, "sign of a\nleft-out example"), (2010, "any data"),
+        (2017, "folds"),
+    ),
+}  # fmt: skip
+figure, rows = plt.subplots(3, 1, figsize=(6.4, 7.2), sharex=True)
+place = {1963: 1984}  # the axis is cut: nothing else is before 1990
+for axes, (name, row) in zip(rows, events.items(), strict=True):
+    axes.axhline(0.0, color=INK, lw=1)
+    for k, (year, words) in enumerate(row):
+        at, height = place.get(year, year), (1.0, -1.0, 2.0, -2.0)[k % 4]
+        axes.vlines(at, 0.0, height, color="0.7", lw=1)
+        axes.plot(at, 0.0, "o", color=POSITIVE, ms=5)
+        axes.annotate(
+            f"{year}\n{words}", (at, height), ha="center", va="bottom" if height > 0 else "top", fontsize=8
+        )
+    axes.set(title=name, ylim=(-3.6, 3.6), xlim=(1981, 2024), yticks=[])
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.tick_params(bottom=False, labelbottom=False)
+plt.show()
+
+# %%
 # Exercises
 # ---------
 #

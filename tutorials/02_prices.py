@@ -68,9 +68,9 @@ plt.show()
 # * In :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
 #   :math:`w=\sum_ia_iy_ix_i`.
 # * In :math:`b` it is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is zero the bill has no
-#   bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint is the trace that b leaves.**
+#   bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes from** :math:`b`.
 # * In :math:`\xi_i` it is a straight line with the slope :math:`C-a_i-r_i`, which has to be zero too. With
-#   :math:`r_i\ge0` this says :math:`0\le a_i\le C`. **The box is the trace that the slack leaves.**
+#   :math:`r_i\ge0` this says :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
 # What remains when all this is put in is
 # :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. One change of names makes it simpler. Let the sign carry
@@ -89,6 +89,62 @@ plt.show()
 
 for i in (0, 2):
     print(f"example {i}: y = {y[i]:+d}, box from {problem.lower[i]:g} to {problem.upper[i]:g}")
+
+# %%
+# Three points by hand
+# --------------------
+#
+# Let the examples be numbers: 0 and 1 negative, 3 positive, and no slack. The street lies between 1 and 3, so
+# :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum says :math:`a_3=a_0+a_1`, and
+#
+# .. math:: f = a_0+a_1+a_3-\tfrac12(3a_3-a_1)^2 = 2a_3-\tfrac12(3a_3-a_1)^2 .
+#
+# For a given :math:`a_3` this is largest with :math:`a_1` as large as it can be: :math:`a_1=a_3`, :math:`a_0=0`. What
+# is left, :math:`2a_3-2a_3^2`, has its top at :math:`a_3=\tfrac12`, where :math:`f=\tfrac12` as well. The price of the
+# point that is not on a margin is zero.
+
+line, sides = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
+by_hand = solve(DualProblem.classification(line, sides, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
+print(
+    f"α = {by_hand.alpha.round(6) + 0.0}, w = {by_hand.alpha @ line[:, 0]:.3f}, b = {by_hand.intercept:.3f}"
+)
+print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
+
+# %%
+# There is a picture of the dual, too. Without slack the prices of each class have the same sum :math:`s`. Divided by
+# :math:`s` they are the weights of a mixture of the examples of that class, a point of its *convex hull*, and :math:`w`
+# is :math:`s` times the difference of the two points. The prices of the optimum belong to the two nearest points of the
+# hulls: the widest street is at a right angle to the line that joins them.
+
+# fold: The code of this figure
+# alt: Two clouds of points, each with the polygon of its convex hull. The two nearest points of the polygons are joined
+#     by a line, and the boundary crosses it in its middle at a right angle.
+from scipy.spatial import ConvexHull
+
+figure, axes = plt.subplots(figsize=(4.8, 4.8))
+parts = np.random.default_rng(3).normal(scale=0.6, size=(20, 2)) + np.outer(
+    np.repeat([-1, 1], 10), [1.0, 0.8]
+)
+of = np.repeat([-1, 1], 10)
+hulls = solve(DualProblem.classification(parts, of, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
+nearest = []
+for label, colour, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "^")):
+    corners = parts[of == label][ConvexHull(parts[of == label]).vertices]
+    axes.fill(*corners.T, fc="none", ec=colour, lw=1)
+    axes.plot(*parts[of == label].T, marker, color=colour, ms=5)
+    mix = np.abs(hulls.alpha[of == label])
+    nearest.append(mix @ parts[of == label] / mix.sum())
+axes.plot(*np.transpose(nearest), "D-", color=INK, ms=6, label="nearest points of the hulls")
+direction, middle = nearest[1] - nearest[0], np.mean(nearest, axis=0)
+across = np.array([-direction[1], direction[0]]) / np.linalg.norm(direction)
+axes.plot(*(middle + np.array([[-1.8], [1.8]]) * across).T, color=INK, lw=2, label="$h=0$")
+axes.set(xticks=[], yticks=[], aspect="equal")
+figure.legend(loc="outside lower center", ncols=2, frameon=False)
+plt.show()
+w_hulls = hulls.alpha @ parts
+print(
+    f"distance of the hulls {np.linalg.norm(direction):.4f}, width of the street {2 / np.linalg.norm(w_hulls):.4f}"
+)
 
 # %%
 # Never above

@@ -175,8 +175,8 @@ for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
 # The two engines
 # ---------------
 #
-# The loop above is plain NumPy. There is a second one, compiled with Numba, and each rule has a *twin* there: a
-# function of the same name that makes the same decisions. ``engine=`` says which one runs. The results are equal, to
+# The loop above is plain NumPy. There is a second one, compiled with Numba, and each of these rules has a *twin* there:
+# a function of the same name that makes the same decisions. ``engine=`` says which one runs. The results are equal, to
 # the last bit.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step

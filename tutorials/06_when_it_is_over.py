@@ -3,7 +3,7 @@ r"""
 ===================
 
 The loop of :doc:`chapter 5 <05_the_whole_loop>` stops when no pair gains more than a little. This chapter draws what
-that means: bars that have to get out of each other's way, with the intercept in the middle. It shows what a
+that means: marks that have to get out of each other's way, with the intercept in the middle. It shows what a
 tolerance is worth, in decisions and in the objective, and which other reasons to stop there are.
 """
 
@@ -23,8 +23,8 @@ data = make_banana(60, rng=1)
 problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.0)
 
 # %%
-# Bars that get out of each other's way
-# -------------------------------------
+# Marks that get out of each other's way
+# --------------------------------------
 #
 # A variable at its lower bound may only rise, one at its upper bound may only fall, a free one may do both. Draw
 # :math:`G_i` for all that may rise as marks that point up, for all that may fall as marks that point down. Chapter 3
@@ -152,6 +152,29 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 # .. shipped:: primal.py
 #    :object: best_intercept
 #
+# At an optimum without a free support vector the lowest part is flat: a whole interval of :math:`b` is valid, from the
+# highest :math:`G_i` of those that may rise to the lowest of those that may fall. Here is one, with a small :math:`C`.
+
+# fold: The code of this figure
+# alt: The cost F as a function of b, which falls, is flat over an interval, and rises. The interval is shaded, and a
+#     line marks its middle, which is the intercept of the package.
+even = np.concatenate([np.flatnonzero(data.y < 0)[:20], np.flatnonzero(data.y > 0)[:20]])
+stiff = DualProblem.classification(data.X[even], data.y[even], kernel=RBF(gamma=0.5), C=0.01)
+end = solve(stiff, stop=KKTGap(1e-9))
+low, high = end.gradient[end.alpha < stiff.upper].max(), end.gradient[end.alpha > stiff.lower].min()
+offsets = np.linspace(low - 0.4, high + 0.4, 400)
+losses = np.maximum(0.0, stiff.v * (end.gradient - offsets[:, None])).sum(axis=1)
+figure, axes = plt.subplots(figsize=(6.4, 3.0))
+axes.plot(offsets, end.alpha @ (stiff.v - end.gradient) / 2 + 0.01 * losses, color=POSITIVE, label="$F$")
+axes.axvspan(low, high, color="0.92", lw=0, label="every $b$ here is valid")
+axes.axvline(end.intercept, color=INK, lw=1, label="$b$ of the package")
+axes.set(xlabel="$b$", ylabel="$F$")
+axes.legend(frameon=False, loc="upper center")
+plt.show()
+count = ((stiff.lower < end.alpha) & (end.alpha < stiff.upper)).sum()
+print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the package takes {end.intercept:.3f}")
+
+# %%
 # The objective rises, the gap does not fall
 # ------------------------------------------
 #

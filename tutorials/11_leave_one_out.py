@@ -11,9 +11,9 @@ procedure is that of V. Franc, P. Laskov and K.-R. Müller (2008); how little a 
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Examples of the banana, coloured by what decided their leave-one-out prediction. Those without weight lie
-#     away from the boundary, the training errors beyond it, and those that needed a round along it; wrong ones are
-#     ringed.
+# alt: Examples of the banana and the boundary between the two kinds, coloured by what decided their leave-one-out
+#     prediction. Those without weight lie away from the boundary, the training errors beyond it, and those that needed
+#     a round along it; wrong ones are ringed.
 import time
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,12 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=kernel, C=C)
 
 banana = make_banana(250, rng=0)
 loo = leave_one_out(banana.X, banana.y, kernel=RBF(0.5), C=2.0, stop=LOODualityGap())
-LOODecisionDisplay.from_result(loo, banana.X)
+display = LOODecisionDisplay.from_result(loo, banana.X)
+side = np.linspace(-4.0, 4.0, 100)
+grid = np.stack(np.meshgrid(side, side), axis=-1)
+h = RBF(0.5)(grid.reshape(-1, 2), banana.X) @ loo.full_solution.alpha + loo.full_solution.intercept
+display.ax_.autoscale(False)
+display.ax_.contour(side, side, h.reshape(100, 100), levels=[0], colors="#222222", linewidths=1.5)
 plt.show()
 
 # %%
@@ -99,11 +104,12 @@ for tol in (1.0, 1e-3):
 # support vectors other than :math:`r` have room for its weight :math:`a`, that is :math:`\sum_j(U_j-\alpha_j)>a` where
 # :math:`U_j` is the upper bound. Let :math:`w_r` belong to the machine without :math:`r`.
 #
-# 1. *The machine moves little.* Give the weight to the free ones. The slope between :math:`r` and a free variable is
-#    :math:`\xi_r`, so :math:`f` falls by at most :math:`a\,\xi_r+R^2a^2`, and the optimum without :math:`r` is lower by
-#    no more. It is lower by at least :math:`a\,\xi_r+\tfrac12\lVert w-w_r\rVert^2`: on the way to it :math:`a` goes
-#    down the slope :math:`\xi_r`, no other move from an optimum goes up, and :math:`f` bends down by :math:`K`. Hence
-#    :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`.
+# 1. *The model moves little.* On removing :math:`r`, hand its weight :math:`a` to free support vectors. The slope of
+#    that exchange is :math:`-\xi_r` and its curvature at most :math:`2R^2`, so :math:`f` drops by at most
+#    :math:`a\,\xi_r+R^2a^2`; the optimum :math:`f_r^*` of the problem without :math:`r` can therefore be lower than
+#    :math:`f^*` by no more than this. Conversely, :math:`f` is concave with Hessian :math:`-K` and its gradient at the
+#    optimum allows no ascent, so :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`. Comparing the two bounds
+#    gives :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`. The figure below has both bounds.
 # 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
 #    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because
 #    :math:`2R^2a<1-\xi_r\le h(x_r)`.
@@ -115,6 +121,43 @@ for tol in (1.0, 1e-3):
 #    bounded, less :math:`C` for each positive support vector but :math:`r`. By the sum constraint that is
 #    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum still falls at 0, so :math:`h_r(x_r)>0`.
 #
+# Drawn for one example: :math:`f` on the way from the optimum to a point without :math:`r`, first to the one that hands
+# its weight to all free ones alike, then to the best one. Both end within the band of the two bounds.
+
+# fold: The code of this figure
+# alt: The objective along two straight ways from the full optimum to points without the example. Both fall. The one to
+#     the best point ends a little higher than the one that hands the weight on, and above the lower bound, which is a
+#     dashed parabola.
+whole = solve(problem, stop=KKTGap(1e-9))
+xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
+free = (problem.lower < whole.alpha) & (whole.alpha < problem.upper)
+r = int(np.argmax(free & (np.abs(whole.alpha) > 0.4)))
+ends = {
+    "to the weight handed on": AVG().seed(whole, problem.without(r)),
+    "to the best without r": solve(problem.without(r), stop=KKTGap(1e-9)).alpha,
+}
+a, R2, share = abs(whole.alpha[r]), 1.0, np.linspace(0.0, 1.0, 50)  # k(x, x) - k(x, x') <= 1
+figure, axes = plt.subplots(figsize=(6.4, 3.2))
+for (name, end), colour in zip(ends.items(), ("#D55E00", "#0072B2"), strict=True):
+    fall = [problem.objective(whole.alpha + t * (end - whole.alpha)) - whole.objective for t in share]
+    axes.plot(share, fall, color=colour, label=name)
+    assert fall[-1] >= -a * xi[r] - R2 * a**2 - 1e-9
+axes.plot(
+    share,
+    -share * a * xi[r] - R2 * (share * a) ** 2,
+    "--",
+    color="#222222",
+    label=r"at least $-a\xi_r-R^2a^2$",
+)
+axes.set(xlabel="share of the way", ylabel=r"$f-f^*$")
+axes.legend(frameon=False)
+plt.show()
+K = problem.gram.block(np.arange(heart.n))
+apart = whole.alpha - ends["to the best without r"]
+moved = np.sqrt(apart @ K @ apart)
+print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2) * a:.4f}")
+
+# %%
 # .. shipped:: rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
 #
@@ -185,7 +228,10 @@ def avg(alpha, lower, upper, r):
     """Return α with the weight of r shared by the free variables."""
     alpha, weight = np.where(np.arange(len(alpha)) == r, 0.0, alpha), alpha[r]
     free = np.flatnonzero((lower < alpha) & (alpha < upper) & (np.arange(len(alpha)) != r))
-    while abs(weight) > 1e-12 and len(free):
+    while abs(weight) > 1e-12:
+        if not len(free):  # all others then
+            others = (alpha < upper) if weight > 0.0 else (alpha > lower)
+            free = np.flatnonzero(others & (np.arange(len(alpha)) != r))
         taken = np.clip(alpha[free] + weight / len(free), lower[free], upper[free]) - alpha[free]
         alpha[free], weight = alpha[free] + taken, weight - taken.sum()
         free = free[(alpha[free] < upper[free]) if weight > 0.0 else (alpha[free] > lower[free])]

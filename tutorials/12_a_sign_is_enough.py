@@ -41,12 +41,11 @@ print(
 # When is a sign certain?
 # -----------------------
 #
-# Let :math:`F` be the primal objective without example :math:`r`. Look at all machines that cannot decide,
-# :math:`h(x_r)=0`, and suppose we knew that none of them has an objective below some number :math:`H`. Suppose
-# further that we stand at a machine with :math:`F<H`. Then the optimum is on our side of :math:`h(x_r)=0`: on the
-# straight way to an optimum on the other side there would be a machine with :math:`h(x_r)=0`. :math:`F` is convex
-# and largest at one of the ends, so that machine has an objective no larger than ours, below :math:`H`. A
-# contradiction.
+# Let :math:`F` be the primal objective without example :math:`r`. Suppose :math:`H` is a lower bound on :math:`F` over
+# all models with :math:`h(x_r)=0`. If the current model has :math:`F<H`, the optimum lies on the same side of
+# :math:`h(x_r)=0` as the current model. Otherwise the segment from the current model to the optimum would contain a
+# model with :math:`h(x_r)=0`, and by convexity its :math:`F` would be at most that of the current model, hence below
+# :math:`H`: a contradiction.
 #
 # Where does :math:`H` come from? From weak duality, as in chapter 2. :math:`h(x_r)=0` fixes the intercept,
 # :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`: a machine without intercept, with
@@ -66,6 +65,7 @@ print(
 #
 # .. shipped:: stopping/loo_duality_gap.py
 #    :object: _begin _ascend _decided
+#    :fold: How H is begun and raised, and when the sign is certain
 #
 # .. shipped:: stopping/loo_duality_gap.py
 #    :twin:
@@ -104,15 +104,20 @@ w, w_start, w_left = (
 )
 primal, dual = rest.primal_objective(machine.alpha), rest.objective(start)
 radius = np.sqrt(primal - dual - np.sum((w - w_start) ** 2) / 4)
-distance = np.linalg.norm((w + w_start) / 2 - w_left)
+centre = (w + w_start) / 2
+distance = np.linalg.norm(centre - w_left)
 print(f"example {left}: radius {radius:.4f}, distance of the machine without it {distance:.4f}")
-assert distance <= radius
+x_r, b = two.X[left], machine.intercept
+to_line = (centre @ x_r + b) / np.linalg.norm(x_r)
+print(f"its y = {two.y[left]:+.0f}; the line w·x + b = 0 is {to_line:+.4f} from the centre")
+assert distance <= radius < abs(to_line)
 
 # %%
 
 # fold: The code of this figure
 # alt: A disc in the plane of the two weights. The machine with the example and the seed lie inside it, joined by
-#     a dotted line whose middle is its centre. The machine without the example lies inside too.
+#     a dotted line whose middle is its centre. The machine without the example lies inside too. A dashed line, on which
+#     machines cannot decide the example, passes outside of the disc.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
@@ -124,23 +129,32 @@ for point, marker, colour, name in (
     (w_left, "*", INK, "$w_r$, without it"),
 ):
     axes.plot(*point, marker, color=colour, ms=10, ls="none", label=name)
+normal = x_r / np.linalg.norm(x_r)
+foot, along = centre - to_line * normal, np.array([-normal[1], normal[0]])
+reach = np.array([-1.5, 1.5])[:, None] * max(radius, abs(to_line) / 2)
+axes.plot(*(foot + reach * along).T, "--", color=INK, lw=1, label="$h(x_r)=0$, with this $b$")
 axes.set(xlabel="$w_1$", ylabel="$w_2$", aspect="equal")
 axes.autoscale_view()
 figure.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 # %%
-# Take the full machine for :math:`w` and a seed for :math:`\tilde\alpha`: both are known before a step is taken. All
-# machines in the ball agree about :math:`x_r`? Then so does :math:`w_r`. Write :math:`\varphi_i` for
-# :math:`\varphi(x_i)`. With :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`, :math:`h_r(x_r)` is the number :math:`\zeta`
-# that minimises :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`. It is positive if that sum still falls at
-# :math:`\zeta=0`. In the ball no :math:`c_i` is more than its value at the centre plus
-# :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. Larger :math:`c_i` leave fewer positive examples below their margin,
-# which make the sum fall, and put more negative ones beyond theirs, which make it rise. So if it falls with the largest
-# values, it falls with all. For the other sign the values are the smallest.
+# If the intercept were known, the sign would be seen here: all machines on one side of the dashed line predict the same
+# for :math:`x_r`, and the whole disc is on that side. With :math:`w` the intercept changes, too, so the argument needs
+# one more step.
+#
+# Use the full model as :math:`w` and a seed as :math:`\tilde\alpha`; both are available before any step is taken. If
+# every model in the ball predicts the same sign at :math:`x_r`, so does :math:`w_r`. To check this, write
+# :math:`\varphi_i` for :math:`\varphi(x_i)` and :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)`
+# is the :math:`\zeta` that minimises :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so it is positive if this convex
+# function is decreasing at :math:`\zeta=0`. Its slope at 0 increases with every :math:`c_i`, and in the ball
+# :math:`c_i` is at most its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is
+# negative for these largest values, it is negative for every model in the ball. The negative sign is certified in the
+# same way with the smallest values.
 #
 # .. shipped:: stopping/midpoint.py
 #    :object: radius distances certain_sign
+#    :fold: The radius, the distances, and the sign
 #
 # .. shipped:: stopping/ball_rule.py
 #    :twin:

@@ -147,12 +147,12 @@ print(
 # Examples leave, others join
 # ---------------------------
 #
-# In cross-validation one fold leaves and another joins. That is a line, too. The box of a *removed* example has no
-# width and travels from :math:`\alpha_r` to 0, and the example with it. An *added* example stands at 0. If 0 is right
-# for it, it is simply there. If it violates its condition, the bound ahead of it starts at 0 and moves to :math:`\pm C`
-# while :math:`t` goes from 0 to 1, and the example moves with that bound until its :math:`G` reaches :math:`b`; from
-# then on it is free. At :math:`t=1` all boxes are those of the new problem, so the walk ends at its optimum. This is
-# the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# Cross-validation exchanges one fold for another, which is also a line of problems. For a *removed* example, let both
+# bounds move linearly from :math:`\alpha_r` to 0; the variable is carried along. An *added* example starts at
+# :math:`\alpha=0`. If its optimality condition already holds, nothing needs to be done. Otherwise let its far bound
+# grow linearly from 0 to :math:`\pm C`; the variable follows that bound until its gradient reaches :math:`b`, and is
+# free from then on. At :math:`t=1` every box is that of the new problem, so the walk ends at its optimum. This is the
+# seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):

@@ -92,6 +92,7 @@ for C in (1.5, 5.0, 20.0):
 # %%
 # .. shipped:: trackers/hastie.py
 #    :object: Hastie.follow Hastie._next_step
+#    :fold: Hastie's tracker: the loop and one step
 #
 # .. shipped:: trackers/hastie.py
 #    :fold: The whole of Hastie's tracker
@@ -113,11 +114,12 @@ except ValueError as error:
     print(error)
 
 # %%
-# Let :math:`u=(u_0,u_M)` be a vector that the matrix sends to zero. Its first row says :math:`\mathbf 1^\top u_M=0`;
-# the others say :math:`K_{MM}u_M=-u_0\mathbf 1`, so :math:`u_M^\top K_{MM}u_M=0`. That is
-# :math:`\lVert\sum u_i\varphi(x_i)\rVert^2`: **along** :math:`u` **the street does not move at all**. :math:`w` is
-# unique, and a solution of the system is only unique up to such :math:`u`. Where they exist, one has a choice, and
-# the choice that gets furthest is a linear program. With :math:`d_p` any solution of the system, as a rate for
+# If the matrix is singular it has null vectors :math:`u=(u_0,u_M)`. The first row gives :math:`\mathbf 1^\top u_M=0`,
+# the others :math:`K_{MM}u_M=-u_0\mathbf 1`; multiplying by :math:`u_M` gives
+# :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`. So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor
+# any decision value: **along** :math:`u` **the street does not move at all**. The direction of the path is therefore
+# unique only up to such :math:`u`, and we may choose the :math:`u` that lets :math:`\lambda` fall furthest before a
+# variable meets its bound. That choice is a linear program. With :math:`d_p` any solution of the system, as a rate for
 # falling :math:`\lambda`, and the columns of :math:`N` a basis of the :math:`u_M`:
 #
 # .. math::
@@ -160,11 +162,13 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 #
 # .. shipped:: walk/linear_program.py
 #    :object: longest_fall
+#    :fold: The linear program in the package
 #
 # ``SVMP`` does that, and has a way out where several examples stand exactly between two sets:
 #
 # .. shipped:: trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step
+#    :fold: SVMP: the loop and its steps
 #
 # .. shipped:: trackers/backup.py
 #    :fold: The way out: points and directions found by SMO

@@ -37,8 +37,8 @@ def section(name: str, text: str) -> str:
         return ""
     lines = [
         f"## {HEADING}", "",
-        "What the paper claims, and what the tables of this page say of it. Machine, load and commit stand below the",
-        "tables of each section.",
+        "What the paper claims, and what the tables of this page say of it. Commit and processor stand below",
+        "the tables of each section, and the load if they have seconds.",
         "", "| the paper | here | verdict |", "|:---|:---|:---|",
     ]  # fmt: skip
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])

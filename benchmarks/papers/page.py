@@ -19,7 +19,7 @@ BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
     "[How long it takes](index.md#how-long-each-command-takes) is told for each command.",
     "A section with tables ends with one line for all of them: version and commit of the refsvm that measured them,",
-    "processor, and load, a mean of five minutes that is 1.0 if the script runs alone.",
+    "processor, and, if they have seconds, load: a mean of five minutes that is 1.0 if the script runs alone.",
     "Iterations, kernel rows and objectives come out the same again on the same processor.",
 )
 READS = {

@@ -92,7 +92,12 @@ def _draw(outcome: Outcome, file: Path) -> None:
         names = [
             ", ".join(str(row[key]) for key in ("data", "selector", "step", "engine")) for row in outcome.rows
         ]
-        bars(file, names, {"seconds": [row["seconds"].mean for row in outcome.rows]}, "mean seconds")
+        notes = [
+            f"{name}: {row['runs'] - row['converged']} of {row['runs']} runs did not converge, and are left out."
+            for name, row in zip(names, outcome.rows, strict=True)
+            if row["converged"] < row["runs"]
+        ]
+        bars(file, names, {"seconds": [row["seconds"].mean for row in outcome.rows]}, "mean seconds", notes)
         return
     from refsvm.display import ConvergenceDisplay
 

@@ -114,7 +114,12 @@ def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
         return
     parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
     spent = {part: [row[key] for row in rows] for part, key in parts.items()}
-    bars(file, [row["seeder"] for row in rows], spent, "seconds")
+    notes = [
+        f"{row['seeder']} rests on {row['unfinished_rounds']} rounds that are not solved."
+        for row in rows
+        if row["unfinished_rounds"]
+    ]
+    bars(file, [row["seeder"] for row in rows], spent, "seconds", notes)
 
 
 def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:

@@ -85,14 +85,23 @@ def loo(
 
 def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: Output) -> None:
     """Print a line for each seeder and stopping rule, and draw their seconds."""
+    ends = {f"{row['seeder']} {row['stop']}": Status[row["status"]] for row in rows}
+    notes = [
+        f"{name} is incomplete: {end.value}" for name, end in ends.items() if end is not Status.CONVERGED
+    ]
     columns = {"seeder": "{seeder}", "stop": "{stop}", **tables.scores_of(rows[0]), **COLUMNS}
+    columns |= {"unfinished": "{unfinished}" if any(row["unfinished"] for row in rows) else None}
+    columns |= {"status": tables.status_of if notes else None}
     output.show_table({"problem": description, "runs": rows}, rows, tables.heading(description), columns)
     if output.plot is not None:
-        names, seconds = [f"{row['seeder']} {row['stop']}" for row in rows], [row["seconds"] for row in rows]
-        bars(output.plot, names, {"": seconds}, "seconds")
-    for row in rows:
-        if row["status"] != Status.CONVERGED.name:
-            note(f"note: {row['seeder']} {row['stop']} is incomplete: {Status[row['status']].value}")
+        resting = [
+            f"{name} rests on {row['unfinished']} machines that are not solved."
+            for name, row in zip(ends, rows, strict=True)
+            if row["unfinished"] and row["status"] == Status.CONVERGED.name
+        ]
+        bars(output.plot, [*ends], {"": [row["seconds"] for row in rows]}, "seconds", notes + resting)
+    for each in notes:
+        note(f"note: {each}")
 
 
 COLUMNS: tables.Columns = {

@@ -37,8 +37,16 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
         plt.close(figure)
 
 
-def bars(file: Path, names: Sequence[str], parts: Mapping[str, Sequence[float]], label: str) -> None:
-    """Draw a bar for each name, its parts side by side from the left."""
+def bars(
+    file: Path,
+    names: Sequence[str],
+    parts: Mapping[str, Sequence[float]],
+    label: str,
+    notes: Sequence[str] = (),
+) -> None:
+    """Draw a bar for each name, its parts side by side from the left; notes stand above."""
+    from refsvm.display.canvas import write_notes
+
     with picture(file) as axes:
         ends = [0.0] * len(names)
         for part, values in parts.items():
@@ -46,5 +54,6 @@ def bars(file: Path, names: Sequence[str], parts: Mapping[str, Sequence[float]],
             ends = [end + value for end, value in zip(ends, values, strict=True)]
         axes[0].invert_yaxis()
         axes[0].set_xlabel(label)
+        write_notes(axes[0], notes)
         if len(parts) > 1:
             axes[0].legend(frameon=False)

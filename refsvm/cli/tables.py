@@ -82,7 +82,7 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: 
         "duality\ngap": "{duality_gap:.1e}",
         "training\nerror": "{training_error:.4f}",
         "support\nvectors": "{support_vectors}",
-        "status": None if all(converged) else lambda row: row["status"].lower().replace("_", " "),
+        "status": None if all(converged) else status_of,
     }
     print_table(heading(problem), columns, rows)
     if sum(converged) > 1:
@@ -138,6 +138,11 @@ def _in_common(rows: list[dict[str, Any]]) -> str:
             f"a training error of {solved[0]['training_error']:.4f}. {said}"
         )
     return said
+
+
+def status_of(row: Mapping[str, Any]) -> str:
+    """Return why a run ended, in words."""
+    return str(row["status"]).lower().replace("_", " ")
 
 
 def scores_of(row: Mapping[str, Any]) -> Columns:

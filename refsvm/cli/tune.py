@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import numpy as np
 import typer
@@ -89,7 +89,7 @@ def _show(search: Any, opened: Opened, training: Training, folds: int, output: O
     """Print the cells and the best one, and draw them."""
     results = search.cv_results_
     keys = {"score": "mean_test_score", "std": "std_test_score", "iterations": "mean_iterations",
-            "seconds": "mean_fit_time"}  # fmt: skip
+            "seconds": "mean_fit_time", "unsolved_splits": "unsolved_splits"}  # fmt: skip
     cells = [
         {**params, **{name: float(results[key][k]) for name, key in keys.items() if key in results}}
         for k, params in enumerate(results["params"])
@@ -102,7 +102,9 @@ def _show(search: Any, opened: Opened, training: Training, folds: int, output: O
             GridDisplay.from_results(results, ax=axes[0])
     elif output.plot is not None:
         scores = {"": [cell["score"] for cell in cells]}
-        bars(output.plot, [f"C={cell['C']:g}" for cell in cells], scores, "mean score")
+        stars = ["*" * bool(cell.get("unsolved_splits")) for cell in cells]
+        names = [f"C={cell['C']:g}{star}" for cell, star in zip(cells, stars, strict=True)]
+        bars(output.plot, names, scores, "mean score", [STARRED] * any(stars))
 
 
 def _tell(search: Any, opened: Opened, folds: int) -> None:
@@ -117,11 +119,16 @@ def _tell(search: Any, opened: Opened, folds: int) -> None:
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
     found = search.best_score_ if is_regression else 1 - search.best_score_
     typer.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
+    if "unsolved_splits" in results:
+        typer.echo(STARRED)
     given = " ".join(f"--{name} {value:.6g}" for name, value in search.best_params_.items())
     kernel = "" if search.kernel == "rbf" else f" --kernel {search.kernel}"
     typer.echo(
         f"Next: refsvm fit {data.name if data.name in names() else data.source}{kernel} {given} --model FILE"
     )
+
+
+STARRED: Final = "* These cells have splits that did not converge."
 
 
 def numbers(option: str, text: str) -> list[float]:
@@ -140,9 +147,13 @@ def _table(heading: str, results: dict[str, Any], values: np.ndarray) -> None:
     gammas = list(dict.fromkeys(each.get("gamma") for each in results["params"]))
     errors = values.reshape(len(Cs), len(gammas))
     columns: dict[str, Any] = {"gamma": None if gammas == [None] else "{gamma:.6g}"}
-    columns |= {f"C={C:g}": f"{{C{place}:.4f}}" for place, C in enumerate(Cs)}
+    columns |= {f"C={C:g}": f"{{C{place}}}" for place, C in enumerate(Cs)}
+    unsolved = np.asarray(results.get("unsolved_splits", np.zeros(values.size))).reshape(errors.shape) > 0.0
     rows = [
-        {"gamma": gamma, **{f"C{place}": error for place, error in enumerate(column)}}
-        for gamma, column in zip(gammas, errors.T, strict=True)
+        {
+            "gamma": gamma,
+            **{f"C{c}": f"{errors[c, g]:.4f}{'*' * bool(unsolved[c, g])}" for c in range(len(Cs))},
+        }
+        for g, gamma in enumerate(gammas)
     ]
     tables.print_table(heading, columns, rows)

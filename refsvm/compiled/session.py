@@ -10,11 +10,11 @@ import numba
 import numpy as np
 
 from refsvm._checks import read_only
-from refsvm.compiled.interface.layout import NOW, Source, State, support_of
+from refsvm.compiled.interface.layout import NOW, Source, State, Store, support_of
 from refsvm.compiled.solver.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.compiled.twins import parameters_of
 from refsvm.kernels.cached_rows import CachedRows
-from refsvm.kernels.products import RowParts
+from refsvm.kernels.products import RowParts, no_parts
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import TRACE_ROW, Trace
 from refsvm.solver.rules import Rules
@@ -64,7 +64,7 @@ class Session:
         # kept here: compiled code counts no references
         self._parameters = [parameters_of(rule) for rule in rules]
         select, length, check = twins
-        self._source = source_of(state.rows)
+        self._source, self._stores = source_of(state.rows)
         self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared, self._source)
 
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
@@ -72,7 +72,10 @@ class Session:
         shared = self.shared
         if trace is not self.trace or shared.stop_memory is not state.stop_memory:
             return False
-        if shared.slots is not state.rows.slots:  # memory for rows was released, and taken again
+        # memory for rows was released, and taken again
+        if shared.slots is not state.rows.slots or any(
+            store.slots is not of.slots for store, of in self._stores
+        ):
             return False
         if shared.selector_memory is not state.selector_memory or shared.step_memory is not state.step_memory:
             return False
@@ -92,17 +95,17 @@ class Session:
         now = self._now
         # copied in and out once a chunk: attributes of a Python object cannot be shared
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
-        numbers, computes = self._source.numbers, len(self._source.norms) > 0
         while True:
             computed = rows.computed
             self._counters[0] = rows.clock, rows.hits, computed
-            if computes:
-                numbers[:] = rows.filled, rows.ready
+            for store, of in self._stores:
+                # interpreted, a row takes long
+                of.numbers[:] = store.filled, -1 if numba.config.DISABLE_JIT else store.ready, store.clock
             outcome = next(self._steps)
+            for store, of in self._stores:
+                store.filled, _, store.clock = of.numbers.tolist()
             rows.clock, rows.hits = self._clock.item(), self._hits.item()
-            if computes:
-                rows.filled = int(numbers[0])
-                rows.count(self._computed.item() - computed)
+            rows.count(self._computed.item() - computed)
             if outcome == MISSING_ROW:
                 fetch(state, self._missing.item())
                 continue
@@ -121,14 +124,15 @@ class Session:
         return -1 if outcome == NO_PAIR else int(outcome)
 
 
-def source_of(rows: KernelRows) -> Source:
-    """Return what compiled code needs to compute the rows of a store by itself; see `RowParts`."""
-    # interpreted, a row takes long
-    if isinstance(rows, CachedRows) and not numba.config.DISABLE_JIT and (parts := rows.parts()) is not None:
-        return Source(*parts, rows.values, rows.owners, np.array([0, -1]))
-    line = np.empty(0, rows.values.dtype)
-    nothing = RowParts(line[:, None], line[:, None], line, 0.0)
-    return Source(*nothing, line[:, None], np.empty(0, dtype=np.int64), np.array([0, -1]))
+def source_of(rows: KernelRows) -> tuple[Source, list[tuple[KernelRows, Store]]]:
+    """Return what compiled code needs to make missing rows by itself, and the stores in which it keeps them."""
+    behind, line = getattr(rows.gram, "source", None), np.empty(0, rows.values.dtype)
+    stores, indices = [rows], np.empty(0, dtype=np.int64)
+    if isinstance(behind, CachedRows) and behind.values.dtype == line.dtype:
+        stores, indices = [behind, rows], rows.gram.indices
+    parts: RowParts = stores[0].gram.parts(line.dtype) or no_parts(line.dtype)
+    filled = [(s, Store(s.values, s.slots, s.stamps, s.owners, np.array([0, -1, 0]))) for s in stores]
+    return Source(*parts, filled[0][1], filled[-1][1], indices), filled
 
 
 def fetch(state: SolverState, missing: int) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     Axes = Figure = Any  # matplotlib is imported when something is drawn
 
-__all__ = ["PALETTE", "Axes", "Curves", "Display", "require", "require_some"]
+__all__ = ["PALETTE", "Axes", "Curves", "Display", "require", "require_some", "write_notes"]
 
 PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
 """Colours that differ for readers who do not see red and green (M. Okabe and K. Ito), those of the book."""
@@ -88,10 +88,15 @@ class Display:
 
     def _noted(self, notes: Sequence[str]) -> Self:
         """Write sentences above the axes; return the display itself."""
-        if notes:
-            lines = [line for note in notes for line in wrap(note, width=80)]
-            self.ax_.set_title("\n".join(lines), loc="left", fontsize="small")
+        write_notes(self.ax_, notes)
         return self._finished()
+
+
+def write_notes(ax: Axes, notes: Sequence[str]) -> None:
+    """Write sentences above axes, such as which runs did not converge."""
+    if notes:
+        lines = [line for note in notes for line in wrap(note, width=80)]
+        ax.set_title("\n".join(lines), loc="left", fontsize="small")
 
 
 def require(name: str, given: Any, kind: type | tuple[type, ...], advice: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm import DualProblem, Seeder, Solution, solve
 from refsvm._checks import shown
-from refsvm.display.canvas import Axes, Display, require
+from refsvm.display.canvas import Axes, Display, require, write_notes
 from refsvm.display.contrast import OWN_GROUND, ink
 from refsvm.seeders.exchange import added, removed
 
@@ -101,6 +101,8 @@ class GridDisplay(Display):
         Ascending.
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
         Mean score of each cell, and its mean number of steps.
+    unsolved : ndarray of shape (len(gammas), len(Cs)), optional
+        Number of splits of each cell that did not converge. Such a cell has a star, and a note above says how many do.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class GridDisplay(Display):
     gammas: np.ndarray
     scores: np.ndarray
     iterations: np.ndarray
+    unsolved: np.ndarray | None = None
 
     @classmethod
     def from_results(
@@ -156,9 +159,10 @@ class GridDisplay(Display):
         (gammas, row), (Cs, column) = (
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
-        table, scores = np.full((2, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
+        table, scores = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
+        unsolved = results.get("unsolved_splits", np.zeros(len(scores)))  # only there if some are
         for k in np.argsort(np.where(np.isnan(scores), -np.inf, scores)):  # the best ε of a cell comes last
-            table[:, row[k], column[k]] = scores[k], results["mean_iterations"][k]
+            table[:, row[k], column[k]] = scores[k], results["mean_iterations"][k], unsolved[k]
         return cls(Cs, gammas, *table).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> Self:
@@ -178,10 +182,19 @@ class GridDisplay(Display):
         bar = self.figure_.colorbar(image, ax=self.ax_, label="mean score")
         self.ax_.set_xticks(range(len(self.Cs)), [f"{C:g}" for C in self.Cs])
         self.ax_.set_yticks(range(len(self.gammas)), [f"{gamma:.3g}" for gamma in self.gammas])
+        stars = np.zeros(self.scores.shape) if self.unsolved is None else self.unsolved
         for (row, column), count in np.ndenumerate(self.iterations):
-            if steps and np.isfinite(count):
+            text = f"{count:,.0f}" * (steps and bool(np.isfinite(count))) + "*" * bool(
+                stars[row, column] > 0.0
+            )
+            if text:
                 color = ink(image.to_rgba(self.scores[row, column])[:3])
                 look = {"ha": "center", "va": "center", "color": color, "fontsize": 8, "gid": OWN_GROUND}
-                self.ax_.text(column, row, f"{count:,.0f}", **look)
+                self.ax_.text(column, row, text, **look)
         self.ax_.set(xlabel="C", ylabel=r"$\gamma$")
+        if found := int((stars > 0.0).sum()):
+            note = (
+                f"* {found} of {np.isfinite(self.iterations).sum()} cells have splits that did not converge."
+            )
+            write_notes(self.ax_, [note])
         return self._finished(bar.ax)

@@ -6,6 +6,7 @@
 `svccv`          SVCCV: SVC with C and γ chosen by cross-validation
 `svrcv`          SVRCV: SVR with C, γ and ε chosen by cross-validation
 `search_cv`      what both share
+`search_scores`  what both score cells by
 `search`         the grid behind them
 `results_table`  its table
 `scoring`        scorers of scikit-learn on decision values that are known

@@ -13,16 +13,14 @@ from refsvm.kernels.checked import gram_on
 from refsvm.kernels.gram import Gram, dense_gram, held_from_products
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.origin import around
-from refsvm.kernels.precision import share_held
 from refsvm.kernels.rows import megabytes
 from refsvm.kernels.sparse import squared_norms
 
 
-def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray, tol: float) -> KernelMatrix:
+def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
     """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them.
 
-    The budget is for both. The matrix is held as float32 where that is precise enough for penalties up to C, shape
-    (n,), and the tolerance.
+    The budget is for both.
     """
     gram, n = gram_on(kernel, X).centred, X.shape[0]
     # rows are then computed and stored one by one, within the budget, by each column for itself
@@ -30,14 +28,13 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float, C: np.ndarray,
         return gram
     if not isinstance(kernel, Kernel):
         return dense_gram(gram)
-    dtype = np.float32 if share_held(gram, C, tol) else np.float64
-    if megabytes(n, n) + megabytes(n, n, dtype) > cache_mb:
-        return dense_gram(gram, dtype)
+    if 2.0 * megabytes(n, n) > cache_mb:
+        return dense_gram(gram)
     origin = gram.origin
     if kernel.distance_scale > 0.0 and not is_sparse(gram.X):
         origin = gram.X.mean(axis=0)
     inner, norms = shared_products(gram.X, token, origin)
-    return held_from_products(gram, kernel, inner, norms, dtype)
+    return held_from_products(gram, kernel, inner, norms)
 
 
 _products: dict[tuple[str, bytes], tuple[np.ndarray, np.ndarray]] = {}

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from refsvm._checks import is_sparse, positions, version
 from refsvm.estimators.base import KernelMachine
+from refsvm.guards.kernel_values import noisy
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.growing import GrowingMatrix
@@ -28,7 +29,6 @@ from refsvm.multiclass.one_vs_one import convergence_message, kernel_values
 from refsvm.paths.continuing import Reached, continued
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
-from refsvm.solver.rounding import noisy
 
 TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""

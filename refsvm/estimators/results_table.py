@@ -47,6 +47,9 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
         result[f"mean_test_{name}"], result[f"std_test_{name}"] = means, deviations
         result[f"rank_test_{name}"] = ranks(means)
     result["mean_iterations"] = table("iterations").mean(axis=1)
+    unsolved = (table("converged") == 0.0).sum(axis=1)
+    if unsolved.any():
+        result["unsolved_splits"] = unsolved
     return result
 
 

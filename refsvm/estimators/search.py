@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +17,14 @@ import numpy as np
 from refsvm import arithmetic
 from refsvm._checks import version
 from refsvm.engine.limits import Interrupted
-from refsvm.engine.pool import in_workers, is_worth_workers, joblib_is_set_up, resubmitted, worker_count
+from refsvm.engine.pool import in_workers, joblib_is_set_up, resubmitted, worker_count
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring, SeveralScorings
 from refsvm.identity import IDENTITY, described, package_code
-from refsvm.kernels import Precomputed
-from refsvm.kernels.matrix import KernelMatrix
 from refsvm.rounds.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
 from refsvm.rounds.task import REGRESSION, Task, task_given
 from refsvm.seeders.base import Seeder
-from refsvm.solver.run import CoarseError
-from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.store import RunStore, digest, fingerprint
 
@@ -145,7 +140,7 @@ class Search:
             try:
                 # after the workers the loop below solves what is left: with one column there was nothing to share
                 workers = worker_count(n_jobs)
-                if workers > 1 and (joblib_is_set_up() or self._begins(X, labels, token, cells, take)):
+                if workers > 1 and (joblib_is_set_up() or self._is_compiled):
                     self._solve_at_once(X, labels, token, workers, cells, take)
                 for number, wanted in self._tasks(cells):
                     for cell in self._column(X, labels, token, number, wanted):
@@ -204,33 +199,10 @@ class Search:
                 tasks.append((number, wanted))
         return tasks
 
-    def _begins(
-        self,
-        X: Any,
-        labels: np.ndarray,
-        token: str,
-        cells: dict[Key, Cell],
-        take: Callable[[int, Cell], None],
-    ) -> bool:
-        """Solve columns in this thread until workers are over sooner with those that are left; whether they are.
-
-        Small searches are over sooner than threads are started. A column that workers get begins anew there, so that
-        its steps do not depend on them.
-        """
-        is_readable = self.options.get("engine") == "numpy"
-        left = [(number, wanted, sum(map(len, wanted))) for number, wanted in self._tasks(cells)]
-        while len(left) > 1:
-            number, wanted, _ = left[0]
-            began, column = time.perf_counter(), self._column(X, labels, token, number, wanted)
-            first, fits = next(column), sum(count for *_, count in left)
-            is_compiled = not is_readable and arithmetic.current.sparse is not None
-            if is_worth_workers(fits, time.perf_counter() - began, is_compiled):
-                column.close()
-                return True
-            del left[0]
-            for cell in chain([first], column):
-                take(number, cell)
-        return False
+    @property
+    def _is_compiled(self) -> bool:
+        """Whether threads pay: readable code would wait for the interpreter's lock."""
+        return self.options.get("engine") != "numpy" and arithmetic.current.sparse is not None
 
     def _solve_at_once(
         self,
@@ -259,58 +231,24 @@ class Search:
         self, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> Generator[Cell, None, None]:
         """Solve the wanted cells of one γ, all of them over one kernel matrix; another ε is another family."""
-        m, tol = len(self.Cs), self.options["tol"]
-        stop = self.options["stop"] or KKTGap(tol, relative=True)
-        # float32 rows have to be precise enough for the largest of the penalties that are solved here
-        largest = float(self.Cs[[place % m for places in wanted for place in places]].max())
-        C = largest * np.max([split.factors for split in self.splits], axis=0)
-        held = partial(column_gram, X, token, self.columns[number].kernel, self.options["cache_mb"], C)
-        # what is proved of a left-out example is proved of rows in double precision; regressions read no others
-        tol = 0.0 if self.one_out or self.epsilons[0] is not None else stop.tolerance
-        solve, done = partial(self._families, X, labels, number, stop), set[tuple[int, int]]()
-        try:
-            for cell in solve(held(tol), wanted):
-                done.add((cell.split, cell.place))
-                yield cell
-        except CoarseError:  # the decision values vary by so little
-            left = [
-                [place for place in places if (split.number, place) not in done]
-                for split, places in zip(self.splits, wanted, strict=True)
-            ]
-            yield from solve(held(0.0), left)
-
-    def _families(
-        self,
-        X: Any,
-        labels: np.ndarray,
-        number: int,
-        stop: StoppingRule,
-        gram: KernelMatrix,
-        wanted: list[list[int]],
-    ) -> Iterator[Cell]:
-        """Solve the wanted cells of one kernel matrix, one ε after another."""
-        m = len(self.Cs)
-        refuses = not isinstance(self.columns[number].kernel, Precomputed)
+        m, stop = len(self.Cs), self.options["stop"] or KKTGap(self.options["tol"], relative=True)
+        gram = column_gram(X, token, self.columns[number].kernel, self.options["cache_mb"])
         for e, epsilon in enumerate(self.epsilons):
             some = [[place % m for place in places if place // m == e] for places in wanted]
             if any(some):
                 task = task_given(None, labels, None, gram, epsilon=epsilon)
                 score = self._score(X, labels, number, e * m, task)
-                for cell in self._cells(task, some, score, refuses, stop=stop, epsilon=epsilon):
+                for cell in self._cells(task, some, score, stop=stop, epsilon=epsilon):
                     yield cell._replace(place=cell.place + e * m)
 
-    def _cells(
-        self, task: Task, wanted: list[list[int]], score: Score | None, refuses_float32: bool, **more: Any
-    ) -> Iterator[Cell]:
+    def _cells(self, task: Task, wanted: list[list[int]], score: Score | None, **more: Any) -> Iterator[Cell]:
         """Solve the wanted values of C of one family."""
         options = {name: value for name, value in self.options.items() if name not in ("tol", "stop")} | more
         if self.one_out:
             del options["shrinking"]  # rounds of one example less are short
             return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
         del options["epsilon"]  # the task has it
-        return solve_cells(
-            task, self.Cs, self.splits, wanted, self.seeder, score, refuses_float32=refuses_float32, **options
-        )
+        return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)
 
     def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:
         """Return how cells are scored; None for accuracy or R². `first` is the first place of the family."""

@@ -17,26 +17,18 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
-from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm._checks import shown
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
-from refsvm.estimators.scoring import (
-    Scoring,
-    SeveralScorings,
-    named_scores,
-    refuse_probabilities,
-    refuse_refit,
-    takes_weights,
-)
+from refsvm.estimators.scoring import refuse_refit
 from refsvm.estimators.search import GammaColumn, Search
+from refsvm.estimators.search_scores import SearchScores
 from refsvm.estimators.validation import (
     LARGEST_SQUARED_WEIGHT,
     NO_LABELS,
@@ -54,12 +46,9 @@ _log = logging.getLogger("refsvm")
 
 WITH_GAMMA: Final = ("rbf", "poly", "sigmoid")
 
-MOST_COPIES: Final = 1000
-"""Weights above are not made copies for a scorer that takes no weights."""
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SearchCV(KernelEstimator, ABC):
+class SearchCV(SearchScores, KernelEstimator, ABC):
     """Base of `SVCCV` and `SVRCV`, which describe the parameters.
 
     A subclass says what labels are, what else the grid varies, and which splits cannot be trained on.
@@ -91,15 +80,6 @@ class SearchCV(KernelEstimator, ABC):
         "store": [str, Path, None],
         "refit": ["boolean", str, callable],
     }
-
-    _model: ClassVar[type]
-    """The estimator whose parameters are chosen."""
-
-    _held_out: ClassVar[type]
-    """The same as a scorer gets it."""
-
-    _usual: ClassVar[str]
-    """The score that is taken where none is named."""
 
     _is_classifier: ClassVar[bool] = False
 
@@ -251,145 +231,13 @@ class SearchCV(KernelEstimator, ABC):
             )
         return one_out, self.stop
 
-    # -- scores ----------------------------------------------------------------------------------------------------
-
-    @property
-    def _named_scoring(self) -> Any:
-        """`scoring`, None for the usual score."""
-        return None if isinstance(self.scoring, str) and self.scoring == self._usual else self.scoring
-
-    @property
-    def _scorings(self) -> dict[str, Any]:
-        """The scores by name: "score" if it is one, nothing for the usual score."""
-        scoring = self._named_scoring
-        if isinstance(scoring, dict):
-            return scoring
-        if isinstance(scoring, list | tuple):
-            return {name: name for name in scoring}
-        return {} if scoring is None else {SINGLE: scoring}
-
-    def _refuse_scoring(self) -> None:
-        """Refuse scores without a name, and a `refit` that chooses none of several; before anything is computed."""
-        if isinstance(self.scoring, dict | list | tuple):
-            named_scores(self.scoring)
-            refuse_refit(self.refit, self._scorings)
-        for given in self._scorings.values():
-            refuse_probabilities(given, self._model.__name__)
-
-    def _scorers(self) -> dict[str, Any]:
-        """Return the scorers by name; one that is named takes weights, if its metric does."""
-        scorers = {}
-        for name, scorer in self._scorings.items():
-            if isinstance(scorer, str):
-                scorer = get_scorer(scorer)
-                if get_config()["enable_metadata_routing"] and takes_weights(scorer):
-                    scorer.set_score_request(sample_weight=True)
-            scorers[name] = scorer
-        return scorers
-
-    def _scoring_with(
-        self, classes: np.ndarray | None, metadata: dict[str, dict[str, Any]], splits: list[Split]
-    ) -> Scoring | SeveralScorings | None:
-        """Return how cells are scored; None for the usual score."""
-        given, scorers, shared, config = self._scorings, self._scorers(), self._shared(), get_config()
-        unweighted = [name for name, scorer in scorers.items() if not takes_weights(scorer)]
-        repeats = bool(unweighted) and self._are_copies(splits, [given[name] for name in unweighted])
-        made = {
-            name: Scoring(
-                scorer, given[name], self._held_out, shared, classes, metadata[name], config,
-                repeats=repeats and name in unweighted,
-            )
-            for name, scorer in scorers.items()
-        }  # fmt: skip
-        return SeveralScorings(made) if isinstance(self.scoring, dict | list | tuple) else made.get(SINGLE)
-
-    @staticmethod
-    def _are_copies(splits: list[Split], unweighted: list[Any]) -> bool:
-        """Whether all weights of test examples are numbers of copies; warn if some would have to count by halves.
-
-        `unweighted` are the scores that take no weights.
-        """
-        unequal = [each.test_weights for each in splits if (each.test_weights != each.test_weights[0]).any()]
-        if all((weights == np.floor(weights)).all() and weights.max() <= MOST_COPIES for weights in unequal):
-            return bool(unequal)
-        names = ", ".join(map(repr, unweighted))
-        warnings.warn(
-            f"scoring={names} take{'s' * (len(unweighted) == 1)} no weights, so that the examples of a split count "
-            "alike in it; give a scorer with an argument sample_weight, or whole weights.",
-            stacklevel=4,
-        )
-        return False
-
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that the search and the estimator have by one name."""
         # `verbose` tells of cells here, and of steps there
         names = (set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))) - {"verbose"}
         return {name: getattr(self, name) for name in names}
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score of the best estimator on other examples, by `scoring`.
-
-        Parameters
-        ----------
-        X : array-like or sparse of shape (t, d)
-        y : array-like of shape (t,)
-            Labels or targets.
-        sample_weight : array-like of shape (t,), optional
-
-        Returns
-        -------
-        float
-        """
-        best, scorer, more = (
-            self._best(),
-            self.scorer_,
-            {} if sample_weight is None else {"sample_weight": sample_weight},
-        )
-        if isinstance(scorer, dict):
-            if not isinstance(self.refit, str):
-                raise ValueError(
-                    f"score() needs one score, and scoring= names {', '.join(scorer)}; give refit= the name of one."
-                )
-            scorer = scorer[self.refit]
-        # the scorer may ask for score, which is that of the estimator and not this one
-        score = scorer(best, self._checked(X, reset=False), y, **more)
-        return float(score[self.refit] if isinstance(score, dict) else score)
-
-    @property
-    def scorer_(self) -> Any:
-        """The scorer, or of several a dictionary by name."""
-        check_is_fitted(self, "cv_results_")
-        if isinstance(self.scoring, dict | list | tuple):
-            return self._scorers()
-        return self._scorers().get(SINGLE) or get_scorer(self._usual)
-
     # -- splits ----------------------------------------------------------------------------------------------------
-
-    def get_metadata_routing(self) -> Any:
-        """Return which metadata goes where: to the splitter and the scorer what they request, such as groups."""
-        router = MetadataRouter(owner=self).add_self_request(self)
-        mapping = {name: MethodMapping().add(caller="fit", callee=name) for name in ("split", "score")}
-        router.add(splitter=self.cv, method_mapping=mapping["split"])
-        for name, scorer in self._scorers().items():
-            router.add(**{f"scorer {name}": scorer}, method_mapping=mapping["score"])
-        return router
-
-    def _routed(
-        self, params: dict[str, Any], weights: np.ndarray | None
-    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Return what goes to the splitter, and what to each scorer."""
-        scorers, weighted = self._scorers(), {} if weights is None else {"sample_weight": weights}
-        if get_config()["enable_metadata_routing"] and (params or scorers):
-            routed = process_routing(self, "fit", **(params | weighted if scorers else params))
-            return routed["splitter"]["split"], {name: routed[f"scorer {name}"]["score"] for name in scorers}
-        if unknown := sorted(set(params) - {"groups"}):
-            raise TypeError(
-                f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}; it takes "
-                "sample_weight and groups, and what the splitter and the scorer request once "
-                "sklearn.set_config(enable_metadata_routing=True) is called."
-            )
-        for_splits = {name: value for name, value in params.items() if value is not None}
-        return for_splits, {name: weighted if takes_weights(each) else {} for name, each in scorers.items()}
 
     def _splits(
         self, X: Any, y: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, params: dict[str, Any]

@@ -71,7 +71,7 @@ class SVC(ClassifierMixin, Incremental):
         d of "poly", and c of "poly" and "sigmoid".
     tol : float or StoppingRule, default 1e-3
         ε: training ends when the KKT gap is not above ε times the range of the decision values, or above ε where that
-        range is more than 1. Small problems are then polished (`refsvm.solver.polish`). A rule, such as
+        range is more than 1. Small problems are then polished (`refsvm.guards.polish`). A rule, such as
         ``KKTGap(1e-3)``, which is absolute, decides itself.
     selector, step : WorkingSetSelector and StepRule, optional
         Which pair moves next, and how far; `SecondOrder` and `PlanningAheadStep` by default. A selector that considers

@@ -77,7 +77,8 @@ class SVCCV(ClassifierMixin, SearchCV):
         equal to 12 digits the first is taken; `GridSearchCV` takes the one that rounding has made the largest.
     cv_results_ : dict of ndarrays
         Keys and order of `sklearn.model_selection.GridSearchCV`, and ``mean_iterations``. Scores are
-        weighted by `sample_weight`, if the scorer takes it.
+        weighted by `sample_weight`, if the scorer takes it. Where cells did not converge, ``unsolved_splits`` counts
+        the splits of each cell that did not.
     n_splits_, n_iter_ : int
         Number of splits; steps of all cells together, at least 1.
     best_estimator_ : SVC

@@ -13,6 +13,7 @@ import numpy as np
 from refsvm._checks import hint
 from refsvm.engine.unsolved import REMEDY
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
+from refsvm.result import Status
 from refsvm.summary import Shown, cut
 from refsvm.summary import Summary as Shows
 
@@ -20,7 +21,7 @@ REFUSED: Final = "REFUSED"
 """Status of a run that the strategy refused."""
 
 UNSOLVED: Final = tuple(status.name for status in REMEDY)
-"""Status of runs that ended before their stopping rule was satisfied: what they needed is not known."""
+"""Status of runs without a solution: they were cut short, or nothing separates the classes."""
 
 Values = Mapping[int, float]
 """A metric by permutation."""
@@ -52,8 +53,13 @@ def values_of(
 
 
 def is_unsolved(record: Mapping[str, Any]) -> bool:
-    """Whether a run ended at a limit, or stalled."""
-    return str(record.get("status")).upper() in UNSOLVED
+    """Whether a run ended at a limit, stalled, or has no solution."""
+    return _status(record) in UNSOLVED
+
+
+def _status(record: Mapping[str, Any]) -> str:
+    """Return the status of a run in capital letters."""
+    return str(record.get("status")).upper()
 
 
 def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple[str, str], int]:
@@ -79,18 +85,24 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
 
 
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a note for each strategy with runs that ended unsolved, or rest on machines that did.
+    """Yield a note for each strategy with runs that ended unsolved or without a solution, or rest on machines that did.
 
     It says how many, why, and on which problems.
     """
     for name in dict.fromkeys(record["strategy"] for record in records):
         own = [record for record in records if record["strategy"] == name]
         lost = [record for record in own if is_unsolved(record)]
-        if lost:
-            reasons = ", ".join(sorted({str(record["status"]).upper() for record in lost}))
+        cut = [record for record in lost if _status(record) != Status.INSEPARABLE.name]
+        if cut:
+            reasons = ", ".join(sorted({_status(record) for record in cut}))
             yield (
-                f"{name} did not converge in {len(lost)} of {len(own)} runs ({reasons}; {_where(lost, own)}), "
+                f"{name} did not converge in {len(cut)} of {len(own)} runs ({reasons}; {_where(cut, own)}), "
                 "which are left out."
+            )
+        if answered := [record for record in lost if record not in cut]:
+            yield (
+                f"{name} found that no function of the kernel separates the classes in {len(answered)} of {len(own)} "
+                f"runs (INSEPARABLE; {_where(answered, own)}), which have no solution to be measured and are left out."
             )
         if resting := [record for record in own if record.get("unfinished") and not is_unsolved(record)]:
             yield (
@@ -124,7 +136,8 @@ class Summary:
     pairs : int or None
         Number of these permutations; None where there is no baseline.
     unsolved : int
-        Number of permutations whose run ended at a limit or stalled. They count in nothing else.
+        Number of permutations whose run ended at a limit, stalled, or found that nothing separates the classes. They
+        count in nothing else.
     """
 
     runs: int

@@ -446,7 +446,10 @@ def _tell(failures: Sequence[_Failure], ended: Sequence[Mapping[str, Any]]) -> N
     if failures:
         raise failures[0].error
     if said := " ".join(unsolved_notes(ended)):
-        warn(f"{said} What they measure is not that of a solution: raise the limits, or scale the features.")
+        warn(
+            f"{said} What they measure is not that of a solution: raise the limits, or scale the features; where "
+            "nothing separates the classes, give a finite C."
+        )
 
 
 def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | _Failure | None]:

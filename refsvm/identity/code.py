@@ -176,8 +176,9 @@ def _is_made(found: type, name: str, value: Any) -> bool:
         return True
     if not (is_dataclass(found) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
-    # the representation of a dataclass is wrapped by a function of its own file
-    return value.__code__.co_filename == "<string>" or of_object(value) is Origin.PYTHON
+    # the representation of a dataclass is wrapped by a function of its own file; code that is typed as text is
+    # "<string>", too, but not made by the function that makes that of a dataclass
+    return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
 
 
 # -- on disk -------------------------------------------------------------------------------------------------------

@@ -61,10 +61,13 @@ def of_object(value: Any) -> Origin:
     name = getattr(value, "__module__", None)
     module = sys.modules.get(name) if isinstance(name, str) else None
     if module is None:
-        return Origin.PYTHON if name in (None, "builtins") else Origin.USER
+        return Origin.PYTHON if name in (None, "builtins") and not _functions(value) else Origin.USER
     found = of_module(module)
     if found is Origin.USER or named(value) is value:
         return found
+    # what was typed as text bears the name that its namespace has, such as that of a module of Python
+    if not all(map(_is_of_a_module, _functions(value))):
+        return Origin.USER
     # a class of a file of one's own may bear the name of another module
     files = {each.__code__.co_filename for each in _functions(value)}
     alien = [each for each in files if not each.startswith("<") and of_file(each, str(name)) is Origin.USER]
@@ -83,6 +86,13 @@ def _functions(value: Any) -> list[FunctionType]:
     """Return a function itself, or those of a class."""
     held = [value, *vars(value).values()] if isinstance(value, type) else [value]
     return [each for each in held if isinstance(each, FunctionType)]
+
+
+def _is_of_a_module(function: FunctionType) -> bool:
+    """Whether the globals of a function are those of a module, or those that Python gives to a named tuple."""
+    name = str(function.__globals__.get("__name__"))
+    module = sys.modules.get(name)
+    return name.startswith("namedtuple_") or (module is not None and vars(module) is function.__globals__)
 
 
 def signature(value: Any) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 =============  ====================================================
 `functions`    the formulas, one kernel per file, `base` first
+`differences`  the derivative of any kernel by its parameters
 `names`        a kernel by its name; γ by "scale" and "auto"
 `gram`         Gram: K on a data set, block by block
 `blocks`       blocks of a matrix that is held, or being written

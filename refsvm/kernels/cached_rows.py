@@ -10,10 +10,8 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import positive_or_inf
-from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
-from refsvm.kernels.products import RowParts
 from refsvm.kernels.rows import KernelRows, megabytes
 
 TIMED: Final = 4
@@ -37,8 +35,8 @@ class CachedRows(KernelRows):
 
     Attributes
     ----------
-    owners : ndarray of shape (capacity,), int64
-        Row stored in each slot, −1 if free.
+    ready : int
+        Slots that compiled code may fill by itself; −1 until it is known how long a row takes.
 
     Raises
     ------
@@ -81,15 +79,11 @@ class CachedRows(KernelRows):
         self.stamps = np.zeros(capacity, dtype=np.int64)
 
     @property
-    def ready(self) -> int:
-        """Slots that compiled code may fill by itself; −1 until it is known how long a row takes."""
+    def ready(self) -> int:  # type: ignore[override]
+        """Slots that compiled code may fill by itself."""
         if self._timed < TIMED:
             return -1
         return self.capacity if self._buffer is None else self._buffer.ready
-
-    def parts(self) -> RowParts | None:
-        """Return what the rows that are kept here are made of."""
-        return self.gram.parts(self.values.dtype) if isinstance(self.gram, Gram) else None
 
     def release(self) -> None:
         """Forget all rows and give their memory back, but for that of a pair, until `reserve`."""
@@ -240,6 +234,8 @@ class CachedRows(KernelRows):
             self._compute(missing, self.values[first : first + len(missing)])
             self.filled += len(missing)
         else:
+            if self._buffer is not None:
+                self._buffer.ensure_ready(self.capacity)
             # free slots carry stamp 0, so they go first
             places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
             evicted = self.owners[places]

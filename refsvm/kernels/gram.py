@@ -32,6 +32,7 @@ from refsvm.kernels.products import (
     PreparedExamples,
     RowParts,
     inner_products,
+    no_parts,
     stored_for_products,
 )
 from refsvm.kernels.threads import run_in_pieces
@@ -201,19 +202,19 @@ class Gram(KernelMatrix):
         return self.has_unit_diagonal and self._single is not None
 
     def parts(self, dtype: np.dtype) -> RowParts | None:
-        """Return what rows of this type are made of in one pass; None where they are made otherwise."""
+        """Return what rows of this type are made of in compiled code; None where they are made otherwise."""
         kernel = self.kernel
         examples = self._single if dtype == np.float32 else getattr(self, "_examples", None)
         if type(kernel) not in (RBF, Linear) or examples is None:
             return None
-        products, norms = examples.products, examples.norms
-        if not isinstance(products, DenseProducts):
+        products, norms, gamma = examples.products, examples.norms, getattr(kernel, "gamma", -1.0)
+        # |x·z| ≤ max ‖x‖², so that no value of the linear kernel has to be looked at
+        if gamma < 0.0 and not float(norms.max()) < 0.5 * LARGEST_VALUE:
             return None
-        if isinstance(kernel, RBF):
-            return RowParts(products.Z, products.features, norms, kernel.gamma)
-        # |x·z| ≤ max ‖x‖², so that no value has to be looked at
-        is_small = float(norms.max()) < 0.5 * LARGEST_VALUE
-        return RowParts(products.Z, products.features, norms, -1.0) if is_small else None
+        found = no_parts(dtype)._replace(norms=norms, gamma=gamma)
+        if isinstance(products, DenseProducts):
+            return found._replace(X=products.Z, features=products.features)
+        return None if products.entries is None else found._replace(entries=products.entries)
 
     @cached_property
     def distinct(self) -> np.ndarray:
@@ -396,9 +397,7 @@ def dense_gram(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
     return _holding(gram.block(np.arange(gram.n), out=reused((gram.n, gram.n), dtype)), gram, is_checked=True)
 
 
-def held_from_products(
-    gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.ndarray, dtype: type = np.float64
-) -> Gram:
+def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> Gram:
     """Return the matrix of `gram`, held as an array, made of inner products that several kernels share.
 
     Parameters
@@ -410,10 +409,8 @@ def held_from_products(
         x·z of all pairs, from any origin that the kernel allows; not changed.
     norms : ndarray of shape (n,), float64
         ‖x‖² from the same origin.
-    dtype : numpy type
-        float32 halves the memory that each step of a solve reads.
     """
-    K = reused(inner.shape, dtype)
+    K = reused(inner.shape, np.float64)
 
     def evaluate(rows: slice, columns: slice) -> np.ndarray:
         tile = scratch((rows.stop - rows.start, columns.stop - columns.start))

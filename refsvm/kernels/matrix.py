@@ -92,6 +92,10 @@ class KernelMatrix(Shown, ABC):
         """The matrix that evaluates the values, without any store before it."""
         return self
 
+    def parts(self, dtype: np.dtype) -> Any:
+        """Return what rows of this type are made of in compiled code (`refsvm.kernels.products.RowParts`), or None."""
+        return None
+
     @property
     def distinct(self) -> np.ndarray:
         """A number for each variable, shape (n,); those that are known to have the same row of K share one."""

@@ -6,8 +6,8 @@ G = v − Kα moves by about
     4 · 2⁻²⁴ · max |K| · √Σα²
 
 independent errors, of which 4 standard deviations are counted with room to spare. Equal examples have equal errors,
-which add up: their α are summed before they are squared. That is known once α is known (`decision_error`), or bounded
-by the box (`largest_decision_error`). Before a solve only the gain is known (`is_worthwhile`).
+which add up: their α are summed before they are squared. That is known once α is known (`decision_error`). Before a
+solve only the gain is known (`is_worthwhile`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,6 @@ from refsvm.kernels.matrix import KernelMatrix
 
 FLOAT32_FROM: Final = 3_000
 """Variables from which on rows of single precision pay where they are computed and read so."""
-
-FLOAT32_HELD_FROM: Final = 1_500
-"""Examples from which on they pay where the whole matrix is held: a step waits for memory, and halves its wait."""
 
 FLOAT32_CROWDED_FROM: Final = 10_000
 """Variables from which on they pay for every kernel where not all rows fit the budget as float64."""
@@ -59,7 +56,7 @@ COLUMNS_LOOKED_AT: Final = 64
 
 
 def is_worthwhile(
-    gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False, held: bool = False
+    gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False
 ) -> bool:
     """Whether a solve is faster on float32 values, and its tolerance is none that they never allow.
 
@@ -72,8 +69,6 @@ def is_worthwhile(
         Whether the rules read float32 rows as they are.
     crowded : bool
         Whether not all rows fit the budget as float64.
-    held : bool
-        Whether the whole matrix is computed once for many solves.
 
     Examples
     --------
@@ -85,38 +80,12 @@ def is_worthwhile(
     >>> is_worthwhile(gram, 1e-3, True), is_worthwhile(gram, 1e-5, True)
     (True, False)
     """
-    if gram.n < (FLOAT32_HELD_FROM if held else FLOAT32_FROM) or tolerance < FLOAT32_TOLERANCE:
+    if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
     # twice as many rows in the budget save more than rules lose that have to read copies
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
-    return reads_float32 and (gram.has_unit_diagonal if held else gram.supports_float32)
-
-
-def share_held(gram: KernelMatrix, C: np.ndarray, tolerance: float, cache_mb: float = math.inf) -> float:
-    """Return how far a matrix that is held for many rounds as float32 may move decision values; 0 if it may not be.
-
-    Parameters
-    ----------
-    gram : KernelMatrix
-    C : ndarray of shape (n,), float64
-        The largest |αᵢ| of each example.
-    tolerance : float
-    cache_mb : float
-        Budget in MiB.
-
-    Returns
-    -------
-    float
-        As a share of the tolerance: a tenth where no α within these penalties moves them by more, all of it where only
-        float32 values fit the budget. Then the error by α has to be looked at (`decision_error`).
-    """
-    if not is_worthwhile(gram, tolerance, True, held=True):
-        return 0.0
-    if gram.n**2 * 8 > cache_mb * 2**20 >= gram.n**2 * 4:
-        # without the matrix most rows are computed again in each round: four times as slow
-        return 1.0
-    return SHARE if largest_decision_error(gram, np.zeros(gram.n), C) <= SHARE * tolerance else 0.0
+    return reads_float32 and gram.supports_float32
 
 
 def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> float:
@@ -149,31 +118,6 @@ def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> flo
     # equal examples have equal rounding, which adds up; that of others cancels in part
     sums = np.bincount(gram.distinct, alpha)
     return DEVIATIONS * ROUNDING * largest * math.sqrt(dot(sums, sums))
-
-
-def largest_decision_error(gram: KernelMatrix, lower: np.ndarray, upper: np.ndarray, z: float = 0.0) -> float:
-    """Return the most that `decision_error` can become in a box L ≤ α ≤ U with 1ᵀα = z.
-
-    With B = max(ΣU, −ΣL) of equal examples, √Σα² ≤ √ΣB². Where no αᵢ is negative, as in one-class problems, Σα = z
-    and √Σα² ≤ √(z max B) too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from refsvm import RBF
-    >>> from refsvm.kernels import Gram
-    >>> from refsvm.kernels.precision import largest_decision_error
-    >>> gram, C = Gram(RBF(0.5), np.arange(100.0)[:, None]), np.ones(100)
-    >>> [round(largest_decision_error(gram, L, C, z) * 2**22, 3) for L, z in ((-C, 0.0), (0.0 * C, 25.0))]
-    [10.0, 5.0]
-    """
-    labels = gram.distinct
-    sums = np.maximum(np.bincount(labels, upper), np.bincount(labels, -lower))
-    squares = dot(sums, sums)
-    # with one sign the sum itself bounds α, far below what the box allows
-    if z > 0.0 and (lower >= 0.0).all():
-        squares = min(squares, z * float(sums.max()))
-    return DEVIATIONS * ROUNDING * largest_value(gram) * math.sqrt(squares)
 
 
 def largest_value(gram: KernelMatrix) -> float:

@@ -93,12 +93,19 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """The arrays of which one pass makes a row of the Gaussian or the linear kernel on dense examples."""
+    """The arrays of which compiled code makes a row of the Gaussian or the linear kernel; without norms of no row."""
 
-    X: np.ndarray  # shape (n, d), of the type of the row
+    X: np.ndarray  # dense examples, shape (n, d), of the type of the row; no rows of sparse ones
     features: np.ndarray  # Xᵀ
+    entries: tuple[np.ndarray, ...]  # of sparse examples: `SparseProducts.entries`
     norms: np.ndarray
     gamma: float  # γ; −1 of the linear kernel
+
+
+def no_parts(dtype: np.dtype) -> RowParts:
+    """Return empty arrays of these types."""
+    line, places = np.empty(0, dtype), np.empty(0, np.int32)
+    return RowParts(line[:, None], line[:, None], (line, places, places) * 2, line, -1.0)
 
 
 class Columns(NamedTuple):
@@ -190,7 +197,8 @@ class PreparedExamples:
 def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -> Any:
     """Return dense data with few non-zero entries as CSR, for cheaper products; other data as they are.
 
-    Data that are to be multiplied around an origin of their own stay dense: the move would fill a sparse matrix.
+    Data that are to be multiplied around an origin, given here or found because they are far from zero, stay dense: the
+    move would fill a sparse matrix. So do data of a kernel that has no ``distance_scale``.
 
     Parameters
     ----------
@@ -228,3 +236,14 @@ def inner_products(X: Any, Z: Any) -> np.ndarray:
     if is_sparse(X):
         return np.asarray(X @ Z.T)
     return DenseProducts(Z).of(np.ascontiguousarray(X), None, reused((len(X), len(Z))))
+
+
+def squared_distances(kernel: Any, X: Any, Z: Any) -> np.ndarray:
+    """‖x − z‖² for all pairs of rows, shape (m, n), around the origin that the kernel's values are computed around."""
+    if is_sparse(X) or is_sparse(Z):
+        inner, ends = inner_products(X, Z), (squared_norms(X), squared_norms(Z))
+    else:
+        others = PreparedExamples(kernel, np.ascontiguousarray(Z, dtype=np.float64))
+        X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
+        inner, ends = inner_products(X, others.products.Z), (norms, others.norms)
+    return np.asarray(np.maximum(ends[0][:, None] + ends[1] - 2.0 * inner, 0.0))

@@ -57,6 +57,8 @@ class KernelRows(KernelMatrix):
         Slot of each row, −1 if it is not stored.
     stamps : ndarray of shape (capacity,), int64
         Time of last use, by `clock`; 0 if the slot is free.
+    owners : ndarray of shape (capacity,), int64
+        Row stored in each slot, −1 if it is free.
     capacity, filled : int
         Number of slots, and how many have been given out: slots are filled in order.
     holds_all : bool
@@ -76,6 +78,7 @@ class KernelRows(KernelMatrix):
     """
 
     clock = hits = _computed = 0
+    ready = -1
 
     def __init__(self, gram: KernelMatrix, cache_mb: float = 200.0, values: np.ndarray | None = None) -> None:
         self.gram, self.n, self.cache_mb = gram, gram.n, positive_or_inf("cache_mb", cache_mb)
@@ -83,7 +86,7 @@ class KernelRows(KernelMatrix):
         self.dense, self.filled, self.slots = gram.dense, self.n, np.arange(self.n)
         self.values: np.ndarray = values if values is not None else np.asarray(self.dense)
         self.capacity, self.holds_all = len(self.values), len(self.values) == self.n
-        self.stamps = np.zeros(self.capacity, dtype=np.int64)
+        self.stamps, self.owners = np.zeros(self.capacity, dtype=np.int64), self.slots
 
     @property
     def kernel_name(self) -> str:
@@ -149,8 +152,9 @@ class KernelRows(KernelMatrix):
     ) -> None:  # fmt: skip
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
-        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The sum
-        does not depend on which rows are stored, but for the rounding of rows as float32.
+        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The bits
+        of the sum do not depend on which rows are stored, with two exceptions: rows kept as float32, and a callable
+        kernel whose values round differently in a block and alone.
 
         Parameters
         ----------

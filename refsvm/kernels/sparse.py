@@ -126,6 +126,14 @@ class SparseProducts:
         return self.Z.T.tocsr()
 
     @property
+    def entries(self) -> tuple[np.ndarray, ...] | None:
+        """The arrays of Z and of Zᵀ as CSR, where compiled code multiplies these; None of other types of indices."""
+        Z, other = self.Z, self._transposed
+        if self._table is not None or not Z.indices.dtype == other.indices.dtype == np.int32:
+            return None
+        return Z.data, Z.indices, Z.indptr, other.data, other.indices, other.indptr
+
+    @property
     def _has_few_entries(self) -> bool:
         """Whether a product of two sparse matrices is faster than one with dense columns."""
         n, d = self.Z.shape

@@ -150,7 +150,6 @@ class RegularizationPath(TrackedPath):
             )
         X = examples(X)
         labels = signs_among(y, self.classes, X.shape[0])
-        self.warn_if_unfinished("The error curve")
         return self.error_of(X, labels, given_weights(sample_weight, len(labels)))
 
     def error_of(self, X: Any, labels: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:

@@ -167,8 +167,6 @@ class OneVsOnePath(Shown):
         """
         cross = self._cross(examples(X))
         codes = known_codes(y, self.classes, len(cross))
-        for path in sorted(self.paths, key=lambda path: path.C[-1] if len(path.C) else 0.0)[:1]:
-            path.warn_if_unfinished("The error curve")
         return self.error_of(cross, codes, given_weights(sample_weight, len(cross)))
 
     def error_of(self, cross: np.ndarray, codes: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:

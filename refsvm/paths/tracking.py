@@ -12,6 +12,7 @@ import numpy as np
 from refsvm._checks import positive, positive_or_inf
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.engine.unsolved import frames_within, unsolved, warn
+from refsvm.guards.kernel_values import noisy
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import EPSILON, decision_noise, noise_of_values
 from refsvm.kernels.rows import megabytes
@@ -21,7 +22,6 @@ from refsvm.paths.path import RegularizationPath
 from refsvm.paths.recorder import PathRecord, PathRecorder, Timeline
 from refsvm.problem import DualProblem
 from refsvm.result import Status
-from refsvm.solver.rounding import noisy
 from refsvm.trackers.backup import ACCEPTED, solve_at
 from refsvm.trackers.base import PathTracker, points_of
 from refsvm.trackers.svmp import SVMP

@@ -6,15 +6,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from refsvm.engine.limits import interruptible
 from refsvm.formulations import votes
-from refsvm.kernels.precision import SHARE
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import decided
 from refsvm.rounds.round import Round, RoundResult
@@ -117,8 +114,6 @@ def solve_cells(
     wanted: Sequence[Sequence[int]],
     seeder: Seeder | None = None,
     score: Score | None = None,
-    *,
-    refuses_float32: bool = False,
     **options: Any,
 ) -> Iterator[Cell]:
     """Solve every wanted value of C on every split, each from the one before it in the same split.
@@ -138,8 +133,6 @@ def solve_cells(
         From one value of C to the next, and nothing else.
     score : callable, optional
         `usual_score` by default.
-    refuses_float32 : bool
-        Whether the matrix has float32 values with which the caller can do without.
     **options
         Of `refsvm.Rounds`.
 
@@ -152,8 +145,6 @@ def solve_cells(
     ------
     KeyboardInterrupt
         After Ctrl-C; what was yielded before that is complete.
-    refsvm.solver.run.CoarseError
-        Where float32 values that are refused move decision values by more than a tenth of the tolerance; the same.
 
     Examples
     --------
@@ -177,9 +168,6 @@ def solve_cells(
     if is_float32 and not rule.reads_rows:
         options.setdefault("cache_dtype", "float32")  # no copies in double precision
     machines = [Rounds(each.problem, **options) for each in task.machines()]
-    if refuses_float32 := refuses_float32 and is_float32:
-        for each in machines:
-            each.refuse_float32(SHARE)
     if COPIES[task.kind] > 1:  # one factor for each variable
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
     with interruptible():
@@ -187,15 +175,11 @@ def solve_cells(
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
             turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)
-            # one C after the other: all of its solutions are kept, and looked at before any of its cells is believed
-            for some in (
-                [[*same] for _, same in groupby(turns, itemgetter(1))] if refuses_float32 else [turns]
-            ):
-                runs = rounds_of(machines, [turn for *_, turn in some], rule)
-                for ended, (split, place, _) in zip([*runs] if refuses_float32 else runs, some, strict=False):
-                    yield scored(split, place, ended, score)
-                if any(each.status is Status.INTERRUPTED for each in machines):
-                    raise KeyboardInterrupt
+            runs = rounds_of(machines, [turn for *_, turn in turns], rule)
+            for ended, (split, place, _) in zip(runs, turns, strict=False):
+                yield scored(split, place, ended, score)
+            if any(each.status is Status.INTERRUPTED for each in machines):
+                raise KeyboardInterrupt
             # the next group starts from none of these
             for each in machines:
                 each.solutions.clear()

@@ -22,7 +22,7 @@ from refsvm._checks import whole
 from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Limits, interruptible, unless_interrupted
 from refsvm.engine.pool import worker_count
-from refsvm.kernels.precision import SHARE, noise_of_values
+from refsvm.kernels.precision import SHARE
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -151,10 +151,6 @@ class Rounds(Shown):
             ),
         )  # fmt: skip
 
-    def refuse_float32(self, share: float) -> None:
-        """Raise `CoarseError` if float32 values move decision values by more than this share of the tolerance."""
-        self._run.refused_from = share
-
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
 
@@ -186,7 +182,6 @@ class Rounds(Shown):
         other = self.clone_for_worker()
         other.workers, other.shrinking, other.polish = self.workers, True, True
         other._run = other._made_run()
-        other._run.refused_from = self._run.refused_from
         return other
 
     def __reduce__(self) -> Any:
@@ -212,7 +207,7 @@ class Rounds(Shown):
 
     def run(
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
-        time_seeds: bool = False, leaves: Callable[[int, float], bool] | None = None,
+        time_seeds: bool = False,
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
@@ -228,8 +223,6 @@ class Rounds(Shown):
             That of these rounds.
         time_seeds : bool
             Whether the seconds of seeds are measured separately from those of steps.
-        leaves : callable, optional
-            Called with the number of rounds that are left and the seconds of one; True leaves them to the caller.
 
         Yields
         ------
@@ -253,31 +246,22 @@ class Rounds(Shown):
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
             self.solutions[name] = kept.where_solved(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
-        if not self._is_rounded:
-            return self._unless_interrupted(runner.run(rounds, leaves))
+        if not self._run.may_speak(self.problem):  # compiled rounds say nothing
+            return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
-        return self._unless_interrupted(self._warn_of_rounding(runner.run(plan, leaves), rules.stop))
+        return self._unless_interrupted(self._looked_at(runner.run(plan), rules.stop))
 
     def _unless_interrupted(self, ended: Iterator[RoundResult]) -> Iterator[RoundResult]:
         """Yield the results; then raise KeyboardInterrupt if Ctrl-C has ended the rounds, and no block around them."""
         yield from ended
         unless_interrupted("Rounds.run", self)
 
-    @property
-    def _is_rounded(self) -> bool:
-        """Whether rounding of the kernel values may have to be said, which compiled rounds do not."""
-        # the bound of a kernel is known without its rows; that of a given matrix is read off its diagonal
-        K = self.rows.gram.dense
-        largest = 0.0 if K is None else float(np.abs(K.diagonal()).max())
-        noise = max(noise_of_values(self.rows.gram, largest), self.problem.fixed_noise)
-        return noise > 0.0 or self.rows.gram.keeps_float32
-
-    def _warn_of_rounding(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
-        """Yield the results; then warn if rounding moves the decision values of a kept solution."""
+    def _looked_at(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
+        """Yield the results; then let the guards look at the kept solutions."""
         # not before: how large α is decides how far rounding moves decision values
         yield from ended
         for kept in self.solutions.values():
-            self._run.warn_of_rounding(kept, stop)
+            self._run.look_at(kept, stop)
         self.solutions.pop(LATEST, None)
 
     def solve(

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -122,10 +122,8 @@ class Runner:
         if may_be_short and not self.holds_float32:
             rows.fetch(np.arange(rows.gram.n))
 
-    def run(
-        self, plan: Iterable[Round], leaves: Callable[[int, float], bool] | None = None
-    ) -> Iterator[RoundResult]:
-        """Yield how each round ended, until Ctrl-C, the callback or `leaves` (see `Rounds.run`) ends them."""
+    def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
+        """Yield how each round ended, until Ctrl-C or the callback ends them."""
         family, waiting, is_told = self.family, deque(plan), False
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
@@ -148,8 +146,6 @@ class Runner:
             shared = family.workers > 1 and family.status is Status.CONVERGED
             if shared and is_worth_sharing(waiting, each, len(done) > 1):
                 yield from in_parts(self, [*waiting], each)
-                break
-            if leaves is not None and done[-1].left_out is not None and leaves(len(waiting), each):
                 break
 
     def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:

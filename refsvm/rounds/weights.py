@@ -53,7 +53,7 @@ def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        If they are no n finite numbers ≥ 0, or all 0.
+        If they are no n finite numbers ≥ 0, beyond 1e150, or all 0.
     """
     if sample_weight is None:
         return None
@@ -62,6 +62,11 @@ def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
         raise ValueError(f"sample_weight contains {weights.min():.6g}; weights must not be negative.")
     if not weights.any():
         raise ValueError("All examples have weight 0; give those that count a weight such as 1.0.")
+    if (largest := weights.max()) > LARGE:
+        raise ValueError(
+            f"sample_weight contains {largest:.3g}, beyond what can be computed with ({LARGE:g}); give weights of "
+            "moderate size, such as 1.0."
+        )
     return weights
 
 

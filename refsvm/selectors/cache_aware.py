@@ -19,10 +19,12 @@ class CacheAware(HybridMaximumGain):
     """Second-order selection while the cache has a free slot for a kernel row, hybrid maximum gain once it is full.
 
         m < min(n, capacity):  i = argmax of G over I_up,  j = argmax of (Gᵢ − Gⱼ)²/q over j in I_down with Gⱼ < Gᵢ
-        otherwise, if m < n:   (i, j) = argmax of g(μ*) over the pairs that contain a variable of the previous set
+        m = capacity < n:      (i, j) = argmax of g(μ*) over the pairs that contain a variable of the previous set
+        m = n:                 i and j as in the first line: no row is missing
 
-    m is the number of rows in memory. A row that has been computed is not computed again before the cache is full, so
-    second order computes at most as many rows as there are variables, and takes fewer steps. With a full cache rows
+    m is the number of rows in memory, capacity the number that fits. A row that has been computed is not computed again
+    before the cache is full, so second order computes at most as many rows as there are variables, and takes fewer
+    steps. With a full cache rows
     are evicted and computed anew; hybrid maximum gain needs one new row a step at most. A cache for all n rows is never
     full. The cache frees no slot during a solve, so the selection changes over once at most, and the convergence proof
     of the later rule holds.

@@ -30,9 +30,9 @@ class Decomposition(Shrinking):
     """Solve for q variables at a time, those that violate the KKT conditions most: the decomposition of SVM-light.
 
     The steps that are counted are those of the selector and the step rule inside the working sets. The most violating
-    pair is part of every working set, so each gains at least what a step on that pair gains. SVM-light also shrinks,
-    and solves the small problems exactly, by an interior point method; here they are solved by steps on pairs, to three
-    tenths of the KKT gap.
+    pair is part of every working set, so each begins with a pair that gains. (It may begin with another one, and gain
+    less than a step on the most violating pair would.) SVM-light also shrinks, and solves the small problems exactly,
+    by an interior point method; here they are solved by steps on pairs, to three tenths of the KKT gap.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """The loop. `steps` is SMO itself, readable; `iterate` sets it up.
 
-Until a rule says stop: select (i, j), choose μ, and move αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]).
+Until a rule says stop: select (i, j), choose μ, and move αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]). It also ends when the
+selector has no pair left, or when two steps in a row have changed nothing.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf, vector
 from refsvm.engine.unsolved import frames_within
+from refsvm.kernels import precision
 from refsvm.kernels.cached_rows import AllRows, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
@@ -151,7 +152,8 @@ def row_store(
     if dtype not in ("auto", "float64", "float32"):
         raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
     cache_mb = positive_or_inf("cache_mb", cache_mb)
-    chosen = dtype == "auto" and bool(shrinking) and rules.begins_in_float32(problem, cache_mb)
+    pays = dtype == "auto" and bool(shrinking) and n >= precision.FLOAT32_FROM
+    chosen = pays and rules.begins_in_float32(problem, cache_mb)
     kept = np.float32 if chosen or dtype == "float32" else np.float64
     needed = rows_at_once(rules, n)
     rows = stored_rows(gram, cache_mb, kept, needed, kept if rules.reads_float32 else np.float64)

@@ -11,9 +11,10 @@ that `refsvm.solver.rules.Rules.restricted` names: those of the full problem, or
 named, conjugate steps. It is solved to the KKT gap that the stopping rule names (`restricted_tolerance`). Where rows
 may be of single precision, from 3,000 variables on, the gap is half of that: f is then much the same with both.
 
-Why this is safe: the most violating pair of the full problem is always in A, so every round gains at least what one
-step on that pair gains, and f never falls: the convergence of SMO carries over. The stopping rule has the last word
-on all variables with their true gradient; if one was left out wrongly, the next round includes it.
+Why this is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
+optimum, and f rises in every round. (Some rounds gain less than one step on that pair would: they begin with another
+one.) The stopping rule has the last word on all variables with their true gradient; if one was left out wrongly, the
+next round includes it.
 """
 
 from __future__ import annotations

@@ -13,16 +13,16 @@ from typing import Final
 
 import numpy as np
 
+from refsvm.guards.kernel_values import INDEFINITE
+from refsvm.guards.polish import LARGEST, optima
+from refsvm.guards.rounding import moves, next_to_bound, room
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.rows import KernelRows
 from refsvm.primal import best_intercepts
-from refsvm.problem import EPSILON, DualProblem
+from refsvm.problem import DualProblem
 from refsvm.rule import is_builtin
-from refsvm.solver.polish import LARGEST, optima
-from refsvm.solver.rounding import NEAR, TINY
 from refsvm.solver.rules import Rules
-from refsvm.solver.run import INDEFINITE
 from refsvm.state import SolverState
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -162,13 +162,13 @@ class SmallProblems:
         return np.asarray(stands & np.isfinite(self.gap))
 
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        """Whether rounding may have moved G too far: `refsvm.solver.rounding.drifted`."""
+        """Whether rounding may have moved G too far: `refsvm.guards.rounding.drifted`."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
         updates = self.results[:, STEPS] + self.size  # at most m of a start
-        return np.asarray(EPSILON * updates * size > 0.01 * np.maximum(np.abs(self.gap), tolerance))
+        return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:
-        """Take one exact step on the free variables of these problems: `refsvm.solver.polish`."""
+        """Take one exact step on the free variables of these problems: `refsvm.guards.polish.polish`."""
         free = (self.alpha > self.lower) & (self.alpha < self.upper)
         counts = free.sum(axis=1)
         gap, change = self.gap, np.zeros(self.alpha.shape)
@@ -191,16 +191,14 @@ class SmallProblems:
         self.alpha[worse], self.gradient[worse] = before[0][worse], before[1][worse]
 
     def _snap(self, diagonal: np.ndarray, tolerance: np.ndarray) -> None:
-        """Set each α within rounding of its bound to the bound: `refsvm.solver.rounding.snap`."""
-        above, below, gap = self.alpha - self.lower, self.upper - self.alpha, self.gap
-        distance, width = np.minimum(above, below), self.upper - self.lower
-        near = (distance > 0.0) & (distance <= NEAR * width) & (gap <= tolerance)[:, None]
+        """Set each α within rounding of its bound to the bound: `refsvm.guards.rounding.snap`."""
+        gap = self.gap
+        bound, distance, near = next_to_bound(self.alpha, self.lower, self.upper)
+        near &= (gap <= tolerance)[:, None]
         if near.any():
             sums, sizes = self.alpha.sum(axis=1), np.abs(self.alpha).sum(axis=1)
-            rounding = np.abs(sums) + 4.0 * EPSILON * sizes
-            allowed = 0.01 * np.maximum(np.abs(gap), tolerance) / np.maximum(diagonal, TINY)
-            near &= distance <= np.minimum(rounding, allowed)[:, None]
-            self.alpha[near] = np.where(above < below, self.lower, self.upper)[near]
+            near &= distance <= room(np.abs(sums), sizes, gap, tolerance, diagonal)[:, None]
+            self.alpha[near] = bound[near]
 
     # -- what a solution is asked for ---------------------------------------------------------------------------------
 

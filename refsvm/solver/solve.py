@@ -82,7 +82,7 @@ def solve(
     trace : bool or int
         Record every step, or every k-th.
     polish : bool
-        Take one exact step on the free variables at the end, if they are few (`refsvm.solver.polish`).
+        Take one exact step on the free variables at the end, if they are few (`refsvm.guards.polish`).
 
     Returns
     -------

@@ -50,6 +50,14 @@ def refuse_negative(stop: StoppingRule, code: Any) -> Any:
     return validated_code(stop, code) if isinstance(code, Real) and code < 0 else code
 
 
+def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
+    """Return the code of a rule of the user, or one of the run's own, which no rule may return."""
+    if code not in own:
+        return validated_code(stop, code)
+    refuse_negative(stop, stop.check(state))
+    return int(code)
+
+
 class _Selector:
     """A selector of the user."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm import Restriction, Shrinking, Solution
 from refsvm.backend import BACKENDS
-from refsvm.solver.rounding import PointError
+from refsvm.guards.users_rules import PointError
 from refsvm.testing.contract import Case
 
 TWIN_LIMIT = 500  # steps over which the engines are compared

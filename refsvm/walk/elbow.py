@@ -129,10 +129,11 @@ def jump_of_b(walk: PathState) -> bool:
 
 
 def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
-    """Move α at fixed t where the system has no solution; return whether it moves.
+    """Move α at fixed t where the system has no solution; return whether the system has none.
 
     For u with K u = 0 and 1ᵀu = 0 it needs uᵀv¹ = 0, as the null space of A leaves nothing else of its right side. If
-    not, α goes along u as far as the box allows: w, G and b stay, and f grows as soon as t moves.
+    not, α goes along u as far as the box allows, and a variable that meets its bound leaves the elbow: w, G and b stay,
+    and f grows as soon as t moves. A variable that stands at the bound already leaves as well, and α stays.
     """
     of, elbow = walk.of, walk.elbow
     pull = walk.line.v[elbow] @ null[1:]

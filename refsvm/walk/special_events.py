@@ -10,13 +10,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from refsvm.walk.state import PathState
-from refsvm.walk.walk import ABOVE, BELOW, FREE
+from refsvm.walk.walk import ABOVE, BELOW, FREE, Walk
 
 
-def blocking(
-    walk: PathState, noise: tuple[float, float], shortest: float, regular: bool
-) -> list[tuple[int, int]]:
+def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: bool) -> list[tuple[int, int]]:
     """Return the examples that let λ fall by no more than `shortest`, each with where it should be.
 
     (S1) ŝ at its bound and moving out: to 𝓛;  (S2) ŝ at 0 and moving out: to 𝓡;
@@ -46,7 +43,7 @@ class SwitchingGuard:
     n_sr: int = 0
     chosen: int = 0
 
-    def looping(self, walk: PathState) -> bool:
+    def looping(self, walk: Walk) -> bool:
         """Count a special event; return whether the flips lead nowhere, so that the backup routine is needed."""
         self.n_sr += 1
         key = walk.side.tobytes()

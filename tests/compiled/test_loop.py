@@ -13,6 +13,7 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    Linear,
     MostViolatingPair,
     NewtonStep,
     SecondOrder,
@@ -20,6 +21,8 @@ from refsvm import (
     solve,
 )
 from refsvm.compiled.twins import twins_of
+from refsvm.kernels.cached_rows import TIMED
+from refsvm.kernels.rows import megabytes
 from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
@@ -27,6 +30,7 @@ from refsvm.testing import Case, check_engines, practice_problems, smallest_cach
 from ..settings import needs_jit
 
 numba = pytest.importorskip("numba")
+csr_array = pytest.importorskip("scipy.sparse").csr_array
 sessions = pytest.importorskip("refsvm.compiled.session")
 row_or_ask = pytest.importorskip("refsvm.compiled.interface.rows").row_or_ask
 
@@ -165,3 +169,42 @@ def test_a_session_releases_its_arrays(selector):
     del state
     gc.collect()
     assert alpha() is None
+
+
+def problems_of_rows():
+    """Yield problems of 90 examples, dense and sparse: of two classes and of a regression, whose rows are copies."""
+    rng = np.random.default_rng(5)
+    X, noise = rng.normal(size=(90, 6)) * (rng.random((90, 6)) < 0.6), rng.normal(size=90)
+    for data in (X, csr_array(X)):
+        for kernel in (RBF(0.4), Linear()):
+            yield DualProblem.classification(data, np.sign(X[:, 0] + noise), kernel=kernel, C=3.0)
+            yield DualProblem.regression(data, X[:, 0] + 0.2 * noise, kernel=kernel, C=3.0, epsilon=0.1)
+
+
+@needs_jit
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("capacity", [7, 40, 200])
+def test_missing_rows_are_made_without_leaving_the_loop(capacity, dtype, monkeypatch):
+    """As the store makes them: the same rows give way, and as many are computed and found. Python makes the first."""
+    asked, fetch = [], sessions.fetch
+
+    def counted(state, missing):
+        asked.append(missing)
+        fetch(state, missing)
+
+    monkeypatch.setattr(sessions, "fetch", counted)
+    for problem in problems_of_rows():
+        size = {
+            "cache_mb": megabytes(capacity, problem.gram.n, np.float64 if dtype == "float64" else np.float32)
+        }
+        for shrinking in (False, True):
+            asked.clear()
+            one, other = (
+                solve(problem, engine=engine, shrinking=shrinking, cache_dtype=dtype, **size)
+                for engine in ("numba", "numpy")
+            )
+            assert (one.iterations, one.kernel_rows, one.kernel_hits) == (
+                other.iterations, other.kernel_rows, other.kernel_hits,
+            )  # fmt: skip
+            assert one.alpha.tobytes() == other.alpha.tobytes()
+            assert shrinking or len(asked) <= TIMED

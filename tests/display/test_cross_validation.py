@@ -34,6 +34,11 @@ def test_a_grid_of_scores():
     assert display.scores.tolist() == [[0.3, 0.0], [0.4, 0.1], [0.5, 0.2]]
     assert "5,000" in {text.get_text() for text in display.ax_.texts}
     assert not display.plot(steps=False).ax_.texts
+    assert not display.ax_.get_title(loc="left")
+    unsolved = GridDisplay.from_results({**results, "unsolved_splits": np.array([0, 0, 2, 0, 0, 0])})
+    assert {"2,000*", "5,000"} < {text.get_text() for text in unsolved.ax_.texts}
+    assert "1 of 6 cells have splits that did not converge" in unsolved.ax_.get_title(loc="left")
+    assert [text.get_text() for text in unsolved.plot(steps=False).ax_.texts] == ["*"]
     with pytest.raises(ValueError, match="have no gamma"):
         GridDisplay.from_results({**results, "params": [{"C": 1.0}]})
     plt.close("all")

@@ -26,7 +26,7 @@ BODIES = {
     "refsvm/solver/loop.py": (),
     "refsvm/solver/shrinking.py": ("Restriction",),
     "refsvm/rounds/leave_one_out.py": ("leave_one_out", "algorithm_1"),
-    "refsvm/rounds/cross_validate.py": ("cross_validate", "hold_out"),
+    "refsvm/rounds/cross_validate.py": ("cross_validate", "planned"),
     "refsvm/walk/walk.py": ("Walk.advance", "Walk.direction", "Walk.reach", "Walk.move"),
 }
 """What has to be shown beside the folders: of each file these objects, or all of it."""

@@ -34,7 +34,7 @@ class Stubborn(StoppingRule):
 
 
 def test_what_the_fresh_gradient_never_confirms_is_no_convergence(monkeypatch):
-    monkeypatch.setattr("refsvm.solver.run.drifted", lambda state, tolerance: True)
+    monkeypatch.setattr("refsvm.guards.rounding.drifted", lambda state, tolerance: True)
     rule = Stubborn()
     solution = solve(OVERLAPPING, stop=rule, engine="numpy", shrinking=False)
     assert not rule.answers
@@ -43,7 +43,7 @@ def test_what_the_fresh_gradient_never_confirms_is_no_convergence(monkeypatch):
 
 def test_a_limit_is_not_taken_back(monkeypatch):
     """Where the steps ran out, the gradient is made right, and no other verdict is looked for."""
-    monkeypatch.setattr("refsvm.solver.run.drifted", lambda state, tolerance: True)
+    monkeypatch.setattr("refsvm.guards.rounding.drifted", lambda state, tolerance: True)
     solution = solve(OVERLAPPING, max_iter=7, engine="numpy", shrinking=False)
     assert (solution.status, solution.iterations) == (Status.MAX_ITER, 7)
     np.testing.assert_allclose(solution.gradient, OVERLAPPING.gradient(solution.alpha), atol=1e-12)

@@ -10,6 +10,7 @@ pytest.importorskip("sklearn")
 from refsvm import SVCCV
 from refsvm.datasets import load
 from refsvm.engine.pool import in_workers
+from refsvm.estimators.search import Search
 
 from ..settings import FAST
 
@@ -17,32 +18,27 @@ X, y = load("heart").X, load("heart").y
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
 
 
-@pytest.mark.parametrize("worth", [0.0, 1e9])
-def test_threads_find_the_same(worth, monkeypatch):
-    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", worth)
+def test_threads_find_the_same():
     one, two = (SVCCV(**GRID, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
     np.testing.assert_array_equal(one["mean_test_score"], two["mean_test_score"])
     np.testing.assert_array_equal(one["mean_iterations"], two["mean_iterations"])
 
 
-@pytest.mark.parametrize(
-    ("worth", "engine", "shared"), [(0.0, FAST, FAST == "numba"), (1e9, FAST, False), (0.0, "numpy", False)]
-)
-def test_columns_are_shared_where_that_pays(worth, engine, shared, monkeypatch):
-    """Small searches, and readable code, which holds the interpreter's lock, are over sooner in one thread."""
+@pytest.mark.parametrize(("engine", "shared"), [(FAST, FAST == "numba"), ("numpy", False)])
+def test_columns_are_shared_where_that_pays(engine, shared, monkeypatch):
+    """Readable code, which holds the interpreter's lock, is over sooner in one thread."""
     handed = []
 
     def noted(work, arguments, workers):
         handed.append([*arguments])
         return in_workers(work, handed[-1], workers)
 
-    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", worth)
     monkeypatch.setattr("refsvm.estimators.search.in_workers", noted)
     if FAST == "numba":
         import refsvm.compiled.arithmetic  # noqa: F401  as after some tenths of a second
     found = SVCCV(**GRID | {"engine": engine}, n_jobs=2).fit(X, y)
     assert bool(handed) is shared
-    if handed:  # all columns: that which this thread has begun is begun anew
+    if handed:
         assert len(handed[0]) == len(GRID["gammas"])
     expected = SVCCV(**GRID | {"engine": engine}).fit(X, y).cv_results_
     for name in ("mean_test_score", "mean_iterations"):
@@ -51,7 +47,7 @@ def test_columns_are_shared_where_that_pays(worth, engine, shared, monkeypatch):
 
 def test_columns_in_threads_have_the_cells_of_one(monkeypatch):
     """Whatever the engine, once it is decided that they pay."""
-    monkeypatch.setattr("refsvm.estimators.search.is_worth_workers", lambda *_: True)
+    monkeypatch.setattr(Search, "_is_compiled", True)
     one, two = (SVCCV(**GRID | {"engine": "numpy"}, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
     for name in ("mean_test_score", "mean_iterations"):
         np.testing.assert_array_equal(one[name], two[name])

@@ -13,7 +13,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from refsvm import RBF, SVR, SVRCV
+from refsvm import RBF, SVR, SVRCV, DualProblem, KKTGap, Linear
+from refsvm.paths.conformal import conformal_intervals
+from refsvm.rounds.jackknife import held_out_machines
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.0, 6.0, (40, 1))
@@ -58,6 +60,43 @@ def test_the_examples_are_copies(container, method):
         A.data[:] = 7.0
     t[:], weights[:] = -3.0, 0.0
     np.testing.assert_array_equal(model.predict_interval(NEW, method=method), expected)
+
+
+def held_by(how, A, t, w, **options):
+    """SVR on these examples and weights, in one of the ways in which it comes to hold them."""
+    model = SVR(C=0.5, epsilon=0.2, tol=1e-10, **options)
+    if how == "fit":
+        return model.fit(A, t, w)
+    if how == "partial_fit":
+        return model.partial_fit(A[:11], t[:11], w[:11]).partial_fit(A[11:], t[11:], w[11:])
+    extra = np.array([[2.0], [5.0]])
+    stack = sparse.vstack if sparse.issparse(A) else np.vstack
+    return model.fit(stack([extra, A]).tocsr() if sparse.issparse(A) else stack([extra, A]), np.append([4.0, -4.0], t),
+                     np.append([2.0, 3.0], w)).forget([0, 1])  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["fit", "partial_fit", "forget"])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("container", [np.array, sparse.csr_array], ids=["dense", "sparse"])
+def test_an_example_of_weight_two_is_two_that_leave_together(container, kernel, method, how):
+    """In the machine that predicts, in those that are held out, and in the ranks."""
+    w = np.random.default_rng(4).integers(0, 4, 22).astype(float)
+    some, options = np.flatnonzero(w), {"kernel": kernel, "gamma": 0.5, "engine": "numpy"}
+    rep = np.repeat(some, w[some].astype(int))
+    found = held_by(how, container(X[:22]), Y[:22], w, **options).predict_interval(NEW, 0.8, method)
+    kernel = RBF(0.5) if kernel == "rbf" else Linear()
+    Z, t, cross = X[rep], Y[rep], kernel(NEW, X[rep])
+    if method == "full":
+        own = kernel(NEW, NEW).diagonal()
+        expected = conformal_intervals(kernel(Z, Z), t, cross, own, C=0.5, epsilon=0.2, confidence=0.8)
+    else:
+        together = np.searchsorted(some, rep) % (10 if method == "cv+" else len(some))
+        problem = DualProblem.regression(Z, t, kernel=kernel, C=0.5, epsilon=0.2)
+        expected = held_out_machines(problem, together, stop=KKTGap(1e-10)).intervals(cross, 0.8)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    plain = held_by(how, container(X[:22]), Y[:22], np.ones(22), **options)
+    assert np.abs(plain.predict_interval(NEW, 0.8, method) - expected).max() > 1e-3
 
 
 def test_weights_of_zero_are_kept_as_such():

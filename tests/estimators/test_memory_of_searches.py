@@ -58,8 +58,7 @@ def test_inner_products_are_shared_if_the_budget_holds_them_beside_the_matrix(
         return share(*given)
 
     monkeypatch.setattr(column_matrix, "shared_products", watched)
-    budget, C = matrices_held * MATRIX_MB, np.ones(N)
-    gram = search.column_gram(DATA.X, "budget", RBF(0.5), budget, C, 1e-3)
+    gram = search.column_gram(DATA.X, "budget", RBF(0.5), matrices_held * MATRIX_MB)
     search.forget("budget")
     assert bool(asked) == are_shared
     expected = np.exp(-0.5 * ((DATA.X[:, None] - DATA.X) ** 2).sum(axis=2))

@@ -167,7 +167,7 @@ def test_equal_means_have_equal_ranks() -> None:
     search = Search("SVCCV", [GammaColumn(0.1, RBF(0.1))], [None], Cs, splits, None, {})
     scores = [(0.3, 0.2, 0.1), (0.1, 0.2, 0.3), (0.4, 0.2, 0.1)]
     cells: Any = {
-        (0, c, k): SimpleNamespace(score=score, fit_seconds=0.0, score_seconds=0.0, iterations=7)
+        (0, c, k): SimpleNamespace(score=score, fit_seconds=0.0, score_seconds=0.0, iterations=7, converged=True)
         for c, row in enumerate(scores) for k, score in enumerate(row)
     }  # fmt: skip
     table = results_table(search, cells)

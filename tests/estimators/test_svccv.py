@@ -34,7 +34,6 @@ from refsvm.rounds import grid as grid_module
 from refsvm.rounds.grid import Split, solve_cells
 from refsvm.rounds.leave_one_out import decided
 from refsvm.rounds.task import task_given
-from refsvm.solver.run import CoarseError
 
 from ..settings import FAST
 
@@ -291,19 +290,6 @@ def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monke
     )
 
 
-@pytest.mark.slow
-def test_single_precision_finds_the_same(heart, monkeypatch):
-    X, y = heart
-    grid = GRID | {"Cs": [0.1, 1.0]}
-    usual = SVCCV(**grid).fit(X, y).cv_results_
-    monkeypatch.setattr("refsvm.kernels.precision.FLOAT32_HELD_FROM", 1)
-    single, readable = (SVCCV(**grid, engine=engine).fit(X, y).cv_results_ for engine in ("auto", "numpy"))
-    for key in ("mean_test_score", "mean_iterations"):
-        np.testing.assert_array_equal(single[key], readable[key])
-    np.testing.assert_allclose(single["mean_test_score"], usual["mean_test_score"], atol=1 / len(y))
-    assert not np.array_equal(single["mean_iterations"], usual["mean_iterations"])
-
-
 @pytest.mark.parametrize("engine", ["numpy", "auto"])
 def test_folds_that_take_over_large_values_are_solved_too(engine):
     """A split begins with the examples of the one before at C = 1883; the optimum has α of 10⁻¹⁶, and separates."""
@@ -331,46 +317,9 @@ def test_a_weighted_example_counts_so_often_in_a_score(heart):
     assert abs(np.mean(scores) - np.mean(plain)) > 1e-3
 
 
-@pytest.mark.parametrize(
-    ("n", "C", "tol", "dtype"),
-    [
-        (1500, 1.0, 1e-3, np.float32),
-        (1500, 1.0, 1e-5, np.float64),
-        (1500, 1e-6, 1e-5, np.float64),  # whatever rounding does to so small a machine
-        (1500, 1e4, 1e-3, np.float64),
-        (200, 1.0, 1e-3, np.float64),
-    ],
-)
-def test_a_matrix_is_held_as_float32_where_that_is_precise_enough(n, C, tol, dtype):
-    X = np.random.default_rng(0).normal(size=(n, 2))
-    gram = search_module.column_gram(X, f"{n} {tol}", RBF(0.5), 200.0, np.full(n, C), tol)
-    search_module.forget(f"{n} {tol}")
-    assert gram.dense.dtype == dtype
-    expected = np.exp(-0.5 * ((X[:3, None] - X[None, :5]) ** 2).sum(axis=2))
-    np.testing.assert_allclose(gram.dense[:3, :5], expected, rtol=1e-6 if dtype == np.float32 else 1e-13)
-
-
-@pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.slow
-def test_a_float32_matrix_is_left_where_decision_values_vary_by_little(engine, classes, monkeypatch):
-    """For a tolerance of 1e-3 it is precise enough; where s is 1e-8 a search is that of float64, and says nothing."""
-    X = np.round(np.random.default_rng(0).normal(size=(60, 1)), 1)
-    y = np.where(np.arange(60) % 10 == 0, 1, np.where(np.arange(60) % 10 == 1, classes - 1, 0))
-
-    def found():
-        search = SVCCV(Cs=[1e-3, 0.1], gammas=[1e-4, 1.0], cv=3, engine=engine).fit(X, y)
-        return search.cv_results_
-
-    exact = found()
-    monkeypatch.setattr("refsvm.kernels.precision.FLOAT32_HELD_FROM", 2)
-    for name in ("mean_iterations", "mean_test_score"):  # and a warning is an error here
-        np.testing.assert_array_equal(found()[name], exact[name])
-
-
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
 def test_rounds_of_all_pairs_look_at_what_rounding_does(engine):
-    """Of a matrix that its caller gives as float32 it is said, and no cell is lost where it can be done without."""
+    """Of a matrix that its caller gives as float32 it is said, and no cell is lost."""
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(30, 2)), np.arange(30) % 3
     X[codes > 0] *= 1e-4  # two classes that are hardly told apart: the last pair alone varies by little
@@ -384,25 +333,3 @@ def test_rounds_of_all_pairs_look_at_what_rounding_does(engine):
     work = partial(solve_cells, task, np.array([0.5]), splits, [[0]] * 3, **options)
     with pytest.warns(UserWarning, match="float32 kernel values"):
         assert len([*work()]) == 3
-    with pytest.raises(CoarseError):
-        next(work(refuses_float32=True))
-
-
-@pytest.mark.parametrize(
-    ("options", "asked"),
-    [
-        ({"tol": 1e-3}, 1e-3),
-        ({"tol": 1e-5}, 1e-5),
-        ({"cv": "loo"}, 0.0),
-        ({"stop": KKTGap(1e-4)}, 1e-4),
-    ],
-    ids=["by default", "tight", "leave-one-out reads double precision", "by a rule"],
-)
-def test_a_search_has_its_matrix_as_precise_as_it_is_to_solve(options, asked, monkeypatch):
-    X = np.random.default_rng(0).normal(size=(24, 2))
-    found, column_gram = [], search_module.column_gram
-    monkeypatch.setattr(
-        search_module, "column_gram", lambda *known: found.append(known[-1]) or column_gram(*known)
-    )
-    SVCCV(Cs=[1.0], gammas=[0.5], **({"cv": 3} | options)).fit(X, np.arange(24) % 2)
-    assert found == [asked]

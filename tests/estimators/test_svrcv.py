@@ -75,7 +75,7 @@ def test_random_searches_are_those_of_grid_search(seed: int) -> None:
 @pytest.mark.slow
 def test_weights_that_a_score_forgets_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring_module.Scoring, "WEIGHT", "no such argument")
-    monkeypatch.setattr("refsvm.estimators.search_cv.takes_weights", lambda scorer: False)
+    monkeypatch.setattr("refsvm.estimators.search_scores.takes_weights", lambda scorer: False)
     searches = [drawn(seed) for seed in range(42)]
     some = [each for each in searches if each.weights is not None and isinstance(each.scoring, str)]
     assert any(complaints_about(each) for each in some[:6])

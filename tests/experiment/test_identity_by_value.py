@@ -67,6 +67,31 @@ def bell(gamma, inner=lambda: 1.0):
     return Bell()
 
 
+TYPED = {
+    "a function": "def made(v):\n    return FACTOR * v",
+    "a class": "class Made:\n    def __call__(self, v):\n        return FACTOR * v\nmade = Made",
+    "the call of a dataclass": (
+        "@dataclass(frozen=True)\nclass Made:\n    def __call__(self, v):\n        return FACTOR * v\nmade = Made"
+    ),
+    "the constant of a dataclass": (
+        "@dataclass(frozen=True)\nclass Made:\n    def __call__(self, v):\n        return {} * v\nmade = Made"
+    ),
+}
+NAMESPACES = {
+    "none": {},
+    "that of a module of Python": {"__name__": "json"},
+    "that of a package": {"__name__": "sklearn.svm"},
+    "that of this file": {"__name__": __name__},
+}
+
+
+def typed(text, factor, **space):
+    """Return a rule that holds a function or a class which is made of text, as in ``python -c``."""
+    space |= {"FACTOR": factor, "dataclass": dataclass}
+    exec(text.format(factor), space)
+    return Holding(space["made"])
+
+
 def adding(by, *, more=0.0):
     def add(v, first=by, *, second=more):
         return v + first + second
@@ -76,6 +101,11 @@ def adding(by, *, more=0.0):
 
 PAIRS = {
     "a field": (Holding(1.0), Holding(2.0)),
+    **{
+        f"a number in {what} typed as text, in {where}": tuple(typed(text, by, **space) for by in (1.0, 2.0))
+        for where, space in NAMESPACES.items()
+        for what, text in TYPED.items()
+    },
     "a field that is not shown": (Holding(hidden=1.0), Holding(hidden=2.0)),
     "an attribute that is no field": (Holding(late=1.0), Holding(late=2.0)),
     "a slot": (Slotted(1, 2), Slotted(1, 3)),
@@ -215,7 +245,7 @@ def file(tmp_path, monkeypatch):
         {"module": MODULE.replace("+ shift()", "- shift()")},
         {"tools": TOOLS.replace("2.0", "3.0")},
         {"tools": TOOLS.replace("0.5", "0.6")},
-        {"name": "other_of_test"},
+        {"name": "second_of_test"},
     ],
 )
 def test_code_that_was_edited_is_other_code(file, change):

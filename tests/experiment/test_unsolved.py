@@ -12,6 +12,7 @@ from refsvm.experiment.comparison import summarise
 
 from .echoes import numbered, refused
 
+SAID = {"open": "found that no function of the kernel separates the classes in"}
 PROBLEMS = [Problem(f"p{k}", numbered, C=1.0 + k) for k in range(3)]
 
 
@@ -40,11 +41,12 @@ def runs_of(store, *strategies, **options):
     unsolved = {record["strategy"] for record in experiment.records() if record["status"] != "CONVERGED"}
     unsolved -= known
     assert len(said) == bool(unsolved)
-    assert all(f"{name} did not converge in" in str(each.message) for name in unsolved for each in said)
+    wanted = {name: SAID.get(name, "did not converge in") for name in unsolved}
+    assert all(f"{name} {words}" in str(each.message) for name, words in wanted.items() for each in said)
     return experiment
 
 
-@pytest.mark.parametrize("status", ["MAX_ITER", "STALLED", "TIME_LIMIT", "INSEPARABLE", "max_iter"])
+@pytest.mark.parametrize("status", ["MAX_ITER", "STALLED", "TIME_LIMIT", "max_iter"])
 def test_what_is_cut_short_wins_nothing_and_a_note_says_so(store, status):
     pytest.importorskip("scipy")
     experiment = runs_of(store, Cut("whole"), Cut("cut", 99.0, status, 0.1), Cut("other", factor=2.0))
@@ -70,6 +72,23 @@ def test_what_is_cut_short_wins_nothing_and_a_note_says_so(store, status):
         assert note in grid.to_markdown()
         assert note in grid.to_latex()
     assert [row[2] for row in experiment.table("steps", "whole").rows] == ["–", "–", "–", ""]
+
+
+def test_what_has_no_solution_is_said_by_its_own_word(store):
+    strategies = [Cut("whole"), Cut("open", 99.0, "INSEPARABLE", only=1.0), Cut("both", 6.0, "inseparable")]
+    experiment = runs_of(store, *strategies[:2])
+    note = (
+        "open found that no function of the kernel separates the classes in 6 of 18 runs (INSEPARABLE; p0 6 of 6), "
+        "which have no solution to be measured and are left out."
+    )
+    comparison = experiment.compare("steps")
+    assert comparison.notes == (note,)
+    assert (comparison.cells["p0", "open"].runs, comparison.cells["p0", "open"].unsolved) == (0, 6)
+    assert comparison.cells["p1", "open"].runs == 6
+    both = Experiment([strategies[2]], PROBLEMS, store, permutations=6)
+    with pytest.warns(UserWarning, match="where nothing separates the classes, give a finite C"):
+        both.run()
+    assert "both found that no function" in " ".join(both.compare("steps").notes)
 
 
 def test_orders_that_both_have_solved_are_compared(store):

@@ -171,7 +171,7 @@ def test_a_kernel_need_not_work_in_place(rows, dtype):
     expected, gram = 2.0 * X @ X.T + 1.0, Gram(Anew(), X)
     found = gram.block(rows, out=np.full((len(rows), 600), np.nan, dtype))
     np.testing.assert_allclose(found, expected[rows], rtol=1e-6, atol=1e-5)
-    held = held_from_products(gram, Anew(), X @ X.T, np.square(X).sum(axis=1), dtype)
+    held = held_from_products(gram, Anew(), X @ X.T, np.square(X).sum(axis=1))
     np.testing.assert_allclose(held.dense, expected, rtol=1e-6, atol=1e-5)
 
 

@@ -17,7 +17,7 @@ from refsvm import (
 )
 from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels import Gram
-from refsvm.kernels.precision import decision_error, largest_decision_error
+from refsvm.kernels.precision import decision_error
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.solver.rules import chosen_rules, stored_rows
 from refsvm.testing import Case, check_engines
@@ -151,7 +151,3 @@ def test_the_error_of_float32_decision_values_grows_with_k_and_alpha():
     gram = Gram(Linear(), np.array([[1.0], [2.0], [2.0]]))
     assert decision_error(gram, np.array([3.0, 1.0, 3.0]), 1.0) == pytest.approx(4 * 2**-24 * 5.0)
     assert decision_error(gram, np.array([3.0, 1.0, 3.0]), 8.0) == pytest.approx(4 * 2**-24 * 40.0)
-    lower, upper = np.array([0.0, -1.0, -3.0]), np.array([3.0, 0.0, 2.0])
-    # sums of U: 3 and 2; of −L: 0 and 4; max |K| = 4
-    assert largest_decision_error(gram, lower, upper) == pytest.approx(4 * 2**-24 * 4.0 * 5.0)
-    assert largest_decision_error(gram, np.zeros(3), upper, 0.5) == pytest.approx(4 * 2**-24 * 4.0 * 1.5**0.5)

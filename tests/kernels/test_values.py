@@ -17,11 +17,10 @@ from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import origin_of
 from refsvm.kernels.precision import (
     FLOAT32_CROWDED_FROM,
-    FLOAT32_HELD_FROM,
     is_worthwhile,
     largest_value,
-    share_held,
 )
+from refsvm.kernels.rows import megabytes
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.solver.rules import stored_rows
 
@@ -191,33 +190,6 @@ def test_crowded_rows_are_worthwhile_from_a_size_on(past, crowded):
     assert is_worthwhile(gram, 1e-3, False, crowded=crowded) == (crowded and past >= 0)
 
 
-@pytest.mark.parametrize("past", [-1, 0, 1])
-def test_a_matrix_that_is_held_is_worthwhile_from_a_size_on(past):
-    """The diagonal is 1, and the kernel may have no float32 values of its own."""
-    gram = SimpleNamespace(n=FLOAT32_HELD_FROM + past, supports_float32=False, has_unit_diagonal=True)
-    assert is_worthwhile(gram, 1e-3, True, held=True) == (past >= 0)
-    assert not is_worthwhile(gram, 1e-3, False, held=True)
-
-
-@pytest.mark.parametrize(
-    ("C", "tolerance", "cache_mb", "share"),
-    [
-        (10.0, 1e-3, np.inf, 0.1),  # 4 · 2⁻²⁴ √1500 C ≤ a tenth of the tolerance, up to C = 10.8
-        (12.0, 1e-3, np.inf, 0.0),
-        (1.0, 1e-4, np.inf, 0.1),
-        (1.2, 1e-4, np.inf, 0.0),
-        (0.1, 0.9e-4, np.inf, 0.0),  # a tolerance that float32 values never allow
-        (12.0, 1e-3, 1500**2 * 7 / 2**20, 1.0),  # the budget holds K as float32 alone
-        (12.0, 1e-3, 1500**2 * 4 / 2**20, 1.0),
-        (12.0, 1e-3, 1500**2 * 8 / 2**20, 0.0),  # as float64, too
-        (12.0, 1e-3, 1500**2 * 3.99 / 2**20, 0.0),  # not at all
-    ],
-)
-def test_how_far_a_held_matrix_of_float32_may_move_decision_values(C, tolerance, cache_mb, share):
-    gram = Gram(RBF(0.5), np.linspace(0.0, 1.0, 1500)[:, None])
-    assert share_held(gram, np.full(1500, C), tolerance, cache_mb) == share
-
-
 @pytest.mark.parametrize("rows", [range(6), [1], [4, 2]])
 @pytest.mark.parametrize("mirrored", [True, False])
 @pytest.mark.parametrize(("size", "is_refused"), [(1e60, True), (1e20, False)])
@@ -267,6 +239,14 @@ def test_memory_is_asked_for_before_a_row_is_written_to(monkeypatch):
     rows.ensure(5)
     rows.fetch(np.array([8, 0, 7]))
     assert asked == [3, 4, 6]
+
+
+def test_rows_are_mapped_before_a_block_takes_the_last_slots(monkeypatch):
+    rows, asked = CachedRows(Gram(Linear(), np.ones((400, 1))), megabytes(350, 400)), []
+    monkeypatch.setattr(rows._buffer, "ensure_ready", asked.append)
+    rows.fetch(np.arange(340))
+    rows.fetch(np.arange(330, 360))
+    assert asked == [340, 350]
 
 
 @pytest.mark.parametrize("n", [1, 64, 65, 130])

@@ -87,3 +87,36 @@ def test_the_curve_of_other_examples_counts_weights() -> None:
     both = ErrorCurve.total([curve, path.validation_error(X, y, w)])
     assert both.count == 2.0 * curve.count
     assert path.validation_error(X, y).errors.dtype == np.int64
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [2, 3])
+def test_each_example_leaves_with_its_own_weight_and_no_other(seed: int, k: int) -> None:
+    """Of equal examples some have equal weights, of which one leaves; one example weighs as much as half of all."""
+    X, y, w = examples(seed, k, False)
+    X[8:16], y[8:16], w[8:12], w[16 + seed] = X[:8], y[:8], w[:4], 0.5 * w.sum()
+    found = cross_validate_path(X, y, folds="loo", sample_weight=w, **RANGE)
+    for C in (0.07, 0.31, 1.7, 13.0):
+        loo = leave_one_out(X, y, kernel=KERNEL, C=C * w, stop=KKTGap(1e-9), checks=(), engine=FAST)
+        # a value of 0 has the sign that rounding gives it
+        certain = np.abs(loo.decision_values.reshape(22, -1)).min(axis=1) > 1e-5
+        expected = w * (loo.predictions != y)
+        for r in np.flatnonzero(certain & (w > 0.0)):
+            assert found.curves[r].at(C) * w[r] == pytest.approx(expected[r], abs=1e-9), (r, C)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("largest", [1e154, 1e200, 1e299])
+def test_weights_beyond_what_can_be_computed_with_are_refused(k: int, largest: float) -> None:
+    X, y, w = examples(0, k, whole=True)
+    w[0] = largest
+    path = regularization_path(X, y, **RANGE)
+    for call in (
+        lambda: regularization_path(X, y, sample_weight=w, **RANGE),
+        lambda: cross_validate_path(X, y, folds=3, sample_weight=w, **RANGE),
+        lambda: path.validation_error(X, y, w),
+    ):
+        with pytest.raises(
+            ValueError, match=r"sample_weight contains 1e\+\d+, .* give weights of moderate size"
+        ):
+            call()

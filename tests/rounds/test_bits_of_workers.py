@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -48,9 +47,7 @@ CALLS = {
 def short(monkeypatch):
     """Rounds of which some go on with shrinking, shared among workers whatever they take."""
     monkeypatch.setattr("refsvm.rounds.runner.SHORT_ROUND", 20)
-    monkeypatch.setattr("refsvm.rounds.runner.is_worth_sharing", lambda *arguments: True)
-    folds = import_module("refsvm.rounds.cross_validate")  # the package has the function by that name
-    monkeypatch.setattr(folds, "is_worth_workers", lambda left, *arguments: left > 0)
+    monkeypatch.setattr("refsvm.rounds.workers.is_worth_workers", lambda *arguments: True)
 
 
 @pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, solve
+from refsvm import RBF, DualProblem, KKTGap, Linear, solve
 from refsvm.rounds.jackknife import HeldOutMachines, held_out_machines
 
 from ..settings import FAST
@@ -54,6 +54,43 @@ def test_intervals_are_those_of_refits(folds, confidence):
     assert all(where.shape == change.shape for where, change in machines.changes)
     kept = sum(len(where) for where, _ in machines.changes)
     assert kept < 0.6 * len(machines.changes) * 38  # differences, no models
+
+
+@pytest.mark.parametrize("folds", [None, 8])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kernel", [KERNEL, Linear()], ids=repr)
+@pytest.mark.parametrize("shift", [0.0, 10.0])
+def test_each_machine_is_that_of_a_refit(shift, kernel, weighted, folds, engine):
+    """Those too that nothing changes, whose b is that of all examples: a rank may look at others alone."""
+    X, y = data(26)
+    # the last are inside of the tube, so that whole folds change nothing
+    y[18:] = np.sin(X[18:, 0]) if kernel is KERNEL else 0.0
+    y = y + shift
+    weights = np.random.default_rng(2).integers(0, 4, 26).astype(float) if weighted else np.ones(26)
+    number = np.arange(26) if folds is None else np.r_[np.arange(18) % 5, 5 + np.arange(8) % 3]
+    options = {"kernel": kernel, "epsilon": 0.45 if kernel is KERNEL else 0.9}
+    machines = held_out_machines(
+        DualProblem.regression(X, y, C=0.5 * weights, **options), None if folds is None else number,
+        weights=weights if weighted else None, stop=KKTGap(1e-10), engine=engine,
+    )  # fmt: skip
+    new = np.linspace(-1.0, 7.0, 4)[:, None]
+    found, unchanged = machines.predictions(kernel(new, X)), 0
+    for place, (where, _) in enumerate(machines.changes):
+        out, rest = np.flatnonzero(number == place), np.flatnonzero((number != place) & (weights > 0.0))
+        problem = DualProblem.regression(X[rest], y[rest], C=0.5 * weights[rest], **options)
+        solution = solve(problem, stop=KKTGap(1e-10), engine=engine, polish=True)
+        if not ((problem.lower < solution.alpha) & (solution.alpha < problem.upper)).any():
+            continue  # any b of an interval
+        beta = solution.alpha.reshape(2, -1).sum(axis=0)
+        np.testing.assert_allclose(
+            found[:, place], kernel(new, X[rest]) @ beta + solution.intercept, atol=1e-7
+        )
+        expected = np.abs(y[out] - kernel(X[out], X[rest]) @ beta - solution.intercept)
+        np.testing.assert_allclose(machines.residuals[out], expected, atol=1e-7)
+        unchanged += not len(where)
+    # folds of several are always trained, though it may be for nothing
+    assert folds is not None or unchanged > 0
+    assert unchanged < len(machines.changes)
 
 
 def test_too_few_examples_leave_the_interval_open():

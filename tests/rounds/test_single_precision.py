@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-from importlib import import_module
-
 import numpy as np
 import pytest
 
-from refsvm import AVG, RBF, SIR, Cold, DualProblem, KKTGap, LOODualityGap, Precomputed, cross_validate
+from refsvm import AVG, RBF, Cold, DualProblem, KKTGap, Precomputed, cross_validate
 from refsvm.datasets import load, make_waveform
+from refsvm.rounds.task import shared_gram
 
 from ..settings import FAST, needs_numba
 
 HEART = load("heart")
-module = import_module(
-    "refsvm.rounds.cross_validate"
-)  # by name, which in its package is that of the function
-FLOAT32_HELD_FROM = "refsvm.kernels.precision.FLOAT32_HELD_FROM"
+FLOAT32_FROM = "refsvm.kernels.precision.FLOAT32_FROM"
 WAVES = make_waveform(700, rng=0)
 
 
@@ -46,92 +41,68 @@ def test_predictions_are_those_of_double_precision():
     assert not np.array_equal(single.decision_values, double.decision_values)
 
 
-def test_single_precision_is_the_default_of_large_problems(monkeypatch):
-    monkeypatch.setattr(FLOAT32_HELD_FROM, WAVES.n)
-    chosen = folds(WAVES)
-    assert np.array_equal(chosen.decision_values, folds(WAVES, cache_dtype="float32").decision_values)
-    smaller = folds(HEART)
-    assert np.array_equal(smaller.decision_values, folds(HEART, cache_dtype="float64").decision_values)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"seeder": SIR()},  # reads kernel rows
-        {"stop": LOODualityGap(1e-3, example=0)},  # a certificate
-        {"stop": KKTGap(1e-5)},  # asks for more than float32 has
-        {"cache_dtype": "float64"},
-    ],
-)
-def test_what_does_not_read_single_precision(options, monkeypatch):
-    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
-    gram = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02)).gram
-    C = np.full(gram.n, 2.0)
-    assert module.float32_share(gram, C, AVG(), cache_mb=1.0)
-    assert not module.float32_share(gram, C, **{"seeder": AVG(), "cache_mb": 1.0, **options})
-    assert not module.float32_share(gram, 50.0 * C, AVG(), cache_mb=1.0)  # rounding could move G by too much
-
-
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
-@pytest.mark.parametrize(("deviations", "dtype"), [(4.0, "float32"), (400.0, "float64")])
-@pytest.mark.slow
-def test_a_budget_for_float32_alone_is_used_up_to_the_whole_tolerance(deviations, dtype, engine, monkeypatch):
-    """Before α is known its box allows too much rounding; once it is known, so is whether that is true."""
-    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
-    monkeypatch.setattr("refsvm.kernels.precision.DEVIATIONS", deviations)
-    options = {"kernel": RBF(0.5), "C": 400.0, "folds": 3, "engine": engine, "cache_mb": 0.05}
-    X, y = HEART.X[:90] / HEART.X.std(0) * 0.2, HEART.y[:90]  # 90² values are 32 kB as float32, 65 as float64
-    chosen, exact = (
-        cross_validate(X, y, **options, **more)
-        for more in ({}, {"cache_dtype": "float64", "stop": KKTGap(1e-6)})
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # float32 by name warns from a tenth of the tolerance on
-        same = cross_validate(X, y, **options, cache_dtype=dtype)
-    assert np.array_equal(chosen.decision_values, same.decision_values)
+@pytest.mark.parametrize("cache_mb", [200.0, 0.1])
+def test_a_matrix_that_the_budget_holds_is_float64_and_rows_may_begin_as_float32(
+    cache_mb, engine, monkeypatch
+):
+    """Where rows are kept one by one, a round begins on float32 rows, and leaves them where they move it too far."""
+    monkeypatch.setattr(FLOAT32_FROM, 2)
+    options = {"engine": engine, "cache_mb": cache_mb}  # 270² float64 values are 0.56 MiB
+    chosen, exact = (folds(HEART, cache_dtype=dtype, **options) for dtype in ("auto", "float64"))
+    assert np.array_equal(chosen.decision_values, exact.decision_values) == (cache_mb == 200.0)
     assert np.abs(chosen.decision_values - exact.decision_values).max() < 3e-3
 
 
 def test_a_matrix_is_held_once_and_a_given_one_stays():
     gram = DualProblem.classification(HEART.X, HEART.y, kernel=RBF(0.02), C=2.0).gram
-    held = module.shared_gram(gram, 1.0, single=True)
+    held = shared_gram(gram, 1.0, single=True)
     assert held.dense.dtype == np.float32
-    assert module.shared_gram(held, 1.0, single=False) is held
-    assert module.shared_gram(gram, 0.1, single=True) is gram  # more than the budget holds
+    assert shared_gram(held, 1.0, single=False) is held
+    assert shared_gram(gram, 0.1, single=True) is gram  # more than the budget holds
     K = RBF(0.02)(HEART.X, HEART.X)
     given = cross_validate(K, HEART.y, kernel=Precomputed(), C=2.0, folds=5, rng=0, cache_dtype="float32")
     assert given.error == pytest.approx(folds(HEART).error, abs=1 / HEART.n)
 
 
-def test_processes_and_threads_read_the_same(monkeypatch):
-    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
-    one, two = folds(WAVES), folds(WAVES, n_jobs=2)
+@pytest.mark.parametrize("cache_mb", [200.0, 0.2])
+def test_workers_read_what_one_thread_reads(cache_mb, monkeypatch):
+    monkeypatch.setattr(FLOAT32_FROM, 2)
+    one, two = (folds(HEART, n_jobs=jobs, cache_mb=cache_mb) for jobs in (None, 2))
     assert np.array_equal(one.decision_values, two.decision_values)
 
 
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
+@pytest.mark.parametrize("cache_mb", [200.0, 0.02])
 @pytest.mark.slow
-def test_decision_values_that_vary_by_little_are_those_of_float64(engine, monkeypatch):
-    """float32 was chosen for its speed, for a tolerance of 1e-3; where s is 1e-8, it costs more than s, and is left."""
-    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
+def test_decision_values_that_vary_by_little_are_those_of_float64(cache_mb, engine, monkeypatch):
+    """float32 pays for a tolerance of 1e-3; where s is 1e-8, it costs more than s, and is left."""
+    monkeypatch.setattr(FLOAT32_FROM, 2)
     X = np.round(np.random.default_rng(0).normal(size=(60, 1)), 1)
     y = np.where(np.arange(60) % 10 == 0, 1, -1)
-    options = {"kernel": RBF(1e-4), "C": 2.0, "folds": 3, "engine": engine}
+    options = {"kernel": RBF(1e-4), "C": 2.0, "folds": 3, "engine": engine, "cache_mb": cache_mb}
     chosen, exact = (cross_validate(X, y, **options, **more) for more in ({}, {"cache_dtype": "float64"}))
     assert np.ptp(exact.decision_values) < 1e-8  # and a warning is an error here
-    assert np.array_equal(chosen.decision_values, exact.decision_values)
+    # rounding of float32 values moves them by 1e-6, and the float64 round ends within 2e-9 of the optimum
+    assert np.abs(chosen.decision_values - exact.decision_values).max() < 1e-8
     with pytest.warns(UserWarning, match="float32 kernel values"):
         cross_validate(X, y, **options, cache_dtype="float32")
 
 
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
 @pytest.mark.parametrize("options", [{}, {"from_full": False, "seeder": AVG()}, {"seeder": Cold()}])
-def test_each_fold_is_looked_at_and_not_the_last_alone(engine, options, monkeypatch):
+@pytest.mark.parametrize("cache_mb", [200.0, 0.02])
+def test_each_fold_is_looked_at_and_not_the_last_alone(cache_mb, engine, options, monkeypatch):
     """Without the first fold, which is far away, decision values vary by 1e-8; without the others by much more."""
     X = np.round(np.random.default_rng(0).normal(size=(60, 1)), 1)
     X[:20] *= 300.0
     y = np.where(np.arange(60) % 10 == 0, 1, -1)
-    given = {"kernel": RBF(1e-4), "C": 0.5, "folds": np.arange(60) // 20, "engine": engine, **options}
-    exact = cross_validate(X, y, **given)
-    monkeypatch.setattr(FLOAT32_HELD_FROM, 2)
-    assert np.array_equal(cross_validate(X, y, **given).decision_values, exact.decision_values)
+    given = {
+        "kernel": RBF(1e-4), "C": 0.5, "folds": np.arange(60) // 20, "engine": engine, "cache_mb": cache_mb, **options,
+    }  # fmt: skip
+    exact = cross_validate(X, y, **given, cache_dtype="float64", stop=KKTGap(1e-13))
+    monkeypatch.setattr(FLOAT32_FROM, 2)
+    error = np.abs(cross_validate(X, y, **given).decision_values - exact.decision_values)
+    # a float64 round ends within 3e-6 of the optimum; those of float32 rows by name are off by up to 6e-5
+    assert error[exact.fold == 0].max() < 3e-6
+    assert error.max() < 3e-5

@@ -105,7 +105,7 @@ def test_a_few_rows_in_memory_are_enough_to_leave_one_out(kernel):
 
 def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
     """However long it is: each of its rounds starts from the one before."""
-    monkeypatch.setattr(rounds_of_folds, "is_worth_workers", lambda *_: True)
+    monkeypatch.setattr("refsvm.rounds.workers.is_worth_workers", lambda *_: True)
     chains = [
         cross_validate(X, Y, kernel=RBF(0.5), folds=5, seeder=SIR(), from_full=False, n_jobs=n, rng=1)
         for n in (1, 2)
@@ -117,23 +117,23 @@ def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
 
 def test_one_worker_holds_out_all_folds_however_long_they_take(monkeypatch):
     """No other worker could take them."""
-    monkeypatch.setattr(rounds_of_folds, "is_worth_workers", lambda *_: True)
+    monkeypatch.setattr("refsvm.rounds.workers.is_worth_workers", lambda *_: True)
     alone = cross_validate(X, Y, kernel=RBF(0.5), folds=5, n_jobs=1)
     assert [each.fold for each in alone.rounds] == [0, 1, 2, 3, 4]
     assert not np.isnan(alone.decision_values).any()
 
 
-def test_a_worker_is_told_the_seconds_that_are_spent(monkeypatch):
-    spent, hold_out, began = [], rounds_of_folds.hold_out, time.perf_counter()
-    monkeypatch.setattr(
-        rounds_of_folds,
-        "hold_out",
-        lambda machine, some, seconds=0.0, origin=None, **more: (
-            spent.append(seconds) or hold_out(machine, some, seconds, origin, **more)
-        ),
-    )
-    cross_validate(X, Y, kernel=RBF(0.5), folds=4, n_jobs=1, time_limit=100.0)
-    cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, n_jobs=1, time_limit=100.0)
+def test_machines_share_the_seconds_that_are_left(monkeypatch):
+    left, began = [], time.perf_counter()
+
+    def watched(*given, **options):
+        left.append(options["time_limit"])
+        return Rounds(*given, **options)
+
+    monkeypatch.setattr(rounds_of_folds, "Rounds", watched)
+    cross_validate(X, Y, kernel=RBF(0.5), folds=4, time_limit=100.0)
+    cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, time_limit=100.0)
+    spent = [100.0 - each for each in left]
     assert len(spent) >= 4
     assert 0.0 < min(spent) <= max(spent) < time.perf_counter() - began
 

@@ -136,6 +136,13 @@ def test_ato_and_the_active_set_save_steps(heart):
     assert solve(wider, start=start).iterations < 0.7 * solve(wider).iterations
 
 
+@pytest.mark.parametrize("unit", [1e-170, 1e-100, 1e-90])
+def test_rows_whose_squares_vanish_give_no_step(unit):
+    """‖Aᵀs‖² is of order unit⁴: there is nothing to divide by."""
+    rows = unit * np.random.default_rng(0).normal(size=(3, 5))
+    assert least_squares(rows, np.ones(5), 10, 1e-9).tolist() == [0.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize("rank", [3, 8])
 def test_least_squares_of_least_norm(rank):
     rng = np.random.default_rng(rank)

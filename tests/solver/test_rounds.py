@@ -19,10 +19,10 @@ from refsvm import (
     Status,
     solve,
 )
+from refsvm.guards.rounding import drifted
 from refsvm.kernels import Gram
 from refsvm.problem import EPSILON
 from refsvm.rounds.round import Round
-from refsvm.solver.rounding import drifted
 from refsvm.solver.rules import chosen_rules, feasible_start, row_store, starting_point
 from refsvm.testing import first_difference
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import warnings
 from dataclasses import dataclass
+from types import SimpleNamespace
 from weakref import WeakSet
 
 import numpy as np
@@ -32,7 +33,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.solver import run
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
-from refsvm.solver.shrinking import ShrinkingPolicy, restricted
+from refsvm.solver.shrinking import ShrinkingPolicy, owed, restricted
 from refsvm.testing import SHRINK_EARLY
 
 BANANA = make_banana(80, rng=3)
@@ -360,7 +361,7 @@ class Lazy(Shrinking):
 
 def test_calls_without_a_step_are_counted_from_the_last_step(monkeypatch):
     """Two in succession are allowed here, as often as it may be."""
-    monkeypatch.setattr(run, "IDLE", 2)
+    monkeypatch.setattr("refsvm.guards.users_rules.IDLE", 2)
     expected = solve(FEW, shrinking=False, engine="numpy")
     lazy = solve(FEW, shrinking=Lazy(3), engine="numpy")
     assert lazy.status is Status.CONVERGED
@@ -376,3 +377,29 @@ def test_steps_are_recorded_only_if_they_are_asked_for():
         state = rules.begin(FEW, np.zeros(FEW.n), rows)
         with run.Run(NumPyBackend(), Limits(n=FEW.n), rows) as steps:
             assert (steps.take_steps(state, rules, **options).trace is not None) == recorded
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("deadline", [7.0, np.inf])
+def test_the_seconds_to_the_gradient_of_all_variables_are_asked_of_each_store_once(deadline, shared, nested):
+    """Without a deadline none are owed; a restricted problem inside another may read the rows of the outer one."""
+    asked = []
+
+    def rows(name):
+        return SimpleNamespace(seconds_for=lambda moved: asked.append((name, moved.tolist())) or len(moved))
+
+    outer = SimpleNamespace(parent=None, rows=rows("all"), alpha=np.array([0.0, 1.0, 0.0, 0.0, 0.0]))
+    part = SimpleNamespace(
+        parent=(outer, np.array([4, 2, 0, 3])), rows=outer.rows if shared else rows("part"),
+        alpha=np.array([0.0, 0.0, 5.0, 0.0]),
+    )  # fmt: skip
+    inner = SimpleNamespace(parent=(part, np.array([3, 0])), alpha=np.array([0.0, -1.0]))
+    seconds = owed(inner if nested else part, SimpleNamespace(deadline=deadline))
+    if deadline == np.inf:
+        assert (seconds, asked) == (0.0, [])
+    elif nested:  # 0 and 2 of the part have moved, which are 4 and 0
+        assert asked == [*([] if shared else [("part", [0, 2])]), ("all", [4, 0])]
+        assert seconds == 2 * len(asked)
+    else:
+        assert (seconds, asked) == (1.0, [("all", [0])])

@@ -7,8 +7,8 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, NewtonStep, Precomputed, SecondOrder, WorkingSetGap, solve
 from refsvm.backend import chosen_backend
+from refsvm.guards.polish import optima
 from refsvm.kernels import Gram
-from refsvm.solver.polish import optima
 from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.solver.small import (
     CODE,

@@ -162,6 +162,21 @@ def test_no_plan_for_a_pair_without_curvature(engine):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("curvature", [1e-12, 0.5e-12, 1.5e-12])
+@pytest.mark.parametrize("which", ["this set", "the last set"])
+def test_no_plan_where_one_of_two_sets_has_no_curvature(which, curvature, engine):
+    """Slopes of 10⁻¹³ leave both steps inside the box; with a curvature above 10⁻¹² there is a plan."""
+    own = which == "this set"
+    K = np.array([curvature, 0.0, 1.0, 1.0] if own else [1.0, 1.0, curvature, 0.0])
+    G = [1e-13, 0.0, 0.5, 0.0] if own else [1.0, 0.0, 1e-13, 0.0]
+    known = {"last_free": 1, "working_sets": [[2, 3]], "curvatures": [2.0 if own else curvature]}
+    expected = G[0] / (K[0] + K[1])
+    plans = curvature > 1e-12
+    check(
+        engine, PlanningAheadStep(), expected, 0, 1, K, G, candidates=[(2, 3)] if plans else [], **known
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("sets", "best"), [([[2, 3], [0, 4]], 1), ([[0, 4], [2, 3]], 0), ([[0, 4], [-1, -1]], 0)]
 )

@@ -351,6 +351,22 @@ def test_eta_makes_up_for_the_steps_at_which_it_was_not_asked(variables, engine)
     np.testing.assert_allclose(state.stop_memory[HEAD : HEAD + 16], eta, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("steps", [0, 1, 4, 9])
+@pytest.mark.parametrize("r", [0, 3, 7])
+def test_the_sign_has_to_be_that_of_the_intercept_midway_too(r, steps, monkeypatch):
+    """F is far below H here, so that the signs at b̂ and at (low + high)/2 alone decide."""
+    _, state = begun(FULL.without(r), rule := LOODualityGap(1e-3, example=r), steps)
+    rule.check(state)
+    decided, h = loo_duality_gap._decided, state.problem.v[r] - state.gradient[r]
+    top, bottom = state.top, state.bottom
+    for low, high in ((-1.0, 1.0), (-0.7, -0.2), (0.3, 0.9), (0.4, -0.8), (-2.0, 3.0)):
+        state.gradient[bottom], state.gradient[top] = low, high
+        h = state.problem.v[r] - state.gradient[r]
+        for b in (-h - 1.0, -h + 1.0, 0.5 * (low + high), low, high):
+            monkeypatch.setattr(loo_duality_gap, "best_intercept", lambda *_, b=b: (b, -1e9))
+            assert decided(state) == ((h + b >= 0.0) == (h + 0.5 * (low + high) >= 0.0))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_intercept_by_trying_all_corners(seed):
     """P is piecewise linear with corners at the Gᵢ."""

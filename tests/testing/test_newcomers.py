@@ -252,7 +252,7 @@ SLIPS: dict[Any, dict[str, tuple[dict[str, Any], str, str | None]]] = {
                        r"check\(\) returned 2; expected a whole number from 0 to 1", r"check\(\) returned 2; expected"),
         "period": ({"period": -3}, r"period is -3; give a whole number", r"period is -3; give a whole number"),
         "restricted": ({"restricted_tolerance": lambda self, gap: None}, r"restricted_tolerance\(0\)=None",
-                       "'NoneType' and 'float'"),
+                       "'NoneType'"),
         "tolerance": ({"tolerance": None}, r"tolerance is None; give a KKT gap", NO_WORD),
         "with_reference": ({"with_reference": lambda self, solved: None},
                            r"with_reference\(solved\) returned None", NO_WORD),

@@ -21,6 +21,7 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.kernels import Gram
 from refsvm.trackers import svmp
 from refsvm.trackers.backup import choose_sets, solve_at, solved
 from refsvm.trackers.svmp import MOST_REPAIRS
@@ -321,3 +322,19 @@ def test_g_is_computed_afresh_where_sets_change_and_bounds_move(rate):
     assert walk.side.tolist() == [ABOVE, ABOVE, BELOW]
     np.testing.assert_allclose(walk.of.excess, [0.0, 0.0, -0.5], atol=1e-12)
     np.testing.assert_allclose(walk.of.pace, [rate, 0.0, -rate], atol=1e-12)
+
+
+@pytest.mark.parametrize("side", [ABOVE, BELOW])
+def test_an_example_whose_box_hardly_opens_stays_at_the_bound_it_is_at(side):
+    """The problem above, and an example of its own whose rate is between two bounds that rounding makes one."""
+    K, v = np.zeros((4, 4)), np.array([1.0, -1.0, -1.0, 0.0])
+    K[:3, :3], K[3, 3] = [[1.0, 0.0, 0.0], [0.0, 3.0, 1.0], [0.0, 1.0, 0.5]], 1.0
+    one, two = (
+        DualProblem(Gram(Precomputed(), K), v, 0.0, np.array([0.0, -C, -C, 0.0]), np.array([C, 0.0, 0.0, d]))
+        for C, d in ((1.0, 0.0), (1.5, 1e-13))
+    )
+    walk = PathState(one, K, "numpy", ProblemLine(one, two, (0.0, 1.0), largest=3.0))
+    walk.place(0.0, np.array([1.0, 0.0, -1.0, 0.0]), 0.0, "start")
+    walk.assign(np.array([FREE, FREE, BELOW, side], dtype=np.int8), "by hand")
+    assert choose_sets(walk)
+    assert walk.side.tolist() == [ABOVE, ABOVE, BELOW, side]

@@ -116,18 +116,20 @@ class Single(PathTracker):
         yield LinePoint(self.at, np.zeros(2), 0.0, "end", (), 0)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e7])
 @pytest.mark.parametrize(
     ("at", "is_whole"),
     [(1.0, True), (1.0 - 1e-6, True), (1.0 + 1e-6, True), (1.0 + 1e-5, False), (1.0 - 1e-5, False),
      (2.0, False), (0.0, False), (-1.0, False)],
 )  # fmt: skip
-def test_the_last_point_of_a_path_is_at_the_end_of_the_line(at, is_whole):
-    """The line falls from 3 to 1: the end is met to a millionth of the way."""
-    walk = SimpleNamespace(t=3.0, status=None, along=SimpleNamespace(is_c_path=False))
-    points = points_of(Single(at), walk, 1.0)
+def test_the_last_point_of_a_path_is_at_the_end_of_the_line(at, is_whole, unit):
+    """The line falls from 3 to 1, in any unit: the end is met to a millionth of the way."""
+    at *= unit
+    walk = SimpleNamespace(t=3.0 * unit, status=None, along=SimpleNamespace(is_c_path=False))
+    points = points_of(Single(at), walk, unit)
     assert next(points).t == at
     if is_whole:
         assert next(points, None) is None
     else:
-        with pytest.raises(RuntimeError, match=r"the path goes from 3 to .*, not from 3 to 1"):
+        with pytest.raises(RuntimeError, match=r"the path goes from 3(e.*)? to .*, not from 3(e.*)? to 1"):
             next(points)

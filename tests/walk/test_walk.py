@@ -181,3 +181,19 @@ def test_the_rounding_of_decision_values_grows_with_the_kernel_and_with_alpha():
 @pytest.mark.parametrize(("alpha", "d"), [(1.0 + 1e-9, 1.0), (-1e-9, -1.0)])
 def test_a_free_variable_beyond_its_bound_by_rounding_has_its_event_at_once(alpha, d):
     assert walking(alpha, d, 0.0, 0.0).reach() == (0, 0.0)
+
+
+@pytest.mark.parametrize("is_c_path", [False, True])
+def test_where_all_boxes_are_empty_nothing_is_off_balance(is_c_path):
+    """|Σα − z| = 0 as a share of 0."""
+    K = np.eye(2)
+    whole = DualProblem.classification(K, Y, kernel=Precomputed(), C=1.0)
+    nothing = whole.boxed(np.zeros(2), np.zeros(2))
+    walk = PathState(whole, K, "numpy") if is_c_path else PathState(
+        nothing, K, "numpy", ProblemLine(nothing, whole, (0.0, 1.0), largest=1.0)
+    )  # fmt: skip
+    walk.of.alpha[:] = 0.0
+    assert walk.along.is_c_path == is_c_path
+    assert walk.unbalanced() == 0.0
+    walk.of.alpha[0] = 1e-3
+    assert walk.unbalanced() == pytest.approx(1.0 if is_c_path else 1e297)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 import numpy as np
-from numba import float32, float64, int8, int64, types
+from numba import float32, float64, int8, int32, int64, types
 
 from refsvm._checks import read_only
 from refsvm.result import TRACE_ROW
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AT_ONCE", "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP",
-    "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "Source", "State", "fresh_state",
-    "support_of",
+    "STATE", "STATE_WITH_SINGLE_ROWS", "STEPS", "STEPS_WITH_SINGLE_ROWS", "TAU", "Source", "State", "Store",
+    "fresh_state", "support_of",
 ]  # fmt: skip
 
 AT_ONCE = 16
@@ -84,20 +84,33 @@ class State(NamedTuple):
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
 
-class Source(NamedTuple):
-    """What a missing kernel row is made of, and the store that keeps it; empty where Python computes the rows."""
+class Store(NamedTuple):
+    """`refsvm.kernels.cached_rows.CachedRows` for compiled code, which writes to it."""
 
-    X: np.ndarray  # `refsvm.kernels.products.RowParts`
+    values: np.ndarray
+    slots: np.ndarray
+    stamps: np.ndarray
+    owners: np.ndarray
+    numbers: (
+        np.ndarray
+    )  # filled; `ready`, up to where that may rise, −1 where Python computes the rows; the clock
+
+
+class Source(NamedTuple):
+    """Where a missing kernel row is computed and kept, and where the loop reads it: there, or in a store of copies."""
+
+    X: np.ndarray  # `refsvm.kernels.products.RowParts`; no entries where Python computes the rows
     features: np.ndarray
+    entries: tuple[np.ndarray, ...]
     norms: np.ndarray
     gamma: float
-    rows: np.ndarray  # KernelRows.values, to be written to
-    owners: np.ndarray
-    numbers: np.ndarray  # KernelRows.filled, and `ready` up to where it may rise in compiled code
+    kept: Store
+    copies: Store  # the store that is read: `kept`, or one of a view of it
+    indices: np.ndarray  # of such a view
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
-_bytes = types.Array(int8, 1, "C")
+_bytes, _places = types.Array(int8, 1, "C"), types.Array(int32, 1, "C", readonly=True)
 _indices, _pairs = types.Array(int64, 1, "C"), types.Array(int64, 2, "C")
 _rows, _single_rows = (types.Array(kind, 2, "C", readonly=True) for kind in (float64, float32))
 _now = types.Array(numba.from_dtype(NOW), 1, "C")
@@ -128,23 +141,22 @@ LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
 """length(parameters, state, i, j) -> (μ, κ), of a step with momentum"""
 CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
-SOURCE, SOURCE_OF_SINGLE_ROWS = (
-    types.NamedTuple(
-        (
-            types.Array(kind, 2, "C", readonly=True), types.Array(kind, 2, "C", readonly=True),
-            types.Array(kind, 1, "C", readonly=True), float64, types.Array(kind, 2, "C"), _indices, _indices,
-        ),
-        Source,
-    )
-    for kind in (float64, float32)
-)  # fmt: skip
+
+
+def _source(kind: Any) -> types.NamedTuple:
+    """Return the type of a source of rows of this type."""
+    line, rows = (types.Array(kind, k, "C", readonly=True) for k in (1, 2))
+    entries = types.Tuple((line, _places, _places) * 2)
+    store = types.NamedTuple((types.Array(kind, 2, "C"), *[_indices] * 4), Store)
+    return types.NamedTuple((rows, rows, entries, line, float64, store, store, _indices), Source)
+
 
 STEPS, STEPS_WITH_SINGLE_ROWS = (
     (
         types.FunctionType(SELECT), types.FunctionType(LENGTH), types.FunctionType(CHECK),
-        _vector, _vector, _vector, state, source,
+        _vector, _vector, _vector, state, _source(kind),
     )
-    for state, source in ((STATE, SOURCE), (STATE_WITH_SINGLE_ROWS, SOURCE_OF_SINGLE_ROWS))
+    for state, kind in ((STATE, float64), (STATE_WITH_SINGLE_ROWS, float32))
 )  # fmt: skip
 """Arguments of compiled_steps: select, length, check, their parameters, state, source"""
 

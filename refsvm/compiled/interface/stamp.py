@@ -14,7 +14,7 @@ CONSTANTS_FROM: Final = (
     "result.py",
     "selectors/conjugate_second_order.py",
     "selectors/gain.py",
-    "solver/rounding.py",
+    "guards/rounding.py",
     "state.py",
     "steps/conjugate.py",
     "stopping/ball_rule.py",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import from_dtype, int64, types, void
 
-from refsvm.compiled.interface.twin import cached
+from refsvm.compiled.interface.twin import cached, inlined
 
 TILE = 2048
 """Columns at a time: their sums stay in the innermost cache, and what is read of the table serves all rows."""
@@ -76,6 +76,17 @@ def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-
                 place += 4
 
 
+@inlined
+def sparse_row(r, data, indices, indptr, values, examples, ends, sums):  # type: ignore[no-untyped-def]
+    """Write row r of `sparse_product`."""
+    for s in range(len(sums)):
+        sums[s] = 0.0
+    for place in range(indptr[r], indptr[r + 1]):
+        x, k = data[place], indices[place]
+        for t in range(ends[k], ends[k + 1]):
+            sums[examples[t]] += x * values[t]
+
+
 def sparse_product(rows, data, indices, indptr, values, examples, ends, out):  # type: ignore[no-untyped-def]
     """outᵢₛ = Σₖ Xᵣₖ Zₛₖ for the rows r = rows[i] of a CSR matrix X; Zᵀ is one too: the entries of each feature k.
 
@@ -83,10 +94,4 @@ def sparse_product(rows, data, indices, indptr, values, examples, ends, out):  #
     bits, unless scipy was compiled to round a product and a sum once.
     """
     for i in range(len(rows)):
-        sums = out[i]
-        for s in range(len(sums)):
-            sums[s] = 0.0
-        for place in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            x, k = data[place], indices[place]
-            for t in range(ends[k], ends[k + 1]):
-                sums[examples[t]] += x * values[t]
+        sparse_row(rows[i], data, indices, indptr, values, examples, ends, out[i])

@@ -17,7 +17,7 @@ from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, take_steps
 from refsvm.compiled.state import copy_vector, most_violating_pair, restart
-from refsvm.solver.rounding import NEAR, TINY
+from refsvm.guards.rounding import NEAR, TINY
 
 NOT_DONE = -9
 """Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
@@ -133,7 +133,7 @@ def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
 
 @called
 def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.solver.rounding.drifted`."""
+    """Twin of `refsvm.guards.rounding.drifted`."""
     now, size = state.now[0], 0.0
     for g in state.gradient:
         size = max(size, abs(g))
@@ -143,7 +143,7 @@ def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-unt
 
 @called
 def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.SolverState.snap`; return whether both sides of b are there still."""
+    """Twin of `refsvm.guards.rounding.snap`; return whether both sides of b are there still."""
     if state.now[0].gap > tolerance:
         return True
     alpha, lower, upper, count = state.alpha, state.lower, state.upper, 0

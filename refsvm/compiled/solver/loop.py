@@ -1,6 +1,6 @@
 """The compiled loop: `refsvm.solver.steps` for the twins, a chunk of iterations at a time.
 
-It computes and stores a missing row of dense data itself (`refsvm.compiled.kernels.cached_rows`). For any other row it
+It makes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). For any other row it
 returns, and goes on once `KernelRows` has it. Its readable twin is a generator; a compiled one would hold the arrays of
 the state twice, and take three seconds more to compile.
 """

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from refsvm._checks import is_sparse
+from refsvm.kernels.differences import by_differences, smooth_parameters
 from refsvm.kernels.products import Columns, PreparedExamples, inner_products
 from refsvm.kernels.sparse import squared_norms
 
@@ -63,6 +64,29 @@ class Kernel(ABC):
         others = PreparedExamples(self, np.ascontiguousarray(Z, dtype=np.float64))
         X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
+
+    @property
+    def smooth_parameters(self) -> tuple[str, ...]:
+        """Names of the parameters by which the kernel has a derivative: by default all real ones that are no counts."""
+        return smooth_parameters(self)
+
+    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
+        """Return ∂k(x, z)/∂θ for the rows of X (m, d) and of Z (n, d), shape (m, n).
+
+        A kernel of your own has it by differences of its values, which are right to about ten digits; override this
+        method with the formula.
+
+        Parameters
+        ----------
+        name : str
+            The parameter θ, one of `smooth_parameters`.
+
+        Raises
+        ------
+        ValueError
+            If the kernel has no such parameter.
+        """
+        return by_differences(self, name, X, Z)
 
     is_bounded: ClassVar[bool] = False
     """Whether |k(x, z)| ≤ 1, so that values need no check."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import not_negative, real, whole
+from refsvm.kernels.differences import named
 from refsvm.kernels.functions.base import Kernel
+from refsvm.kernels.products import inner_products
 
 
 @dataclass(frozen=True)
@@ -54,3 +57,11 @@ class Polynomial(Kernel):
         inner += self.coef0
         arithmetic.current.powers(inner, int(self.degree))
         return inner
+
+    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
+        """∂k/∂c = d (γ x·z + c)ᵈ⁻¹ and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
+        named(self, name)
+        if self.degree == 0:
+            return np.zeros((X.shape[0], Z.shape[0]))
+        by_coef0 = self.degree * replace(self, degree=self.degree - 1)(X, Z)
+        return by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z)

@@ -9,8 +9,9 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import not_negative
+from refsvm.kernels.differences import named
 from refsvm.kernels.functions.base import Kernel
-from refsvm.kernels.products import Columns, PreparedExamples
+from refsvm.kernels.products import Columns, PreparedExamples, squared_distances
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class RBF(Kernel):
         given: Any = self.gamma
         if given is None or given in ("scale", "auto"):
             raise ValueError(
-                f'gamma={given!r} is not a number; RBF needs one, such as RBF(0.5). "scale" is that of data, and belongs '
-                'to a kernel that is given by name: kernel="rbf", gamma="scale".'
+                f"gamma={given!r} is not a number; RBF needs one, such as RBF(0.5). 'scale' is of data, and belongs "
+                "to a kernel that is given by name: kernel='rbf', gamma='scale'."
             )
         not_negative("gamma", given)
 
@@ -70,3 +71,8 @@ class RBF(Kernel):
             arithmetic.current.gaussian_rows(
                 examples.products.Z, rows, examples.norms, features, norms, start, self.gamma, out
             )
+
+    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
+        """∂k/∂γ = −‖x − z‖² k, shape (m, n)."""
+        named(self, name)
+        return -squared_distances(self, X, Z) * self(X, Z)

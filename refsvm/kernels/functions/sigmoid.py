@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import not_negative, real
+from refsvm.kernels.differences import named
 from refsvm.kernels.functions.base import Kernel
+from refsvm.kernels.products import inner_products
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,9 @@ class Sigmoid(Kernel):
         inner += self.coef0
         arithmetic.current.hyperbolic_tangents(inner)
         return inner
+
+    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
+        """∂k/∂c = 1 − k² and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
+        named(self, name)
+        by_coef0 = 1.0 - self(X, Z) ** 2
+        return by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z)

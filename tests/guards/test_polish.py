@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, Status, solve
+from refsvm.guards.polish import LARGEST, polish
 from refsvm.kernels import Gram
-from refsvm.solver.polish import LARGEST, polish
 from refsvm.solver.rules import chosen_rules, stored_rows
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from refsvm import DualProblem, KKTGap, MostViolatingPair, NewtonStep
-from refsvm.solver.rounding import snap
+from refsvm.guards.rounding import snap
 from refsvm.solver.rules import Rules
 
 from ..decisions import state_of

@@ -1,0 +1,337 @@
+"""Compares derivatives of the optimum with central differences of solves, and times gradients beside fits.
+
+    python benchmarks/derivatives.py                      1,000 drawn problems
+    python benchmarks/derivatives.py --first 17 --count 1 one of them
+    python benchmarks/derivatives.py --events             100 constructed events: both one-sided values
+    python benchmarks/derivatives.py --times              the time of gradients beside fits
+
+A seed stands for a small problem of two classes, regression or novelty detection, a kernel, weights, duplicates, an
+engine and a parameter. Each end of a difference is solved to 1e-11, its free variables once more by least squares.
+h and b, and α where it is unique, agree to 1e-5 of the largest entry, or the draw is bad. A condition above 1e8, a
+refusal and an event are answers of their own, and listed. The exit code is 1 if a draw is bad, or fewer than 85 % have
+a derivative to compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, regularization_path, solve
+
+NEAR, ILL, LEAST = 1e-5, 1e8, 0.85
+STEPS = 3e-3, 1e-3, 1e-4, 1e-2, 3e-5, 1e-6
+ENGINES = "numpy", "numba"
+
+
+@dataclass(frozen=True)
+class Laplacian:
+    """exp(−γ Σ |x − z|): a kernel of the user's, which has no formula for its derivative."""
+
+    gamma: float
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Kernel values, shape (m, n)."""
+        return np.exp(-self.gamma * np.abs(X[:, None] - Z).sum(axis=2))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A random problem and a parameter: `at(θ)` is the problem there."""
+
+    kind: str
+    name: str
+    value: float
+    along: np.ndarray | None
+    at: Callable[[float], DualProblem]
+    X: np.ndarray
+    engine: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.name} = {self.value:.4g}, {len(self.X)} examples, {self.engine}"
+
+
+def drawn(seed: int) -> Drawn:
+    """Draw a problem."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 41)), int(rng.integers(1, 6))
+    X = rng.integers(-2, 3, (n, d)).astype(float) if rng.random() < 0.15 else rng.normal(size=(n, d))
+    if rng.random() < 0.2:
+        X[n // 2 : n // 2 + n // 5] = X[: n // 5]
+    engine, kind = str(rng.choice(ENGINES)), str(rng.choice(["two classes", "regression", "novelty"]))
+    kernel = kernel_of(rng, d)
+    C, weights = (
+        float(10.0 ** rng.uniform(-1.5, 1.5)),
+        np.where(rng.random(n) < 0.5, 1.0, rng.uniform(0.2, 3.0, n)),
+    )
+    weights = weights if rng.random() < 0.5 else np.ones(n)
+    epsilon, nu, along = float(rng.uniform(0.02, 0.4)), float(rng.uniform(0.1, 0.9)), rng.normal(size=n)
+    score = X[:, 0] + 0.5 * np.sin(2.0 * X[:, -1]) + 0.4 * rng.normal(size=n)
+    labels = np.where(score > np.median(score), 1.0, -1.0)
+    labels[np.argmax(score)], labels[np.argmin(score)] = 1.0, -1.0
+    names = [each for each in ("gamma", "coef0") if hasattr(kernel, each)]
+    own = {"two classes": ["C", "weights"], "regression": ["C", "weights", "targets", "epsilon"]}
+    name = str(rng.choice(own.get(kind, ["weights", "nu"]) + names))
+    if name == "C":
+        weights = np.ones(n)
+    start = {"C": C, "epsilon": epsilon, "nu": nu, "weights": 0.0, "targets": 0.0}
+    value = start.get(name, getattr(kernel, name, 0.0))
+
+    def at(theta: float) -> DualProblem:
+        here = replace(kernel, **{name: theta}) if name in names else kernel
+        share = weights * (1.0 + theta * along) if name == "weights" else weights
+        penalty = (theta if name == "C" else C) * share
+        if kind == "two classes":
+            return DualProblem.classification(X, labels, kernel=here, C=penalty)
+        if kind == "novelty":
+            return DualProblem.one_class(X, kernel=here, nu=theta if name == "nu" else nu, weights=share)
+        width = theta if name == "epsilon" else epsilon
+        targets = score + theta * along if name == "targets" else score
+        return DualProblem.regression(X, targets, kernel=here, C=penalty, epsilon=width)
+
+    return Drawn(kind, name, value, along if name in ("weights", "targets") else None, at, X, engine)
+
+
+def kernel_of(rng: np.random.Generator, d: int) -> Any:
+    """Draw a kernel."""
+    number = int(rng.integers(5))
+    if number == 0:
+        return Linear()
+    if number == 1:
+        return Polynomial(degree=int(rng.integers(1, 4)), gamma=1.0 / d, coef0=float(rng.uniform(0.2, 2.0)))
+    gamma = float(10.0 ** rng.uniform(-1.5, 1.0)) / d
+    return Laplacian(gamma) if number == 2 else RBF(gamma)
+
+
+@dataclass(frozen=True)
+class End:
+    """A problem solved exactly: its sets, α, b, and decision values."""
+
+    side: np.ndarray
+    alpha: np.ndarray
+    b: float
+    h: np.ndarray
+
+
+def solved(problem: DualProblem, engine: str, like: np.ndarray | None = None) -> tuple[Any, End] | None:
+    """Solve a problem to 1e-11, and its free variables once more; None if that has no end."""
+    start = None if like is None else problem.feasible(like)
+    found = solve(problem, stop=KKTGap(1e-11), polish=True, engine=engine, max_iter=400_000, start=start)
+    if found.status.name != "CONVERGED":
+        return None
+    alpha, b = found.alpha.copy(), found.intercept
+    side = np.where(alpha <= problem.lower, -1, np.where(alpha >= problem.upper, 1, 0))
+    M = np.flatnonzero(side == 0)
+    if len(M):
+        for _ in range(2):
+            A = np.ones((len(M) + 1, len(M) + 1))
+            A[0, 0], A[1:, 1:] = 0.0, problem.gram.block(M, M)
+            right = np.append(problem.z - alpha.sum(), problem.gradient(alpha)[M] - b)
+            change = np.linalg.lstsq(A, right, rcond=1e-13)[0]
+            alpha[M], b = alpha[M] + change[1:], b + change[0]
+    return found, End(side, alpha, b, problem.v - problem.gradient(alpha) + b)
+
+
+def difference(
+    problem: Drawn, end: End, step: float, unique: bool
+) -> tuple[np.ndarray, float, np.ndarray] | None:
+    """Rates of α, b and h by a difference of four solves; None where the sets differ between them and α is unique."""
+    total: list[Any] = [0.0, 0.0, 0.0]
+    for way, share in ((1.0, 8.0), (-1.0, -8.0), (2.0, -1.0), (-2.0, 1.0)):
+        ended = solved(problem.at(problem.value + way * step), problem.engine, end.alpha)
+        if ended is None or (unique and not (ended[1].side == end.side).all()):
+            return None
+        for k, part in enumerate((ended[1].alpha, ended[1].b, ended[1].h)):
+            total[k] = total[k] + share * part / (12.0 * step)
+    return total[0], total[1], total[2]
+
+
+def verdict(problem: Drawn) -> str:
+    """Return "same", "bad: …", or why there was nothing to compare."""
+    began = solved(problem.at(problem.value), problem.engine)
+    if began is None:
+        return "unsolved"
+    solution, end = began
+    try:
+        found = solution.derivative(problem.name, problem.along)
+    except ValueError as refusal:
+        return f"refused: {refusal}"
+    if not found.is_two_sided:
+        return "event"
+    if found.condition > ILL and not len(found.dependent):
+        return "condition"
+    copies = found.right.optimum.problem.n // len(problem.X)
+    rates = np.tile(found.decision_function(problem.X), copies)
+    worst = np.full(3, np.inf)
+    for step in STEPS:
+        wide = step * (abs(problem.value) or 1.0)
+        if (rough := difference(problem, end, wide, not len(found.dependent))) is None:
+            continue
+        worst = np.minimum(worst, errors(problem, end, found, rates, rough))
+        if worst.max() <= NEAR:
+            return "same (alpha not unique)" if len(found.dependent) else "same"
+    said = ", ".join(f"{each:.1e}" for each in worst)
+    return (
+        f"bad: {said}, condition {found.condition:.1e}"
+        if np.isfinite(worst[0])
+        else "no step without an event"
+    )
+
+
+def errors(problem: Drawn, end: End, found: Any, rates: np.ndarray, rough: Any) -> list[float]:
+    """Errors of h, b and, where it is unique, α, relative to the largest entry of their derivative.
+
+    A derivative that is 0 is compared with the rounding of what it is made of.
+    """
+    alpha, b, h = rough
+    terms = (
+        np.abs(problem.at(problem.value).gram.block(np.arange(len(end.alpha)))).max()
+        * np.abs(end.alpha).sum()
+    )
+    unit = 1.0 / (abs(problem.value) or 1.0)
+    size = max(np.abs(h).max(), abs(b), 1e-7 * terms * unit)
+    of_alpha = max(np.abs(alpha).max(), 1e-6 * np.abs(end.alpha).max() * unit)
+    wrong = 0.0 if len(found.dependent) else np.abs(alpha - found.alpha).max() / of_alpha
+    return [float(np.abs(h - rates).max() / size), float(abs(b - found.intercept) / size), float(wrong)]
+
+
+def compare(first: int, count: int) -> int:
+    """Compare drawn problems, print what is not the same, and the counts; return the exit code."""
+    counts: Counter[str] = Counter()
+    began = time.perf_counter()
+    for seed in range(first, first + count):
+        problem = drawn(seed)
+        said = verdict(problem)
+        counts[said.partition(":")[0]] += 1
+        if not said.startswith("same"):
+            print(f"seed {seed}, {problem}: {said}", flush=True)
+    good = sum(number for said, number in counts.items() if said.startswith("same"))
+    for said, number in counts.most_common():
+        print(f"{said}: {number}")
+    shown = f"{100.0 * good / count:.1f} % compared, {time.perf_counter() - began:.0f} s"
+    print(f"{count} problems, {counts['bad']} bad, {shown}")
+    return int(counts["bad"] > 0 or (count >= 100 and good < LEAST * count))
+
+
+def events(count: int) -> int:
+    """Compare both one-sided derivatives at breakpoints of paths with slopes and differences; return the exit code."""
+    worst, seen, bad, seed = np.zeros(2), 0, 0, 0
+    while seen < count:
+        rng = np.random.default_rng(seed)
+        seed += 1
+        n, gamma = int(rng.integers(10, 31)), float(10.0 ** rng.uniform(-1.0, 0.5))
+        X = rng.normal(size=(n, 2))
+        y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0.0, 1, -1)
+        path = regularization_path(X, y, kernel=RBF(gamma), C_min=0.1, C_max=20.0)
+        C = path.C
+        inner = [k for k in range(1, len(C) - 1) if min(C[k + 1] / C[k], C[k] / C[k - 1]) > 1.001]
+        for k in rng.permutation(inner)[:3].tolist():
+            seen += 1
+            problem = DualProblem.classification(X, y, kernel=RBF(gamma), C=C[k])
+            solution = solve(
+                problem,
+                start=problem.feasible(path.alpha(C[k])),
+                stop=KKTGap(1e-12),
+                polish=True,
+                max_iter=10**6,
+            )
+            found = solution.derivative("C")
+            # α is affine in C between two breakpoints
+            slopes = [(path.alpha(C[j + 1]) - path.alpha(C[j])) / (C[j + 1] - C[j]) for j in (k - 1, k)]
+            by_slopes = max(
+                float(np.abs(side.alpha - slope).max() / np.abs(slope).max())
+                for side, slope in zip((found.left, found.right), slopes, strict=True)
+            )
+            by_gamma = solution.derivative("gamma")
+            by_differences = min(
+                one_sided_error(X, y, C[k], gamma, by_gamma, step) for step in (1e-3, 1e-4, 1e-5)
+            )
+            wrong = by_slopes > 1e-7 or by_differences > 1e-4 or not len(found.events) or found.is_two_sided
+            bad += wrong
+            worst = np.maximum(worst, [by_slopes, by_differences])
+            if wrong:
+                print(f"seed {seed - 1}, C = {C[k]:.6g}: {by_slopes:.1e} from slopes, {by_differences:.1e} from "
+                      f"differences, {len(found.events)} examples at an event", flush=True)  # fmt: skip
+    print(f"{seen} events, {bad} bad; at most {worst[0]:.1e} from slopes of the path of C, {worst[1]:.1e} from "
+          "one-sided differences by gamma")  # fmt: skip
+    return int(bad > 0)
+
+
+def one_sided_error(X: np.ndarray, y: np.ndarray, C: float, gamma: float, found: Any, step: float) -> float:
+    """Largest relative difference of both one-sided rates of h by γ from differences of solves on one side."""
+    most = 0.0
+    for sign, side in ((-1.0, found.left), (1.0, found.right)):
+        ends = [
+            solved(DualProblem.classification(X, y, kernel=RBF(gamma + sign * j * step), C=C), "numba")
+            for j in range(3)
+        ]
+        if None in ends:
+            return np.inf
+        h = [end[1].h for end in ends if end is not None]
+        rates = sign * (4.0 * h[1] - 3.0 * h[0] - h[2]) / (2.0 * step)
+        most = max(most, float(np.abs(rates - side.decision_function(X)).max() / np.abs(rates).max()))
+    return most
+
+
+def times() -> int:
+    """Print seconds of a fit, and of gradients by C and γ and by one weight for each example."""
+    print(
+        "| n | free | fit (s) | C and gamma (s) | share | all weights (s) | share |\n|---|---|---|---|---|---|---|"
+    )
+    for n in (500, 1000, 2000):
+        rng = np.random.default_rng(n)
+        X, T = rng.normal(size=(n, 20)), rng.normal(size=(400, 20))
+        y = np.where(X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=n) > 0.0, 1, -1)
+        q = np.full(400, 1.0 / 400)
+        seconds: list[list[float]] = []
+        for _ in range(4):  # the first one compiles
+            points = [time.perf_counter()]
+            problem = DualProblem.classification(X, y, kernel=RBF(0.03), C=3.0)
+            solution = solve(problem, stop=KKTGap(1e-9))
+            points.append(time.perf_counter())
+            gradients = solution.pullback(X=T, decision_function=q)
+            found = gradients["C"], gradients["gamma"]
+            points.append(time.perf_counter())
+            weights = solution.pullback(X=T, decision_function=q)["weights"]
+            points.append(time.perf_counter())
+            assert np.isfinite([*found, *weights]).all()
+            seconds.append(np.diff(points).tolist())
+        fit, pair, each = np.median(seconds[1:], axis=0)
+        free = int(((np.abs(solution.alpha) > 0.0) & (np.abs(solution.alpha) < 3.0)).sum())
+        print(
+            f"| {n} | {free} | {fit:.3f} | {pair:.4f} | {pair / fit:.2f} | {each:.4f} | {each / fit:.2f} |",
+            flush=True,
+        )
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what was asked for; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="first seed")
+    parser.add_argument(
+        "--count", type=int, default=1000, metavar="N", help="number of problems, or of events"
+    )
+    parser.add_argument("--events", action="store_true", help="events constructed at breakpoints of paths")
+    parser.add_argument("--times", action="store_true", help="gradients beside fits")
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    if options.times:
+        return times()
+    if options.events:
+        return events(options.count)
+    return compare(options.first, options.count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

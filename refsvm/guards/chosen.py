@@ -1,0 +1,64 @@
+"""The guards of a run: the one place that knows all of them, and leaves out those that do not apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from refsvm.engine.limits import Limits
+from refsvm.guards.base import Guard
+from refsvm.guards.float32 import Float32Rows
+from refsvm.guards.kernel_values import Indefinite, Noise
+from refsvm.guards.polish import Polish
+from refsvm.guards.rounding import FreshGradient, Snap
+from refsvm.guards.users_rules import FeasiblePoint, Progress
+from refsvm.kernels.rows import KernelRows
+from refsvm.rule import Rule, is_builtin
+
+
+def guards_for(
+    rows: KernelRows, shrinking: Any, limits: Limits[Any], *, polish: bool = False,
+    in_float64: Callable[[], KernelRows] | None = None, allowed: float = 1.0,
+) -> list[Guard]:  # fmt: skip
+    """Return the guards of a run, in the order in which they are asked.
+
+    Parameters
+    ----------
+    rows : KernelRows
+    shrinking : Shrinking
+    limits : Limits
+    polish : bool
+        Whether to take one exact step at the end.
+    in_float64, allowed
+        See `refsvm.guards.float32.Float32Rows`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.engine.limits import Limits
+    >>> from refsvm.guards.chosen import guards_for
+    >>> from refsvm.kernels import Gram
+    >>> from refsvm.solver.rules import stored_rows
+    >>> from refsvm.solver.shrinking import NoShrinking
+    >>> rows = stored_rows(Gram(RBF(0.5), np.array([[0.0], [1.0]])))
+    >>> [type(guard).__name__ for guard in guards_for(rows, NoShrinking(), Limits(n=2))]
+    ['FreshGradient', 'Snap']
+    """
+    may_leave = rows.keeps_float32 and not rows.exact.keeps_float32
+    applies: list[tuple[bool, Callable[[], Guard]]] = [
+        (True, FreshGradient),
+        (not is_builtin(cast("type[Rule]", type(shrinking))), lambda: Progress(shrinking)),
+        (polish, Polish),  # moves α off its bounds, and is snapped to them
+        (True, Snap),
+        (rows.keeps_float32, lambda: Float32Rows(limits, in_float64 if may_leave else None, allowed)),
+        (not rows.is_psd, Indefinite),
+        (rows.gram.noise != 0.0, Noise),
+    ]
+    return [guard() for does, guard in applies if does]
+
+
+def with_rules(guards: list[Guard], rules: Any) -> list[Guard]:
+    """Return the guards of a solve with these rules: where a rule is the user's, its last point is looked at first."""
+    # the package's own rules are tested for it; a sum over α for nothing would cost short solves
+    return guards if all(map(is_builtin, map(type, rules))) else [FeasiblePoint(), *guards]
