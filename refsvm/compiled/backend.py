@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -60,7 +59,7 @@ class CompiledBackend:
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""
         # the readable round looks at the limits; a chunk would overrun a deadline that has passed
-        late = time.perf_counter() >= runner.family.limits.deadline
+        late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]
         if self._packed is None or self._packed.runner is not runner:

@@ -21,6 +21,56 @@ GRACE_SECONDS: Final = 0.3
 """Seconds that a solve may take, beyond what is left to it, to bring its gradient up to date."""
 
 
+class Deadline:
+    """An instant at which computations end: it is handed down as it is, so that no caller computes what is left of it.
+
+    Parameters
+    ----------
+    at : float
+        On the clock of `time.perf_counter`; infinite for none.
+
+    Examples
+    --------
+    >>> from refsvm.engine.limits import Deadline
+    >>> Deadline.after(None).is_set, Deadline.after(60.0).left() > 59.0
+    (False, True)
+    """
+
+    def __init__(self, at: float = math.inf) -> None:
+        self.at = at
+
+    @classmethod
+    def after(cls, time_limit: float | Deadline | None) -> Deadline:
+        """Return the instant so many seconds from now; a deadline stays as it is.
+
+        Raises
+        ------
+        ValueError
+            If the seconds are not positive.
+        """
+        if isinstance(time_limit, Deadline):
+            return time_limit
+        return cls() if time_limit is None else cls(time.perf_counter() + positive("time_limit", time_limit))
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is one."""
+        return self.at < math.inf
+
+    def left(self) -> float:
+        """Return the seconds until then, below 0 after it."""
+        return self.at - time.perf_counter()
+
+    def __reduce__(self) -> Any:
+        """Pickle what is left: another process may have another clock."""
+        return _deadline_in, (self.left(),)
+
+
+def _deadline_in(seconds: float) -> Deadline:
+    """Return a deadline that comes from another process."""
+    return Deadline(time.perf_counter() + seconds)
+
+
 class Limits(Generic[Seen]):
     """Limits that end a solve or a path early: a count, seconds, a callback, Ctrl-C.
 
@@ -30,15 +80,16 @@ class Limits(Generic[Seen]):
         Number of variables, for the default of `most`.
     most : int, optional
         Most steps, at least 1; max(10⁷, 100n) by default, as in LIBSVM.
-    time_limit : float, optional
+    time_limit : float or Deadline, optional
         Seconds, from now.
     callback : callable, optional
         Called between chunks, with the state; a true result ends the solve.
 
     Attributes
     ----------
-    began, deadline, last_look : float
+    began, last_look : float
         On the clock of `time.perf_counter`.
+    deadline : Deadline
     interrupt : interruptible
         Whether Ctrl-C was pressed; that of the block around the computation.
 
@@ -67,12 +118,12 @@ class Limits(Generic[Seen]):
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)
         # the clock begins here, so a time limit covers the kernel rows that are computed before the first step
         self.began = self.last_look = time.perf_counter()
-        self.deadline = math.inf if time_limit is None else self.began + positive("time_limit", time_limit)
+        self.deadline = Deadline.after(time_limit)
         self.callback, self.interrupt = callback, interruptible()
 
     def seconds_left(self) -> float:
         """Return the seconds until the deadline; 0 after Ctrl-C."""
-        return 0.0 if self.interrupt.pressed else self.deadline - time.perf_counter()
+        return 0.0 if self.interrupt.pressed else self.deadline.left()
 
     def should_return_early(self, seen: Seen, owed: float = 0.0) -> bool:
         """Whether a restricted solve should end before it is solved, because a limit or the callback is due.
@@ -97,7 +148,7 @@ class Limits(Generic[Seen]):
             return Status.INTERRUPTED
         if count >= self.most:
             return Status.MAX_ITER
-        return Status.TIME_LIMIT if time.perf_counter() >= self.deadline else None
+        return Status.TIME_LIMIT if self.deadline.left() <= 0.0 else None
 
 
 class PathLimits(Limits[Any]):

@@ -92,7 +92,8 @@ class GrowingMatrix:
 def _copied(K: np.ndarray, kept: np.ndarray, size: int, most: float) -> np.ndarray:
     """Return an array with room for a matrix of this size, with some rows and columns of K in its corner."""
     room = int(min(size + max(LEAST, size // SHARE), max(most, size)))
-    array, every = np.empty((room, room)), len(kept) == len(K)
+    # zeros: memory that was freed may hold a number of an example that is to be forgotten
+    array, every = np.zeros((room, room)), len(kept) == len(K)
     for some in _slices(0, len(kept)):
         array[some, : len(kept)] = K[some] if every else K[kept[some]][:, kept]
     return array

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Deadline, interruptible
 from refsvm.engine.pool import in_threads, is_worth_workers
 from refsvm.kernels.blocks import called
 from refsvm.kernels.checked import gram_of_rows, origin_for
@@ -219,7 +219,7 @@ def solve_pairs(
     interrupt: interruptible,
     *,
     workers: int = 1,
-    time_limit: float | None = None,
+    time_limit: float | Deadline | None = None,
     **options: Any,
 ) -> Iterator[BinaryResult]:
     """Solve every pair, one after another or several at the same time.
@@ -242,17 +242,15 @@ def solve_pairs(
     BinaryResult
         For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
     """
-    began, engines = time.perf_counter(), set[str]()
+    began, engines, deadline = time.perf_counter(), set[str](), Deadline.after(time_limit)
 
     def solved(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
-        # what is left of the time for all pairs; never 0, which is no limit that a solve takes
-        left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
         # every pair needs some α: the classifier is fitted, though not to the end
         pressed = interrupt.pressed
         more = options | {"max_iter": 1, "shrinking": False} if pressed else options
-        solution = solve(pair.problem, start=start, time_limit=left, polish=True, **more)
+        solution = solve(pair.problem, start=start, time_limit=deadline, polish=True, **more)
         engines.add(solution.engine)
         cut = pressed and solution.status is not Status.CONVERGED
         return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)

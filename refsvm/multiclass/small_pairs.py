@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.backend import Backend, chosen_backend
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Deadline, interruptible
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.kernels.products import stored_for_products
 from refsvm.kernels.rows import megabytes
@@ -24,7 +22,7 @@ from refsvm.solver.small_pairs import FEWEST_EXAMPLES, Stack, stacks
 
 def train_pairs(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
-    interrupt: interruptible, *, workers: int = 1, time_limit: float | None = None, **options: Any,
+    interrupt: interruptible, *, workers: int = 1, time_limit: float | Deadline | None = None, **options: Any,
 ) -> list[BinaryResult]:  # fmt: skip
     """Train the machines of all pairs of classes.
 
@@ -40,7 +38,7 @@ def train_pairs(
     list of BinaryResult
         One for each pair, in order. Kernel rows that were computed for several pairs count for the first of them.
     """
-    began, k = time.perf_counter(), int(codes.max()) + 1
+    deadline, k = Deadline.after(time_limit), int(codes.max()) + 1
     found = dict[int, BinaryResult]()
     X = stored_for_products(kernel, X)  # as one decision for the examples of all pairs
     if k > 2 and previous is None and are_small(codes, penalties, **options):
@@ -49,15 +47,12 @@ def train_pairs(
             chosen_rules(*map(options.get, ("selector", "step", "stop"))),
         )
         budget, most = options["cache_mb"], options["max_iter"] or MOST_STEPS
-        deadline = math.inf if time_limit is None else began + time_limit
         found = small_pairs(kernel, X, codes, penalties, interrupt, *chosen, budget, most, deadline)
     left = [number for number in range(k * (k - 1) // 2) if number not in found]
     if left:
-        # never 0, which is no limit that a solve takes
-        rest = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 1e-9)
         earlier = None if previous is None else [previous[number] for number in left]
         problems = pairs(kernel, X, codes, penalties, None if len(found) == 0 else {*left})
-        results = solve_pairs(problems, earlier, interrupt, workers=workers, time_limit=rest, **options)
+        results = solve_pairs(problems, earlier, interrupt, workers=workers, time_limit=deadline, **options)
         found.update(zip(left, results, strict=True))
     return [found[number] for number in range(len(found))]
 
@@ -131,7 +126,7 @@ def are_small(
 
 def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, interrupt: interruptible, backend: Backend,
-    rules: Rules, cache_mb: float, max_iter: int, deadline: float,
+    rules: Rules, cache_mb: float, max_iter: int, deadline: Deadline,
 ) -> dict[int, BinaryResult]:  # fmt: skip
     """Train the machines of the pairs of small classes; return them by the numbers of the pairs.
 
@@ -147,7 +142,7 @@ def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
     for stack in stacks(gram, codes[known], penalties[known], cache_mb):
         if interrupt.pressed:
             late = Status.INTERRUPTED
-        elif time.perf_counter() >= deadline:
+        elif deadline.left() <= 0.0:
             late = Status.TIME_LIMIT
         # every pair needs some α: the classifier is fitted, though not to the end
         stands = stack.solve(backend, rules, limit if late is None else 1)

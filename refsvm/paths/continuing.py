@@ -133,9 +133,8 @@ def _arrived(
     if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
         stop = KKTGap(max(tolerance, rounding), relative=True)
         # where rounding hides the optimum no number of steps would find it
-        left = None if walk.deadline == np.inf else max(walk.deadline - time.perf_counter(), 1e-9)
         most = max(MOST_STEPS, 100 * problem.n)
-        ended = solve(problem, start=found, stop=stop, engine=engine, max_iter=most, time_limit=left)
+        ended = solve(problem, start=found, stop=stop, engine=engine, max_iter=most, time_limit=walk.deadline)
         return ended.alpha, ended.gradient, ended.status
     return found, gradient, status
 

@@ -288,8 +288,7 @@ def pair_paths(
             else no_merging(problem)
         )
         problem = merged_problem(problem, merged)
-        left = max(limits.deadline - time.perf_counter(), 1e-9)
-        own = PathLimits(problem.n, None, None if left == np.inf else left, limits.callback and watch)
+        own = PathLimits(problem.n, None, limits.deadline, limits.callback and watch)
         own.most = limits.most
         yield rows, track(problem, merged=merged, limits=own, **options)
 

@@ -164,7 +164,7 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
     other.deadline = walk.deadline
     if (first - last) * along.line.t < 0.0 and solve_at(other, first, eps, "start"):
         for _ in DEFAULT_TRACKER.follow(other, last):
-            if limits.interrupt.pressed or time.perf_counter() >= limits.deadline:
+            if limits.interrupt.pressed or limits.deadline.left() <= 0.0:
                 other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT
                 break
         if other.status is None:

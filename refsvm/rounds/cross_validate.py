@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf, refuses
-from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm._checks import positive_or_inf, refuses
+from refsvm.engine.limits import Deadline, interruptible, unless_interrupted
 from refsvm.engine.pool import joblib_is_set_up, worker_count
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.formulations import votes
@@ -130,6 +130,8 @@ def cross_validate(
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
     # before the kernel matrix: a wrong argument should not cost its computation
     options = {"cache_mb": positive_or_inf("cache_mb", cache_mb), **options}
+    if "time_limit" in options:  # that of all machines together
+        options["time_limit"] = Deadline.after(options["time_limit"])
     workers, default = worker_count(n_jobs), AVG() if from_full else SIR()
     walk = WALK if seeder is None and from_full else None
     is_small = walk is not None and are_many_and_small(task, fold, options)
@@ -146,7 +148,7 @@ def cross_validate(
             table.take_small(small_folds(task, fold, options, interrupt))
         for machine, numbers in table.missing(held_out):
             # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-            rounds = Rounds(machine.problem, n_jobs=n_jobs, **table.left_of(options))
+            rounds = Rounds(machine.problem, n_jobs=n_jobs, **options)
             plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
             table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
     result = table.result()
@@ -212,13 +214,6 @@ class FoldTable:
         self.values = np.full((len(fold), len(task.pairs)), np.nan)  # h
         self.reports, self.endings = list[FoldReport](), list[Status]()
         self.iterations, self.kernel_rows = 0, task.rows_computed
-
-    def left_of(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options with the time that earlier machines have left."""
-        if options.get("time_limit") is None:
-            return options
-        spent = time.perf_counter() - self.began
-        return {**options, "time_limit": max(positive("time_limit", options["time_limit"]) - spent, 1e-9)}
 
     def missing(self, held_out: Sequence[np.ndarray]) -> Iterator[tuple[Machine, list[int]]]:
         """Yield the machines without results, and the numbers of their folds, until a limit has ended one of them."""

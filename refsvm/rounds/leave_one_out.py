@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import positive, positive_or_inf, refuses
-from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm.engine.limits import Deadline, interruptible, unless_interrupted
 from refsvm.engine.unsolved import REMEDY, frames_within, warn
 from refsvm.kernels.names import asked
 from refsvm.kernels.rows import megabytes
@@ -206,13 +206,14 @@ def decided(
     options: dict[str, Any] = {
         "selector": selector, "step": step, "stop": KKTGap(kkt.tol * FULL_TOL, relative=True), "engine": engine,
         "shrinking": task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > cache_mb,
-        "cache_mb": cache_mb, "max_iter": max_iter, "n_jobs": n_jobs, "trace": trace,
+        "cache_mb": cache_mb, "max_iter": max_iter, "time_limit": Deadline.after(time_limit), "n_jobs": n_jobs,
+        "trace": trace,
         "cache_dtype": "float64",  # the proofs need float64 rows
     }  # fmt: skip
     found = TaskProgress(task if task.has_one_machine else task.held(cache_mb), callback, began)
     with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
         for part in found.task.parts():
-            rounds = Rounds(part.machine.problem, time_limit=found.left_of(time_limit), **options)
+            rounds = Rounds(part.machine.problem, **options)
             hard = seeder if has_seeder else WALK
             algorithm_1(found.begin(part, rounds), (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:

@@ -173,12 +173,6 @@ class TaskProgress:
         """CONVERGED, or what ends the call."""
         return self._parts[-1].status if self._parts else Status.CONVERGED
 
-    def left_of(self, time_limit: float | None) -> float | None:
-        """Return the time that earlier machines have left."""
-        if time_limit is None or not self._parts:
-            return time_limit
-        return max(time_limit - (time.perf_counter() - self._began), 1e-9)
-
     def begin(self, part: Asked, rounds: Rounds) -> LOOProgress:
         """Return the empty results of another machine."""
         start = None

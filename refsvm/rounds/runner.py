@@ -114,7 +114,7 @@ class Runner:
         self.holds_float32 = K is not None and K.dtype == np.float32
         limit = family.max_iter
         if shrinks:
-            watched = watched or family.time_limit or family.problem.is_open
+            watched = watched or family.limits.deadline.is_set or family.problem.is_open
             limit = min(limit, SHORT_ROUND)
         may_be_short = not watched and (rows.holds_all or self.holds_float32)
         self.limit = limit if may_be_short else -1
@@ -140,11 +140,13 @@ class Runner:
             elif family.limits.seconds_left() < -OVERTIME_SECONDS:
                 family.status = Status.TIME_LIMIT
             # that of all examples, which others start from, is no measure of them
-            if not is_told and done[-1].left_out is not None:
+            is_measure = done[-1].left_out is not None
+            if is_measure and not is_told:
                 is_told = tell_rest(len(waiting), each / family.workers)
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
-            shared = family.workers > 1 and family.status is Status.CONVERGED
-            if shared and is_worth_sharing(waiting, each, len(done) > 1):
+            shared = is_measure and family.workers > 1 and family.status is Status.CONVERGED
+            # long rounds come one by one from compiled code, too
+            if shared and is_worth_sharing(waiting, each, family.backend.name == "numba"):
                 yield from in_parts(self, [*waiting], each)
                 break
 

@@ -19,7 +19,6 @@ next round includes it.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -236,7 +235,7 @@ def steps_between_looks(state: SolverState) -> int:
 def owed(state: SolverState, limits: Limits[Any]) -> float:
     """Return about how many seconds it takes from a restricted state to G of all variables; 0 without a deadline."""
     seconds, moved = 0.0, np.flatnonzero(state.alpha)
-    while limits.deadline < math.inf and state.parent is not None:
+    while limits.deadline.is_set and state.parent is not None:
         outer, A = state.parent
         moved = A[moved]
         if outer.parent is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from refsvm._checks import refuses, shown
 from refsvm.backend import chosen_backend
-from refsvm.engine.limits import Limits, unless_interrupted
+from refsvm.engine.limits import Deadline, Limits, unless_interrupted
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
@@ -36,7 +36,7 @@ def solve(
     cache_mb: float = 200.0,
     cache_dtype: str = "auto",
     max_iter: int | None = None,
-    time_limit: float | None = None,
+    time_limit: float | Deadline | None = None,
     callback: Callable[[SolverState], object] | None = None,
     trace: bool | int = False,
     polish: bool = False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Final
 
 import numpy as np
@@ -78,9 +77,10 @@ def solved(
     if walk.rounding() > ACCEPTED:
         walk.status = Status.STALLED
         return None
-    left = None if walk.deadline == np.inf else max(walk.deadline - time.perf_counter(), 1e-9)
     most = max(MOST_STEPS, 100 * len(walk.side))
-    solution = solve(problem, start=start, stop=stop, engine=walk.engine, max_iter=most, time_limit=left)
+    solution = solve(
+        problem, start=start, stop=stop, engine=walk.engine, max_iter=most, time_limit=walk.deadline
+    )
     if solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         walk.status = solution.status
         return None

@@ -19,6 +19,7 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm.backend import chosen_backend
+from refsvm.engine.limits import Deadline
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.problem import DualProblem, total
@@ -88,8 +89,8 @@ class PathState(Walk):
         The λ at which SMO found a point last, and how often in succession.
     stale_below : float
         The λ at which rounding may have grown too large beside λ since G was computed afresh; 0 on other lines.
-    deadline : float
-        When to end, on the clock of ``time.perf_counter``.
+    deadline : Deadline
+        When to end.
     status : Status or None
         Why no point could be found any more: then the tracker returns.
     drift : float
@@ -122,14 +123,14 @@ class PathState(Walk):
         self.factors: Any = None
         self.kept: Any = None
         self.unsettled, self.drift, self.nullity = True, 0.0, 0
-        self.placed, self.deadline, self.stale_below = (np.inf, 0), np.inf, 0.0
+        self.placed, self.deadline, self.stale_below = (np.inf, 0), Deadline(), 0.0
         self.status: Status | None = None
         self.counts: Counter[str] = Counter()
 
     @property
     def engine(self) -> str:
         """The engine of the steps; with "auto" NumPy, if importing Numba would take longer than the time left."""
-        late = self.deadline - time.perf_counter() < LOADING and "numba" not in sys.modules
+        late = self.deadline.left() < LOADING and "numba" not in sys.modules
         return "numpy" if late and self._engine == "auto" else self._engine
 
     @property

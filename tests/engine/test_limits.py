@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import time
 import warnings
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from refsvm import (
     iterate,
     solve,
 )
-from refsvm.engine.limits import Limits
+from refsvm.engine.limits import Deadline, Limits
 from refsvm.state import SolverState
 from refsvm.testing.contract import infeasibility
 
@@ -291,3 +292,18 @@ def test_without_numba_auto_is_the_readable_engine_and_numba_a_sentence(monkeypa
     assert solve(problem).engine == "numpy"
     with pytest.raises(ValueError, match='engine="numba" needs the package numba'):
         solve(problem, engine="numba", step=NewtonStep())
+
+
+@pytest.mark.parametrize("seconds", [5.0, -5.0, math.inf])
+def test_a_deadline_is_handed_down_as_it_is_and_to_another_process_as_what_is_left(seconds):
+    deadline = Deadline(time.perf_counter() + seconds)
+    assert Deadline.after(deadline) is deadline
+    assert Limits(4, time_limit=deadline).deadline is deadline
+    there = pickle.loads(pickle.dumps(deadline))
+    assert there.at == pytest.approx(deadline.at, abs=1.0)
+    assert there.is_set == deadline.is_set == (seconds < math.inf)
+
+
+def test_a_deadline_that_has_passed_ends_a_solve_at_once():
+    found = solve(ENDLESS, time_limit=Deadline(time.perf_counter() - 1.0))
+    assert found.status is Status.TIME_LIMIT

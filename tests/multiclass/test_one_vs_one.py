@@ -125,7 +125,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
     ).fit(X, y)
     stop = seen.pop("stop")
     assert stop.tol == 0.01
-    assert 0 < seen.pop("time_limit") <= 60
+    assert 0 < seen.pop("time_limit").left() <= 60
     assert seen == rules | {
         "engine": "numpy",
         "shrinking": False,
@@ -137,7 +137,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
         "polish": True,
     }
     SVC().fit(X, y)
-    assert (seen["max_iter"], seen["time_limit"]) == (None, None)
+    assert (seen["max_iter"], seen["time_limit"].is_set) == (None, False)
     SVC(max_iter=None).fit(X, y)
     assert seen["max_iter"] is None
 
@@ -302,6 +302,5 @@ def test_the_time_limit_is_that_of_all_pairs_together(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="time limit was reached"):
         SVC(C=1e6, gamma=0.3, tol=1e-9, time_limit=0.05, engine="numpy", shrinking=False).fit(X, y)
     assert len(limits) == 6
-    assert limits[0] <= 0.05
-    assert limits[1] <= 0.03
-    assert limits[-1] == 1e-9  # out of time: the others take their first steps
+    assert len({limit.at for limit in limits}) == 1
+    assert limits[-1].left() < 0.0  # out of time: the others take their first steps

@@ -58,7 +58,17 @@ def test_the_seconds_are_those_of_one_round_on_each_of_the_workers(monkeypatch, 
     results = [[None], [4, 5, 6], [7, 8, 9], [10, 11, 12], [13, 14, 15]]
     assert chain_of(results, clock, monkeypatch, caplog, asked) == [None, *range(4, 16)]
     assert caplog.messages == ["9 rounds are left; they take about 45 s"]
-    assert asked == [(1.0, False)] + [(10.0, True)] * 4
+    assert asked == [(10.0, True)] * 4
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_rounds_that_come_one_by_one_are_shared_if_they_are_compiled(engine, monkeypatch, caplog):
+    """A long round is a chunk of its own; that of all examples says nothing of those that leave some out."""
+    asked = []
+    chain_of(
+        [[None], [4], [5], [6]], [0.0, 1.0, 1.0, 3.0, 3.0, 6.0, 6.0, 9.0], monkeypatch, caplog, asked, engine
+    )
+    assert asked == [(each, engine == "numba") for each in (2.0, 3.0, 3.0)]
 
 
 def test_rounds_that_come_with_that_of_all_examples_are_a_measure(monkeypatch, caplog):
@@ -67,16 +77,19 @@ def test_rounds_that_come_with_that_of_all_examples_are_a_measure(monkeypatch, c
     assert caplog.messages == ["3 rounds are left; they take about 45 s"]
 
 
-def chain_of(results, clock, monkeypatch, caplog, asked):
+def chain_of(results, clock, monkeypatch, caplog, asked, engine="numba"):
     """What rounds have left out that come in these parts while the clock goes so."""
     parts, times = iter(results), iter(clock)
     backend = SimpleNamespace(
-        rounds=lambda *_: [SimpleNamespace(left_out=r, status=Status.CONVERGED) for r in next(parts)]
+        rounds=lambda *_: [SimpleNamespace(left_out=r, status=Status.CONVERGED) for r in next(parts)],
+        name=engine,
     )
     limits = SimpleNamespace(seconds_left=lambda: float("inf"))
     family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend, limits=limits)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(times)))
-    monkeypatch.setattr(runner, "is_worth_sharing", lambda _, each, chunk: asked.append((each, chunk)))
+    monkeypatch.setattr(
+        runner, "is_worth_sharing", lambda _, each, is_compiled: asked.append((each, is_compiled))
+    )
     chain = object.__new__(runner.Runner)
     chain.family = family
     with caplog.at_level(logging.INFO, logger="refsvm"):

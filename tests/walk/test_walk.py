@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from refsvm import DualProblem, Precomputed
+from refsvm.engine.limits import Deadline
 from refsvm.kernels import Gram
 from refsvm.walk.elbow import correct
 from refsvm.walk.line import ProblemLine
@@ -98,7 +99,7 @@ def test_the_room_of_a_line(way):
 def test_the_engine_shortly_before_the_end_needs_no_compiler(engine, seconds, is_loaded, monkeypatch):
     """To import it takes seconds, which the time that is left may not have."""
     walk = state(engine=engine)
-    walk.deadline = time.perf_counter() + seconds
+    walk.deadline = Deadline(time.perf_counter() + seconds)
     if is_loaded:
         monkeypatch.setitem(sys.modules, "numba", sys)
     else:
