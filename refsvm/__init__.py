@@ -32,6 +32,7 @@
 
 from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 import refsvm.derivatives  # which puts derivative and pullback into Solution
 from refsvm.kernels.functions import *
@@ -62,6 +63,7 @@ from refsvm.solver import iterate as iterate
 from refsvm.solver import solve as solve
 from refsvm.steps import *
 from refsvm.stopping import *
+from refsvm.summary import Shown as _Shown
 from refsvm.trackers import *
 
 if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
@@ -88,6 +90,16 @@ _ELSEWHERE = {
 if _find_spec("refsvm.compiled"):  # without this folder the package is a complete NumPy package
     import refsvm.compiled.auto  # noqa: F401  which enters itself among the backends
     from refsvm.compiled.warming import warm_up as warm_up
+
+
+def _plot(result: object, *ax: _Any, **look: _Any) -> object:
+    """Draw the result; see `refsvm.display.of_result.plot`, which is imported when something is drawn."""
+    from refsvm.display.of_result import plot
+
+    return plot(result, *ax, **look)
+
+
+_Shown.plot = _plot
 _export(vars(), *_FILES, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
 
 

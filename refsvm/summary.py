@@ -7,11 +7,11 @@ has no script and loads nothing. Its colours are those of the page, or transpare
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from html import escape
 from math import isnan
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 COLOURS: Final = ("#8a949e66", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b")
 """Of the parts of a bar, in order; the first is that of the parts which cost nothing."""
@@ -217,6 +217,9 @@ class Summary:
 
 class Shown:
     """A result that prints as a line, as a table of text (`str`), and as a card in a notebook."""
+
+    plot: ClassVar[Callable[..., Any]]
+    """``plot(ax=None)``: draw it; `refsvm` puts `refsvm.display.of_result.plot` here."""
 
     @abstractmethod
     def _summary(self) -> Summary:

@@ -58,7 +58,7 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
     >>> asked("poly", degree=2), asked("rbf")
     (Named(name='poly', gamma='scale', degree=2, coef0=0.0), None)
     """
-    given = Named("rbf" if kernel is None else kernel, gamma, degree, coef0)
+    given: Any = Named("rbf" if kernel is None else kernel, gamma, degree, coef0)
     if not isinstance(given.name, str):
         if given[1:] != DEFAULT[1:]:
             raise ValueError(

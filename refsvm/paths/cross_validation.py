@@ -155,7 +155,8 @@ def cross_validate_path(
     with interruptible() as interrupt:
         ways = {True: (voted_left_out, voted_folds), False: (_left_out, _held_out)}[several]
         each = ways[0] if fold.max() + 1 == n else ways[1]
-        curves, breakpoints = [], []
+        curves: list[Any] = []
+        breakpoints = []
         more = options | {"cache_mb": cache_mb}
         for curve, count in each(X, labels, gram, fold, weights, interrupt, more):
             # half of the folds are no cross-validation

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -180,6 +181,8 @@ def leave_one_out(
         max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
     )  # fmt: skip
     result = found.result()
+    if hasattr(X, "iloc"):
+        result = replace(result, index=X.index)
     found.warn(result)
     return unless_interrupted("leave_one_out", result, found.is_pressed)
 

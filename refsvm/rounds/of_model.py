@@ -19,7 +19,7 @@ def takes_model(function: Callable[..., Result]) -> Callable[..., Result]:
 
     @wraps(function)
     def call(*given: Any, **options: Any) -> Result:
-        model = given[0] if given else options.get("X")
+        model: Any = given[0] if given else options.get("X")
         if not hasattr(model, "get_params"):
             return function(*given, **options)
         name = type(model).__name__
@@ -38,7 +38,7 @@ def takes_model(function: Callable[..., Result]) -> Callable[..., Result]:
         result: Any = function(X, y, **{**own, **options})
         if counts_alike and getattr(result, "weights", None) is not None:
             result = replace(result, weights=None)
-        return result  # type: ignore[no-any-return]
+        return result
 
     return call
 

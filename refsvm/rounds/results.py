@@ -11,6 +11,7 @@ import numpy as np
 
 from refsvm.result import Solution, Status, Trace
 from refsvm.rounds.scores import (
+    SCORES,
     Score,
     Scores,
     mean_absolute_error,
@@ -85,6 +86,8 @@ class LeaveOneOut(Shown, Scores):
         without classes.
     machine : str
         The kernel, γ of "scale" as a number, and C.
+    index : pandas.Index or None
+        The names of the examples, if X is a frame.
     """
 
     kind: str
@@ -106,6 +109,7 @@ class LeaveOneOut(Shown, Scores):
     is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool), repr=False)
     sides: np.ndarray | None = field(default=None, repr=False)
     machine: str = ""
+    index: Any = field(default=None, repr=False)
 
     def _summary(self) -> Summary:
         full = self.full_solutions
@@ -163,6 +167,8 @@ class LeaveOneOut(Shown, Scores):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each example: its prediction, the reason, its steps.
 
+        Its index is that of X, if X is a frame.
+
         Of three classes and more the columns of a pair have the names of its classes at their end.
         """
         import pandas as pd
@@ -175,7 +181,7 @@ class LeaveOneOut(Shown, Scores):
                 end = " {} {}".format(*names)
                 columns["decided_by" + end] = self.decided_by[:, pair]
                 columns["decision_value" + end] = self.decision_values[:, pair]
-        return pd.DataFrame(columns | {"iterations": self.round_iterations})
+        return pd.DataFrame(columns | {"iterations": self.round_iterations}, index=self.index)
 
     def trace_frame(self) -> Any:
         """Return `traces` as one pandas DataFrame, one row a step; the column "example" says whose round it is."""
@@ -267,10 +273,7 @@ class CrossValidation(Shown, Scores):
 
     def _summary(self) -> Summary:
         ran, folds = int(self.is_known.sum()), int(self.fold.max()) + 1
-        told, heights = (
-            f"{ran:,} of {len(self.labels):,} examples predicted",
-            self._of_folds(FIRST_OF[self.kind]),
-        )
+        told, heights = f"{ran:,} of {len(self.labels):,} examples predicted", self.of_folds[1]
         return scored(self, f"{folds} folds", told, None, tuple(heights.tolist()))
 
     @property
@@ -284,8 +287,7 @@ class CrossValidation(Shown, Scores):
     @property
     def standard_error(self) -> float:
         """Standard error of the first of `scores`, from its spread over the folds; NaN of an unfinished result."""
-        found = self._of_folds(FIRST_OF[self.kind])
-        found = found if self.is_finished else found[:0]
+        found = self.of_folds[1] if self.is_finished else np.zeros(0)
         return float(found.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else float("nan")
 
     @property
@@ -297,6 +299,11 @@ class CrossValidation(Shown, Scores):
     def is_complete(self) -> bool:
         """Whether every round was run."""
         return bool(self.is_known.all())
+
+    @property
+    def of_folds(self) -> tuple[str, np.ndarray]:
+        """The name of the first of `scores`, and its value in each fold, shape (folds,); NaN if a round is missing."""
+        return SCORES[self.kind][0], self._of_folds(FIRST_OF[self.kind])
 
     @property
     def errors(self) -> np.ndarray:
