@@ -18,9 +18,9 @@
 =======================  ==============================================================
 
 ``result.plot()`` draws a result by one of these (`refsvm.display.of_result`). A method ``from_…`` computes what is to
-be seen and draws it. ``plot`` draws it once more, into other axes or with other settings, and returns the display; ``ax_``
-and ``figure_`` (of `refsvm.display.canvas.Display`) are where it was drawn last. Matplotlib is imported when something
-is drawn.
+be seen and draws it. ``plot`` draws it once more, into other axes or with other settings, and returns the display;
+``ax_`` and ``figure_`` (of `refsvm.display.canvas.Display`) are where it was drawn last. Matplotlib is imported when
+something is drawn.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay
