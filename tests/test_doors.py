@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -14,12 +15,15 @@ from refsvm import (
     MostViolatingPair,
     NewtonStep,
     SecondOrder,
+    WorkingSetSelector,
     cross_validate,
+    iterate,
     leave_one_out,
     regularization_path,
     solve,
 )
 from refsvm.datasets import load
+from refsvm.guards.users_rules import why_it_cannot_move
 from refsvm.kernels.names import gamma_on
 
 HEART = load("heart")
@@ -112,3 +116,36 @@ def test_a_model_that_cannot_stand_for_its_parameters_is_refused():
             leave_one_out(model, X, Y)
     with pytest.raises(ValueError, match="C is a parameter of the SVC"):
         leave_one_out(SVC(), X, Y, C=3.0)
+
+
+def test_a_frame_keeps_its_index():
+    pd = pytest.importorskip("pandas")
+    names = [f"patient {k}" for k in range(len(X))]
+    loo = leave_one_out(pd.DataFrame(X, index=names), Y)
+    assert loo.to_frame().index.tolist() == names
+    assert leave_one_out(X, Y).to_frame().index.tolist() == list(range(len(X)))
+
+
+@dataclass(frozen=True)
+class AlwaysTheSame(WorkingSetSelector):
+    """A selector that returns one pair."""
+
+    def select(self, state):
+        return 0, 1
+
+
+def test_a_pair_that_cannot_move_is_told():
+    with pytest.warns(UserWarning, match=r"selector returned \(0, 1\), which cannot move: .* check_strategy"):
+        solved = solve(PROBLEM, selector=AlwaysTheSame(), step=NewtonStep())
+    assert solved.status.name == "STALLED"
+
+
+@pytest.mark.parametrize(
+    ("pair", "sentence"), [((0, 1), "0 is not in I_up"), ((2, 1), "1 is not in I_down"), ((1, 0), "G[1] = ")]
+)
+def test_why_a_pair_cannot_move(pair, sentence):
+    problem = DualProblem.classification([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1], kernel="linear")
+    state = next(iterate(problem, start=[0.0, 0.0, 0.0, 0.0]))
+    state.alpha[:], state.gradient[:] = (0.0, 0.0, -0.5, 0.5), (2.0, 1.0, 0.0, 0.0)
+    assert why_it_cannot_move(state, *pair).startswith(sentence)
+    assert why_it_cannot_move(state, 1, 3) == ""

@@ -111,7 +111,11 @@ def test_compare_wants_two_classes_and_a_csv_its_label(write):
         ("", "1,2\n", "is not a LIBSVM model file"),
         (bytes(range(256)), "1,2\n", "is not a LIBSVM model file"),
         (None, "1,2,3\n", "X has 3 features, but the model was trained on 2"),
-        (None, "1,two\n", "has 'two' in row 1, column 1 (counted from 0), which is not a number; code or drop that column, or name it"),
+        (
+            None,
+            "1,two\n",
+            "has 'two' in row 1, column 1 (counted from 0), which is not a number; code or drop that",
+        ),
         (None, "", "is empty"),
         (None, "a,b\n", "has a header but no examples"),
         (None, bytes(range(256)), "is not a CSV text"),

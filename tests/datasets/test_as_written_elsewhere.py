@@ -272,7 +272,9 @@ def test_comments_are_passed_over(tmp_path):
     X, y = read_libsvm(path)
     assert (X.toarray().tolist(), y.tolist()) == ([[0.5], [3.0]], [1.0, 2.0])
     path.write_text("# one\n\n1 1:2\n2 1:nan\n")
-    refused(path, says=r"contains NaN or infinity; drop or impute those entries first \(line 4, feature \d\)\.$")
+    refused(
+        path, says=r"contains NaN or infinity; drop or impute those entries first \(line 4, feature \d\)\.$"
+    )
 
 
 def test_values_may_be_padded(tmp_path):
