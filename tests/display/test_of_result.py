@@ -5,10 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("matplotlib").use("agg")
-
-import matplotlib.pyplot as plt
-
 from refsvm import DualProblem, cost_path, cross_validate, leave_one_out, regularization_path, solve
 from refsvm.datasets import load
 from refsvm.display import (
@@ -20,6 +16,8 @@ from refsvm.display import (
     ValidationPathDisplay,
 )
 from refsvm.paths import cross_validate_path
+
+plt = pytest.importorskip("matplotlib.pyplot")
 
 HEART = load("heart")
 X, Y = HEART.X[:60], HEART.y[:60]
