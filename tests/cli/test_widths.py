@@ -34,7 +34,7 @@ def terminal(monkeypatch):
         (), ("--max-iter", 5), ("banana", "-q"), ("banana", "--repeats", 3), ("banana", "--max-iter", 5),
         ("--selectors", "all", "--steps", "planning-ahead"),
     ],
-    ids=" ".join,
+    ids=lambda more: " ".join(map(str, more)),
 )  # fmt: skip
 def test_a_comparison_fits_the_terminal(terminal, width, more):
     shown = terminal(width)
