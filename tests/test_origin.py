@@ -65,10 +65,10 @@ def assert_near(found, truth, tol=1e-7):
 def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking, engine):
     far, near, y, t = data(offset)
     for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
-        problem = make(far, target, C=0.3)
+        problem = make(far, target, kernel="linear", C=0.3)
         found, truth = (
             solve(each, shrinking=shrinking, **EXACT, engine=engine)
-            for each in (problem, make(near, target, C=0.3))
+            for each in (problem, make(near, target, kernel="linear", C=0.3))
         )
         assert_near(found.decision_values, truth.decision_values)
         assert_near([found.objective, found.kkt_gap], [truth.objective, truth.kkt_gap])
@@ -304,7 +304,7 @@ def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, contai
     """The sum of the others is not 0 then, but that of all is."""
     far, near, y, t = data(offset)
     for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
-        problem, truth = make(container(far), target, C=0.3), make(near, target, C=0.3)
+        problem, truth = (make(each, target, kernel="linear", C=0.3) for each in (container(far), near))
         best = solve(truth, **EXACT, engine="numpy")
         B = np.append(np.flatnonzero(np.abs(best.alpha) < 0.3), best.alpha.argmax())
         assert abs(best.alpha[B].sum()) > 0.1
