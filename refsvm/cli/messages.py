@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import typer
@@ -39,8 +37,9 @@ class OneSentence(TyperGroup):
                 code = super().main(*args, **{**options, "standalone_mode": False})
         except _WrongUsage as error:
             code = _refuse(error.format_message())
-        except BrokenPipeError:  # the reader, such as head, has seen enough
-            sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  which Python flushes at its end
+        except SystemExit as ended:  # the reader, such as head, has seen enough, which Click takes for a failure
+            if not isinstance(ended.__context__, BrokenPipeError):
+                raise
             code = 0
         except OSError as error:
             code = _refuse(_system_message(error))
