@@ -37,7 +37,9 @@ class OneSentence(TyperGroup):
                 code = super().main(*args, **{**options, "standalone_mode": False})
         except _WrongUsage as error:
             code = _refuse(error.format_message())
-        except SystemExit as ended:  # the reader, such as head, has seen enough, which Click takes for a failure
+        except (
+            SystemExit
+        ) as ended:  # the reader, such as head, has seen enough, which Click takes for a failure
             if not isinstance(ended.__context__, BrokenPipeError):
                 raise
             code = 0

@@ -72,16 +72,18 @@ class TrackedPath(Shown):
 
     def _summary(self) -> Summary:
         at, name = self.record.t, "C" if self.along.is_c_path else "t"
-        range_of_t = f"{name} from {at[0]:.6g} to {at[-1]:.6g}, " if len(at) else ""
+        span = [f"{name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
         elbow = self.record.elbow
         told = {
             "breakpoints": f"{len(at):,}", "events": f"{len(self.events):,}",
             "most free variables": f"{elbow.max() if len(elbow) else 0}", "variables": f"{self.along.start.n:,}",
-            "seconds": f"{self.seconds:.3f}", "tracker": self.tracker,
+            "seconds": f"{self.seconds:.3f}", "tracker": self.tracker.partition("(")[0],
         }  # fmt: skip
-        line = f"{len(at)} breakpoints, {range_of_t}{self.status.name}"
+        line = ", ".join([f"{len(at)} breakpoints", *span, self.status.name])
         is_partial = self.status is not Status.CONVERGED
-        return Summary(line, sentence=range_of_t + self.status.value, is_partial=is_partial, pairs=told)
+        return Summary(
+            line, sentence=". ".join([*span, self.status.value]), is_partial=is_partial, pairs=told
+        )
 
     @property
     def events(self) -> np.ndarray:
