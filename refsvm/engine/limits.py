@@ -173,7 +173,7 @@ class Interrupted(KeyboardInterrupt):
     ----------
     message : str
     result : object
-        What was found until then: a `refsvm.Solution`, a `refsvm.rounds.LeaveOneOut`, …, of status INTERRUPTED; of an
+        The partial result: a `refsvm.Solution`, a `refsvm.rounds.LeaveOneOut`, …, of status INTERRUPTED; of an
         estimator itself, with the last point reached.
 
     Examples

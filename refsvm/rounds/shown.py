@@ -38,7 +38,7 @@ def scored(result: Any, how: str, told: str, parts: Parts | None, heights: tuple
     told : str
         How far an unfinished result has come.
     parts : Parts, optional
-        What decided the examples.
+        Numbers of examples by the check or rule that decided them.
     heights : tuple of float
         The first score of each fold.
     """
