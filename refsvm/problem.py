@@ -39,8 +39,8 @@ class DualProblem(Shown, Formulations):
     Parameters
     ----------
     gram : KernelMatrix, object or array of shape (n, n)
-        K, symmetric, evaluated in blocks; an object of your own meets the contract of
-        `refsvm.kernels.checked.GivenMatrix`.
+        K, symmetric, evaluated in blocks; an object of your own meets the
+        contract of `refsvm.kernels.checked.GivenMatrix`.
     v : ndarray of shape (n,), float64
         Linear term.
     z : float
@@ -51,7 +51,8 @@ class DualProblem(Shown, Formulations):
     Raises
     ------
     ValueError
-        If shapes differ, a bound is crossed, or no α satisfies both constraints.
+        If shapes differ, a bound is crossed, or no α satisfies both
+        constraints.
 
     Attributes
     ----------
@@ -60,7 +61,8 @@ class DualProblem(Shown, Formulations):
     is_open, zero_is_feasible : bool
         Whether some Uᵢ = ∞ or Lᵢ = −∞, and whether α = 0 is feasible.
     fixed_noise : float
-        About how far rounding of kernel values has moved v, of the variables that `restrict` has fixed.
+        About how far rounding of kernel values has moved v, of the variables
+        that `restrict` has fixed.
 
     Examples
     --------
@@ -119,8 +121,8 @@ class DualProblem(Shown, Formulations):
     def centred(self) -> DualProblem:
         """The problem that is solved: if z = 0, that with K around the mean of the data, where it is more precise.
 
-        The optima are the same; b and all components of G differ by one number. If there is no better K, this is the
-        problem itself.
+        The optima are the same; b and all components of G differ by one
+        number. If there is no better K, this is the problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
@@ -169,7 +171,8 @@ class DualProblem(Shown, Formulations):
     def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """Return max − min of v − G = Kα, by which the decision values differ, over all variables with Lᵢ < Uᵢ.
 
-        Where α = 0 it is the range of v, which holds the targets: nothing has moved yet.
+        Where α = 0 it is the range of v, which holds the targets: nothing has
+        moved yet.
         """
         values = self.v
         if np.count_nonzero(alpha):
@@ -182,9 +185,10 @@ class DualProblem(Shown, Formulations):
     def with_exact_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
         """Return G with float64 kernel values for the variables that may be at either end of the interval of b.
 
-        Each entry of `gradient` is wrong by about `error`. So these are the variables of I_up within twice the error of
-        max G, and those of I_down within twice the error of min G. Where the values found differ by more, the error
-        is taken to be larger. Equal examples are evaluated once.
+        Each entry of `gradient` is wrong by about `error`. So these are the
+        variables of I_up within twice the error of max G, and those of I_down
+        within twice the error of min G. Where the values found differ by more,
+        the error is taken to be larger. Equal examples are evaluated once.
         """
         G, matrix, known = gradient.copy(), self.gram.exact, np.zeros(self.n, dtype=bool)
         _, first, labels = np.unique(matrix.distinct, return_index=True, return_inverse=True)
@@ -212,8 +216,8 @@ class DualProblem(Shown, Formulations):
     ) -> float:
         """F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, by default at the b that minimises it.
 
-        For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is never below the dual optimum. For hard
-        margins see `refsvm.primal`.
+        For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is
+        never below the dual optimum. For hard margins see `refsvm.primal`.
         """
         exact = self if gradient is not None else self._where_exact(alpha)
         G = exact.gradient(alpha) if gradient is None else gradient
@@ -247,8 +251,9 @@ class DualProblem(Shown, Formulations):
         Returns
         -------
         DualProblem
-            Its gradient at α_B equals this problem's G[B] at α. If other variables are fixed, both are those of
-            `centred`: z_B is not 0 any more, and the origin would matter from then on.
+            Its gradient at α_B equals this problem's G[B] at α. If other
+            variables are fixed, both are those of `centred`: z_B is not 0 any
+            more, and the origin would matter from then on.
         """
         B = positions("indices", indices, self.n)
         v, z, gram, noise = self.v[B], self.z, self.gram, self.fixed_noise
@@ -278,7 +283,8 @@ class DualProblem(Shown, Formulations):
     def without(self, r: Any) -> DualProblem:
         """Return the problem without example r, or several: Lᵣ = Uᵣ = 0, all else, kernel rows included, as it was.
 
-        r is a position or an array of shape (m,) of them; ValueError if it is none, or no α in the box has the sum z.
+        r is a position or an array of shape (m,) of them; ValueError if it is
+        none, or no α in the box has the sum z.
         """
         if type(r) is not int or not 0 <= r < self.n:
             r = positions("r", [r] if np.ndim(r) == 0 else r, self.n)
@@ -301,10 +307,12 @@ class DualProblem(Shown, Formulations):
     def feasible(self, alpha: Any) -> np.ndarray:
         """Return a feasible point near `alpha`: clip to the box, then share the missing sum by the room left.
 
-        αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U − α if s > 0 and α − L otherwise.
+        αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U −
+        α if s > 0 and α − L otherwise.
 
-        The variables strictly inside the box take their share first, so that a point that was feasible but for
-        rounding keeps its variables exactly at their bounds.
+        The variables strictly inside the box take their share first, so that a
+        point that was feasible but for rounding keeps its variables exactly at
+        their bounds.
         """
         lower, upper = self.lower, self.upper
         point = vector("start", alpha, self.n).clip(lower, upper)

@@ -180,19 +180,24 @@ class Solution(Shown):
     iterations, kernel_rows, kernel_hits : int
         Steps taken; kernel rows computed; row uses served from memory.
     status, reason : Status, str
-        Why the solve ended, and the sentence of the stopping rule if it was that.
+        Why the solve ended, and the sentence of the stopping rule if it was
+        that.
     seconds : float
         Wall time inside `solve`, compilation included if any happened.
     engine : str
         "numpy", "numba", or "numpy, numba" if the compiled loop took over.
     trace : Trace or None
     rounding : float
-        About how far rows kept as float32 have moved G (`refsvm.kernels.precision.decision_error`); 0 with float64.
+        About how far rows kept as float32 have moved G
+        (`refsvm.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Steps of the longest round of its family so far, this one included; an estimate of the cost of a bad start.
+        Steps of the longest round of its family so far, this one included; an
+        estimate of the cost of a bad start.
     around_mean : ndarray of shape (n,), float64, or None
-        G around the mean of the data, where the problem was solved there (``problem.centred``): exact where `gradient`
-        and `intercept`, which are those of the data as they were given, round off a large w·c. All else is read off it.
+        G around the mean of the data, where the problem was solved there
+        (``problem.centred``): exact where `gradient` and `intercept`, which
+        are those of the data as they were given, round off a large w·c. All
+        else is read off it.
     offset : float
         w·c: how much the intercept around the mean is larger.
     """

@@ -28,17 +28,24 @@ WIDE: Final = 79
 WIDEST: Final = 96
 """Characters of the columns side by side."""
 
+# three times the class outweighs the styles that notebooks have for tables
 STYLE: Final = (
-    "<style>.refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"
+    "<style>"
+    ".refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"
     "padding:8px 12px;margin:2px;min-width:26em;max-width:60em;color:inherit}.refsvm .name{font-weight:600}"
-    ".refsvm .big{font-size:22px;font-weight:600}.refsvm .dim{opacity:.75}.refsvm .partial{background:#e69f0044;"
-    "padding:2px 6px;border-radius:3px}.refsvm .bar{display:flex;height:12px;border-radius:3px;overflow:hidden;"
-    "margin:6px 0}.refsvm .columns{display:flex;align-items:flex-end;height:38px;margin:6px 0}.refsvm .columns span{"
-    "width:14px;margin-right:2px;background:#0072b2}.refsvm .key{display:inline-block;width:9px;height:9px;"
-    "margin-right:4px}div.refsvm table{border-collapse:collapse;margin:4px 0;color:inherit}div.refsvm table tr,"
-    "div.refsvm table td,div.refsvm table th{background:none;border:0}div.refsvm table td,div.refsvm table th{"
-    "padding:1px 14px 1px 0;text-align:left;font-weight:normal;color:inherit}div.refsvm table thead th{border-bottom:"
-    "1px solid #8888;font-weight:600}div.refsvm table .n{text-align:right;font-variant-numeric:tabular-nums}</style>"
+    ".refsvm .big{font-size:22px;font-weight:600}.refsvm .dim{opacity:.75}"
+    ".refsvm .partial{background:#e69f0044;padding:2px 6px;border-radius:3px}"
+    ".refsvm .bar{display:flex;height:12px;border-radius:3px;overflow:hidden;margin:6px 0}"
+    ".refsvm .columns{display:flex;align-items:flex-end;height:38px;margin:6px 0}"
+    ".refsvm .columns span{width:14px;margin-right:2px;background:#0072b2}"
+    ".refsvm .key{display:inline-block;width:9px;height:9px;margin-right:4px}"
+    ".refsvm.refsvm.refsvm table{border-collapse:collapse;margin:4px 0;color:inherit}"
+    ".refsvm.refsvm.refsvm table tr,.refsvm.refsvm.refsvm table td,.refsvm.refsvm.refsvm table th{background:none;"
+    "border:0}"
+    ".refsvm.refsvm.refsvm table td,.refsvm.refsvm.refsvm table th{padding:1px 14px 1px 0;text-align:left;"
+    "font-weight:normal;color:inherit}"
+    ".refsvm.refsvm.refsvm table thead th{border-bottom:1px solid #8888;font-weight:600}"
+    ".refsvm.refsvm.refsvm table .n{text-align:right;font-variant-numeric:tabular-nums}</style>"
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,3 +151,14 @@ def test_why_a_pair_cannot_move(pair, sentence):
     state.alpha[:], state.gradient[:] = (0.0, 0.0, -0.5, 0.5), (2.0, 1.0, 0.0, 0.0)
     assert why_it_cannot_move(state, *pair).startswith(sentence)
     assert why_it_cannot_move(state, 1, 3) == ""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["solve", "iterate", "leave_one_out", "cross_validate", "regularization_path", "DualProblem", "Solution"],
+)
+def test_help_fits_a_terminal(name):
+    """Help is indented by four; code of examples and first lines stay whole."""
+    lines = inspect.getdoc(getattr(refsvm, name)).splitlines()[1:]
+    prose = [line for line in lines[: lines.index("Examples")] if not re.match(r"[\w, ]+ : ", line)]
+    assert max(map(len, prose)) <= 75

@@ -41,25 +41,31 @@ def cross_validate(
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a machine that was trained without its fold.
 
-    The rounds are one family: a fold held out is L = U = 0. Kernel rows are computed once for all of them, each starts
-    where `seeder` says, and the decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b. Each
-    round is solved to the tolerance, so only the cost depends on the seeder.
+    The rounds are one family: a fold held out is L = U = 0. Kernel rows are
+    computed once for all of them, each starts where `seeder` says, and the
+    decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
+    Each round is solved to the tolerance, so only the cost depends on the
+    seeder.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification,
-        regression or novelty detection; y, kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`, `SVR`
-        or `OneClassSVM` with its parameters, before the examples: ``cross_validate(SVC(C=10), X, y)``. γ is then
-        that of all examples, where scikit-learn's computes "scale" anew for each training part.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
+        `DualProblem` of classification, regression or novelty detection; y,
+        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
+        `SVR` or `OneClassSVM` with its parameters, before the examples:
+        ``cross_validate(SVC(C=10), X, y)``. γ is then that of all examples,
+        where scikit-learn's computes "scale" anew for each training part.
     y : array-like of shape (n,)
-        Labels, two or more classes; more are solved one-vs-one, with the votes of `refsvm.SVC`. With `epsilon` the
-        targets of a regression. With `nu` there is no y.
+        Labels, two or more classes; more are solved one-vs-one, with the votes
+        of `refsvm.SVC`. With `epsilon` the targets of a regression. With `nu`
+        there is no y.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
     C : float or array-like of shape (n,)
-        Penalty. One for each example is its weight, too: how often it counts in the scores, compared with others; of
-        weight 0 it is not there. With `nu`, the weights of the examples.
+        Penalty. One for each example is its weight, too: how often it counts
+        in the scores, compared with others; of weight 0 it is not there. With
+        `nu`, the weights of the examples.
     epsilon : float, optional
         Asks for a regression: ε, as in `DualProblem.regression`.
     nu : float, optional
@@ -67,48 +73,59 @@ def cross_validate(
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
-        Where a round starts, given an earlier solution; ATO, to the end, by default where the full solution takes many
-        steps, as at a large C with a linear kernel (`refsvm.rounds.walked`). Of ten classes and more, whose pairs have
-        at most 64 examples, all rounds of a fold are solved in few calls and without a seed, unless one is named here.
+        Where a round starts, given an earlier solution; ATO, to the end, by
+        default where the full solution takes many steps, as at a large C with
+        a linear kernel (`refsvm.rounds.walked`). Of ten classes and more,
+        whose pairs have at most 64 examples, all rounds of a fold are solved
+        in few calls and without a seed, unless one is named here.
     from_full : bool, default True
-        Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
-        the weight of a fold is spread over the others. Otherwise the first round is cold and each other one starts from
-        the round before it, as in the paper.
+        Solve on all examples first and start every round from there: rounds
+        are then independent, nothing joins, and the weight of a fold is spread
+        over the others. Otherwise the first round is cold and each other one
+        starts from the round before it, as in the paper.
     stratified : bool
         Share each class equally among the folds; of classification only.
     rng : int, numpy.random.Generator or None
-        Shuffles the examples before they are shared among folds; None leaves them in order.
+        Shuffles the examples before they are shared among folds; None leaves
+        them in order.
     groups : array-like of shape (n,), optional
-        For a splitter that uses groups, such as scikit-learn's ``GroupKFold``: the group of each example.
+        For a splitter that uses groups, such as scikit-learn's ``GroupKFold``:
+        the group of each example.
     n_jobs : int, optional
-        Threads, which share the kernel matrix if the budget holds it; each takes neighbouring folds. −1: one for each
-        core. If joblib is set up for processes (``joblib.parallel_config``), processes. Results are those of one thread
-        to the last bit.
+        Threads, which share the kernel matrix if the budget holds it; each
+        takes neighbouring folds. −1: one for each core. If joblib is set up
+        for processes (``joblib.parallel_config``), processes. Results are
+        those of one thread to the last bit.
     cache_mb : float
-        Budget for kernel rows in MiB. If it holds all of the matrix, the matrix is computed in one product.
+        Budget for kernel rows in MiB. If it holds all of the matrix, the
+        matrix is computed in one product.
     **options
-        Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
-        time_limit, callback, trace. The callback sees the state of the round under way, as in `refsvm.solve`; a true
-        result ends all rounds.
+        Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
+        shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
+        callback sees the state of the round under way, as in `refsvm.solve`; a
+        true result ends all rounds.
 
     Returns
     -------
     CrossValidation
-        After a limit or a callback's true result, of the rounds until then: its ``status`` says so, the scores are NaN,
-        and their `bounds` hold whatever the other rounds say.
+        After a limit or a callback's true result, of the rounds until then:
+        its ``status`` says so, the scores are NaN, and their `bounds` hold
+        whatever the other rounds say.
 
     Raises
     ------
     ValueError
-        On bad input, with a sentence; see `DualProblem.classification` and `fold_numbers`.
+        On bad input, with a sentence; see `DualProblem.classification` and
+        `fold_numbers`.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` has the rounds until then.
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result``
+        has the rounds until then.
 
     Warns
     -----
     ConvergenceWarning
-        If rounds are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
-        is not loaded.
+        If rounds are not solved, as `refsvm.SVC` warns;
+        `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
 
     Examples
     --------

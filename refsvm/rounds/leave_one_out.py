@@ -75,89 +75,114 @@ def leave_one_out(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a `DualProblem` of classification, regression
-        or novelty detection; y, kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`, `SVR` or
-        `OneClassSVM` with its parameters, before the examples: ``leave_one_out(SVC(C=10), X, y)``. γ is then that of
-        all examples.
+        Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a
+        `DualProblem` of classification, regression or novelty detection; y,
+        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
+        `SVR` or `OneClassSVM` with its parameters, before the examples:
+        ``leave_one_out(SVC(C=10), X, y)``. γ is then that of all examples.
     y : array-like of shape (n,)
-        Labels of any type, of two classes or more; of two the larger is the positive one. More are solved one-vs-one,
-        over one kernel matrix, with the votes of `refsvm.SVC`: an example is left out of the pairs that it is in, and
-        asked of the machines of all others. With `epsilon` the targets of a regression. With `nu` there is no y.
+        Labels of any type, of two classes or more; of two the larger is the
+        positive one. More are solved one-vs-one, over one kernel matrix, with
+        the votes of `refsvm.SVC`: an example is left out of the pairs that it
+        is in, and asked of the machines of all others. With `epsilon` the
+        targets of a regression. With `nu` there is no y.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
     C : float or array-like of shape (n,)
-        Penalty. One for each example is its weight, too: it counts so many times in the scores, compared with others,
-        and all copies of it leave together; of weight 0 it is not there. With `nu`, the weights of the examples.
+        Penalty. One for each example is its weight, too: it counts so many
+        times in the scores, compared with others, and all copies of it leave
+        together; of weight 0 it is not there. With `nu`, the weights of the
+        examples.
     epsilon : float, optional
-        Asks for a regression: ε, as in `DualProblem.regression`. An example has two variables, which leave together.
+        Asks for a regression: ε, as in `DualProblem.regression`. An example
+        has two variables, which leave together.
     nu : float, optional
-        Asks for novelty detection: ν, as in `DualProblem.one_class`. Without r the sum of α is that of n − 1 examples.
+        Asks for novelty detection: ν, as in `DualProblem.one_class`. Without r
+        the sum of α is that of n − 1 examples.
     seeder : Seeder
-        Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
-        to the optimum without r from event to event; steps of SMO follow only if the matrix of the free variables is
-        singular. It is the default where the machine of all examples takes many steps, as at a large C with a linear
-        kernel (`refsvm.rounds.walked`).
+        Where a round starts; ``TOP()`` by default, which needs the fewest
+        steps. ``ATO(margin=inf, budget=inf)`` walks to the optimum without r
+        from event to event; steps of SMO follow only if the matrix of the free
+        variables is singular. It is the default where the machine of all
+        examples takes many steps, as at a large C with a linear kernel
+        (`refsvm.rounds.walked`).
     stop : StoppingRule
-        When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` if the seeder walks
-        to the end. `BallRule` certifies only the sign of the decision value, in most rounds without taking a step. Use
-        ``KKTGap(1e-3)`` if you need the value itself. `LOODualityGap` proves the sign too, but a step with it costs
-        several without. Regression and novelty detection ask for values: ``KKTGap(relative=True)`` is the default
-        there, and rules that prove a sign are refused.
+        When a round ends; ``BallRule(relative=True)`` by default,
+        ``KKTGap(1e-8, relative=True)`` if the seeder walks to the end.
+        `BallRule` certifies only the sign of the decision value, in most
+        rounds without taking a step. Use ``KKTGap(1e-3)`` if you need the
+        value itself. `LOODualityGap` proves the sign too, but a step with it
+        costs several without. Regression and novelty detection ask for values:
+        ``KKTGap(relative=True)`` is the default there, and rules that prove a
+        sign are refused.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
-        Which checks may decide without training: some of "zero alpha", "training error", "xi-alpha bound", "ball", or
-        your own (`refsvm.rounds.sufficiency.Check`). Of regression and novelty detection those take part that know the
-        machine without r: "zero alpha".
+        Which checks may decide without training: some of "zero alpha",
+        "training error", "xi-alpha bound", "ball", or your own
+        (`refsvm.rounds.sufficiency.Check`). Of regression and novelty
+        detection those take part that know the machine without r: "zero
+        alpha".
     efficiency_test : bool
-        Give up a rule for left-out examples that has decided fewer than half of the first ten rounds early. `BallRule`
-        is tested too seldom to cost much, and is never given up.
+        Give up a rule for left-out examples that has decided fewer than half
+        of the first ten rounds early. `BallRule` is tested too seldom to cost
+        much, and is never given up.
     n_jobs : int, optional
-        Threads; −1 for one on each core. If joblib is set up for processes (``joblib.parallel_config``), processes. The
-        rounds of a machine are shared among them; of several classes one pair is asked after the other.
+        Threads; −1 for one on each core. If joblib is set up for processes
+        (``joblib.parallel_config``), processes. The rounds of a machine are
+        shared among them; of several classes one pair is asked after the
+        other.
     engine : {"auto", "numba", "numpy"}
-        The rounds in compiled code, or readable: same predictions, same α. "auto" begins readable and goes on in
-        compiled code once that pays.
+        The rounds in compiled code, or readable: same predictions, same α.
+        "auto" begins readable and goes on in compiled code once that pays.
     cache_mb : float
-        Budget for kernel rows in MiB. Compiled rounds need all n² values in it, of a regression 5n²; otherwise rows are
-        computed on demand.
+        Budget for kernel rows in MiB. Compiled rounds need all n² values in
+        it, of a regression 5n²; otherwise rows are computed on demand.
     max_iter : int, optional
         Limit on the steps of each round.
     time_limit : float, optional
         Seconds for everything.
     callback : callable, optional
-        Called with the number of examples decided and n from time to time; a true result ends it. Of k > 2 classes
-        both numbers count an example for each of its k − 1 pairs.
+        Called with the number of examples decided and n from time to time; a
+        true result ends it. Of k > 2 classes both numbers count an example for
+        each of its k − 1 pairs.
     trace : bool or int
-        Record every step, or every k-th, of each round; the steps are the same.
+        Record every step, or every k-th, of each round; the steps are the
+        same.
 
     Returns
     -------
     LeaveOneOut
-        Also after a limit, then with the examples decided so far: ``is_complete`` is False, `status` says why, the
-        scores are NaN, and their `bounds` hold whatever the others are.
+        Also after a limit, then with the examples decided so far:
+        ``is_complete`` is False, `status` says why, the scores are NaN, and
+        their `bounds` hold whatever the others are.
 
     Raises
     ------
     ValueError
         On arguments out of range or that contradict each other.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` has the examples decided so far.
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result``
+        has the examples decided so far.
 
     Warns
     -----
     ConvergenceWarning
-        If machines are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
-        is not loaded.
+        If machines are not solved, as `refsvm.SVC` warns;
+        `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
 
     Notes
     -----
-    An example that is alone in its class leaves one class to train on. The machine is then constant, and wrong.
-    Examples with C = 0 are predicted by the machine that never used them, and count in no score. Where K is not
-    positive semi-definite the checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a
-    warning. Where the machine without r has no free variable, its intercept may be anything in an interval: the middle
-    is taken, as everywhere. A round that the KKT gap ends with h next to zero goes on to smaller gaps, down to 1e-8,
-    until the sign is certain. Where |h| is less than 5e-8 it is not: that is a tie, which rounding decides.
+    An example that is alone in its class leaves one class to train on. The
+    machine is then constant, and wrong. Examples with C = 0 are predicted by
+    the machine that never used them, and count in no score. Where K is not
+    positive semi-definite the checks 2 and 3 and rules for left-out examples
+    prove nothing; ε-KKT decides then, with a warning. Where the machine
+    without r has no free variable, its intercept may be anything in an
+    interval: the middle is taken, as everywhere. A round that the KKT gap ends
+    with h next to zero goes on to smaller gaps, down to 1e-8, until the sign
+    is certain. Where |h| is less than 5e-8 it is not: that is a tie, which
+    rounding decides.
 
     Examples
     --------

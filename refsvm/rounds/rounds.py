@@ -49,30 +49,34 @@ class Rounds(Shown):
     ----------
     problem : DualProblem
         Its box is the default box of a round.
-    selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter, callback, polish
-        As in `refsvm.solve`, but the default of `stop` is ``KKTGap(relative=True)``. `max_iter` is a limit for each
-        round.
+    selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter,
+    callback, polish
+        As in `refsvm.solve`, but the default of `stop` is
+        ``KKTGap(relative=True)``. `max_iter` is a limit for each round.
     time_limit : float, optional
         Seconds for all rounds together.
     trace : bool or int
-        Record every step, or every k-th, of the rounds of `run`, which then do not run in compiled chunks.
+        Record every step, or every k-th, of the rounds of `run`, which then do
+        not run in compiled chunks.
     n_jobs : int, optional
-        Workers that share the rounds of `run`: threads, or processes if joblib is set up for them
-        (``joblib.parallel_config``). −1: one for each core.
+        Workers that share the rounds of `run`: threads, or processes if joblib
+        is set up for them (``joblib.parallel_config``). −1: one for each core.
 
     Attributes
     ----------
     rows : KernelRows
         The one store of kernel rows.
     problem : DualProblem
-        With a Gram matrix that takes its rows from the store, so that none is computed twice.
+        With a Gram matrix that takes its rows from the store, so that none is
+        computed twice.
     solutions : dict of names to Solution
-        The solutions that rounds keep under a name (``Round.keep``) and that others start from (``Round.origin``).
+        The solutions that rounds keep under a name (``Round.keep``) and that
+        others start from (``Round.origin``).
     state : SolverState
         Where the last round ended. Made by the first round.
     status : Status
-        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback has, TIME_LIMIT once rounds
-        take longer than what is left.
+        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback
+        has, TIME_LIMIT once rounds take longer than what is left.
 
     Raises
     ------
@@ -81,8 +85,9 @@ class Rounds(Shown):
 
     Notes
     -----
-    A round begins with counters and scratch memory of its own. Its steps depend on earlier rounds through the rounding
-    of G alone, and not even so if it starts cold or names its `origin`. Not to be shared by threads.
+    A round begins with counters and scratch memory of its own. Its steps
+    depend on earlier rounds through the rounding of G alone, and not even so
+    if it starts cold or names its `origin`. Not to be shared by threads.
 
     Examples
     --------
@@ -211,8 +216,9 @@ class Rounds(Shown):
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
-        Where all kernel rows are in memory and every rule has a twin, a chunk of rounds runs in compiled code, by
-        several workers if there are any: same α bit for bit, but for the order in which workers are done.
+        Where all kernel rows are in memory and every rule has a twin, a chunk
+        of rounds runs in compiled code, by several workers if there are any:
+        same α bit for bit, but for the order in which workers are done.
 
         Parameters
         ----------
@@ -222,13 +228,15 @@ class Rounds(Shown):
         stop : StoppingRule, optional
             That of these rounds.
         time_seeds : bool
-            Whether the seconds of seeds are measured separately from those of steps.
+            Whether the seconds of seeds are measured separately from those of
+            steps.
 
         Yields
         ------
         RoundResult
-            The result of each round. After Ctrl-C there are no more, and KeyboardInterrupt is raised; within a block,
-            ``with rounds:``, at its end.
+            The result of each round. After Ctrl-C there are no more, and
+            KeyboardInterrupt is raised; within a block, ``with rounds:``, at
+            its end.
 
         Examples
         --------
@@ -274,14 +282,17 @@ class Rounds(Shown):
         Parameters
         ----------
         box : DualProblem, optional
-            The problem in the box of this round, as returned by `boxed` or ``problem.without(r)``.
+            The problem in the box of this round, as returned by `boxed` or
+            ``problem.without(r)``.
         lower, upper : ndarrays of shape (n,), float64, optional
             The box itself. Without any, it is that of the problem.
         start : array-like of shape (n,), optional
-            Signed α to start from; cold by default. An infeasible start is repaired with a warning.
+            Signed α to start from; cold by default. An infeasible start is
+            repaired with a warning.
         origin : Solution, optional
-            An earlier round, from whose α and G the start is reached; where the last round ended by default. Results
-            then do not depend on the rounds between.
+            An earlier round, from whose α and G the start is reached; where
+            the last round ended by default. Results then do not depend on the
+            rounds between.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional
@@ -297,8 +308,8 @@ class Rounds(Shown):
         Raises
         ------
         ValueError
-            If the box is not a box or that of another problem, holds no α with the sum z, or the start is not a vector
-            of n numbers.
+            If the box is not a box or that of another problem, holds no α with
+            the sum z, or the start is not a vector of n numbers.
         """
         most = self.max_iter if max_iter is None else whole("max_iter", max_iter, 1)
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))

@@ -253,7 +253,11 @@ def test_the_point_is_looked_at_where_a_rule_is_the_users():
     guards = [FreshGradient()]
     assert with_rules(guards, RULES) is guards
     for rules in (RULES._replace(selector=Given()), RULES._replace(stop=Never())):
-        assert [type(guard) for guard in with_rules(guards, rules)] == [FeasiblePoint, ChosenPair, FreshGradient]
+        assert [type(guard) for guard in with_rules(guards, rules)] == [
+            FeasiblePoint,
+            ChosenPair,
+            FreshGradient,
+        ]
 
 
 # -- a run with other guards -------------------------------------------------------------------------------------------
