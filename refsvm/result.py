@@ -12,6 +12,7 @@ import numpy as np
 
 from refsvm._checks import whole
 from refsvm.problem import DualProblem, most_violating_pair
+from refsvm.rule import Renamed
 from refsvm.summary import Parts, Shown, Summary, Table
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ class Solution(Shown):
         gradient, around_mean = self.gradient - offset, self.gradient
         return replace(self, problem=problem, gradient=gradient, around_mean=around_mean, offset=offset)
 
-    def where_solved(self, problem: DualProblem | None = None) -> Solution:
+    def in_solver_coordinates(self, problem: DualProblem | None = None) -> Solution:
         """Return the solution as it was found, around the mean of the data; undoes `of`.
 
         Parameters
@@ -246,6 +247,8 @@ class Solution(Shown):
             return self
         problem = self.problem.centred if problem is None else problem
         return replace(self, problem=problem, gradient=self.around_mean, around_mean=None, offset=0.0)
+
+    where_solved = Renamed("where_solved", "in_solver_coordinates")
 
     continue_to: ClassVar[Callable[..., Any]]
     """``continue_to(problem, **options)``: `refsvm.paths.continuing.continue_to`, which that file puts here."""
@@ -306,7 +309,7 @@ class Solution(Shown):
         """G, shape (n,), with float64 kernel values where rounding may decide about b; see `rounding`."""
         if not self.rounding:
             return self.gradient
-        there = self.where_solved()
+        there = self.in_solver_coordinates()
         return there.problem.with_exact_ends(self.alpha, there.gradient, self.rounding) - self.offset
 
     @property

@@ -160,5 +160,6 @@ def test_why_a_pair_cannot_move(pair, sentence):
 def test_help_fits_a_terminal(name):
     """Help is indented by four; code of examples and first lines stay whole."""
     lines = inspect.getdoc(getattr(refsvm, name)).splitlines()[1:]
-    prose = [line for line in lines[: lines.index("Examples")] if not re.match(r"[\w, ]+ : ", line)]
+    end = lines.index("Examples") if "Examples" in lines else len(lines)
+    prose = [line for line in lines[:end] if not re.match(r"[\w, ]+ : ", line)]
     assert max(map(len, prose)) <= 75

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from refsvm.rounds.scores import (
 from refsvm.rounds.shown import FIRST_OF, outcomes_of_known, scored
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.rounds.weights import mean
+from refsvm.scheme import OneVsOne
 from refsvm.summary import Parts, Shown, Summary
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
@@ -177,7 +177,7 @@ class LeaveOneOut(Shown, Scores):
         if self.decided_by.ndim == 1:
             columns |= {"decided_by": self.decided_by, "decision_value": self.decision_values}
         else:
-            for pair, names in enumerate(combinations(self.classes.tolist(), 2)):
+            for pair, names in enumerate(OneVsOne(len(self.classes)).named(self.classes)):
                 end = " {} {}".format(*names)
                 columns["decided_by" + end] = self.decided_by[:, pair]
                 columns["decision_value" + end] = self.decision_values[:, pair]

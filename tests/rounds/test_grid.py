@@ -28,7 +28,6 @@ from refsvm import (
     solve,
 )
 from refsvm.datasets import load
-from refsvm.formulations import votes
 from refsvm.kernels import Gram
 from refsvm.rounds import grid, runner
 from refsvm.rounds.grid import (
@@ -42,6 +41,7 @@ from refsvm.rounds.grid import (
 )
 from refsvm.rounds.round import RoundResult
 from refsvm.rounds.task import task_given
+from refsvm.scheme import OneVsOne
 
 from ..settings import needs_jit, needs_numba
 
@@ -229,7 +229,7 @@ def test_a_cell_adds_up_the_pairs_of_classes():
     h = [[1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]]  # 0 or 1, 0 or 2, 1 or 2
     ended = [RoundResult(0, np.array(each), 10, "", Status.CONVERGED, 0.25, 1.0, 3) for each in h]
     split = Split(7, np.arange(3), np.arange(3, 6), np.ones(6), np.array([1.0, 2.0, 5.0]))
-    right = votes(np.array(h).T, 3)
+    right = OneVsOne(3).votes(np.array(h).T)
     X = np.arange(6.0)[:, None]
 
     def score(codes):
@@ -276,6 +276,27 @@ def test_steps_of_cells_that_leave_one_out_are_those_of_leave_one_out():
         steps = [cell.iterations for cell in cells if cell.place == place]
         assert steps[0] - alone.round_iterations[0] == alone.full_solution.iterations > 0
         assert steps[1:] == alone.round_iterations[1:].tolist()
+
+
+def test_cells_of_two_splits_that_leave_one_out_are_those_of_all():
+    """A search that goes on may have two splits left: what is trained on is what any of them trains on."""
+    heart = load("heart")
+    X, y, i = heart.X[:20], heart.y[:20], np.arange(20)
+    splits = [Split(r, i[i != r], i[i == r], (i != r) * 1.0, np.ones(1)) for r in range(20)]
+    task = task_given(X, y, Linear(), None)
+    values = []
+    for some in (splits, splits[:2]):
+        asked: list[float] = []
+        cells = left_out_cells(
+            task,
+            np.array([0.1]),
+            some,
+            [[0]] * len(some),
+            score=lambda *given, asked=asked: asked.append(given[2]),
+        )
+        assert [cell.split for cell in cells] == [split.number for split in some]
+        values.append(np.concatenate(asked[:2]))
+    np.testing.assert_allclose(*values, atol=1e-3)
 
 
 @needs_jit
