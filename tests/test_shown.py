@@ -8,7 +8,6 @@ import signal
 import numpy as np
 import pytest
 
-import refsvm
 from refsvm import (
     RBF,
     DualProblem,
@@ -25,6 +24,7 @@ from refsvm.experiment import Grid
 from refsvm.paths import cross_validate_path
 from refsvm.rounds.jackknife import held_out_machines
 from refsvm.rounds.scores import outcomes_of
+from refsvm.scheme import OneVsOne
 
 from .settings import interrupted
 
@@ -174,7 +174,7 @@ def test_votes_that_are_settled_count():
             for bits in range(2**pairs):
                 signs = np.array([1.0 if bits >> p & 1 else -1.0 for p in range(pairs)])
                 filled = np.where(np.isnan(row), signs, row)[None]
-                seen.add(int(refsvm.formulations.votes(filled, k)[0] == code))
+                seen.add(int(OneVsOne(k).votes(filled)[0] == code))
             assert seen == ({0, 1} if outcome == 0 else {max(outcome, 0)})
 
 

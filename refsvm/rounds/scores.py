@@ -191,7 +191,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
         is_open, for_p = (
             np.isnan(h),
             h < 0.0 if k == 2 else h > 0.0,
-        )  # the signs and ties of `formulations.votes`
+        )  # the signs and ties of `OneVsOne.votes`
         least[:, p] += for_p
         least[:, q] += ~for_p & ~is_open
         most[:, p] += for_p | is_open
