@@ -53,6 +53,7 @@ def test_the_kernel_is_that_of_svc(call):
 def test_a_kernel_by_name_is_its_object():
     named = DualProblem.classification(X, Y, kernel="poly", gamma=0.1, degree=2, coef0=1.0)
     assert named.gram.kernel == refsvm.Polynomial(degree=2, gamma=0.1, coef0=1.0)
+    pytest.importorskip("scipy")
     path = regularization_path(X, np.where(Y > 0, "ill", "well"), kernel="rbf", gamma=0.01, C_max=1.0)
     assert path.problem.gram.kernel == RBF(0.01)
 
