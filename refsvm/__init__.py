@@ -32,6 +32,7 @@
 
 from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 import refsvm.derivatives  # which puts derivative and pullback into Solution
 from refsvm.kernels.functions import *
@@ -63,6 +64,7 @@ from refsvm.solver import iterate as iterate
 from refsvm.solver import solve as solve
 from refsvm.steps import *
 from refsvm.stopping import *
+from refsvm.summary import Shown as _Shown
 from refsvm.trackers import *
 
 if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
@@ -78,6 +80,7 @@ __version__ = "0.3.0"
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR", "SVRCV")
 _FILES = ("read_model", "write_model")
+_ROOMS = ("datasets", "display", "experiment")
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -88,15 +91,31 @@ _ELSEWHERE = {
 if _find_spec("refsvm.compiled"):  # without this folder the package is a complete NumPy package
     import refsvm.compiled.auto  # noqa: F401  which enters itself among the backends
     from refsvm.compiled.warming import warm_up as warm_up
+
+
+def _plot(result: object, *ax: _Any, **look: _Any) -> object:
+    """Draw the result; see `refsvm.display.of_result.plot`, which is imported when something is drawn."""
+    from refsvm.display.of_result import plot
+
+    return plot(result, *ax, **look)
+
+
+_Shown.plot = _plot
 _export(vars(), *_FILES, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
 
 
 if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
 
+    def __dir__() -> list[str]:
+        """Return what there is to be used, for completion: the names, and rooms that are imported when first used."""
+        return sorted([*globals()["__all__"], *_ROOMS, "__version__"])
+
     def __getattr__(name: str) -> object:
         """Import names that need scikit-learn or SciPy when they are first used."""
         from importlib import import_module
 
+        if name in _ROOMS:
+            return import_module(f"refsvm.{name}")
         if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
         room = "multiclass.model_file" if name in _FILES else "estimators"

@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,10 @@ NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
 
 LARGEST_TARGET: Final = 1e150
 """Of a regression: squares of differences of targets are computed with."""
+
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 def is_sparse(X: Any) -> bool:
@@ -36,6 +41,38 @@ def hint(
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f"did you mean {shown(near[0])}?" if near else otherwise
+
+
+def refuses(**advice: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Return a decorator that refuses arguments which other libraries have, with the call that works.
+
+    Parameters
+    ----------
+    **advice : str
+        What to give instead, by the name of the argument; ``{}`` stands for its value.
+
+    Examples
+    --------
+    >>> from refsvm._checks import refuses
+    >>> @refuses(tol="give stop=KKTGap({})")
+    ... def solve(problem): ...
+    >>> solve(1, tol=1e-5)
+    Traceback (most recent call last):
+    TypeError: solve takes no tol; give stop=KKTGap(1e-05).
+    """
+
+    def of(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        @wraps(function)
+        def call(*given: Given.args, **options: Given.kwargs) -> Result:
+            for name in advice.keys() & options.keys():
+                raise TypeError(
+                    f"{function.__name__} takes no {name}; {advice[name].format(shown(options[name]))}."
+                )
+            return function(*given, **options)
+
+        return call
+
+    return of
 
 
 def frames_within() -> int:

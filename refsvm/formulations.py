@@ -19,6 +19,7 @@ from refsvm._checks import classes_of, not_negative, penalties, refuse_targets, 
 from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.names import asked
 from refsvm.scheme import OneVsOne
 
 
@@ -82,7 +83,10 @@ class Formulations:
         X: Any = None,
         y: Any = None,
         *,
-        kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         gram: Any = None,
         C: float | np.ndarray = 1.0,
     ) -> Self:
@@ -96,7 +100,11 @@ class Formulations:
             replaced, with a warning, by ½(K + Kᵀ).
         y : array-like of shape (n,)
             Labels −1 and +1, both present.
-        kernel : kernel object or callable, default Linear()
+        kernel : str, kernel object or callable, default "rbf"
+            A name, as `refsvm.SVC` has them, whose parameters are the next three; an object brings its own.
+        gamma : {"scale", "auto"} or float
+        degree : int
+        coef0 : float
         gram : array-like of shape (n, n) or object, optional
             The kernel matrix itself, in place of X and kernel: an array, which is not copied, or an object of your own
             that evaluates its blocks, see `refsvm.kernels.checked.GivenMatrix`.
@@ -110,7 +118,7 @@ class Formulations:
         ValueError
             On NaN, wrong shapes, a single class, labels other than ±1, C ≤ 0.
         """
-        K = matrix_given(X, kernel, gram)
+        K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
         labels = signs(y, K.n)
         signed = labels * penalties(C, K.n)
         return cls._of_checked(K, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
@@ -121,7 +129,10 @@ class Formulations:
         X: Any = None,
         y: Any = None,
         *,
-        kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         gram: Any = None,
         C: float | np.ndarray = 1.0,
         epsilon: float = 0.1,
@@ -137,7 +148,7 @@ class Formulations:
 
         Parameters
         ----------
-        X, kernel, gram, C
+        X, kernel, gamma, degree, coef0, gram, C
             As for `classification`; an infinite C allows no error beyond ε.
         y : array-like of shape (n,)
             Targets, finite.
@@ -154,11 +165,11 @@ class Formulations:
         >>> import numpy as np
         >>> from refsvm import DualProblem, solve
         >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.0, 1.0, 2.0])
-        >>> solution = solve(DualProblem.regression(X, y, C=10.0, epsilon=0.5))
+        >>> solution = solve(DualProblem.regression(X, y, kernel="linear", C=10.0, epsilon=0.5))
         >>> solution.alpha[:3] + solution.alpha[3:], round(solution.intercept, 6)  # h(x) = ½x + ½
         (array([-0.25,  0.  ,  0.25]), 0.5)
         """
-        K = matrix_given(X, kernel, gram)
+        K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
         n = K.n
         measured, width, bound = targets(y, n), not_negative("epsilon", epsilon), penalties(C, n)
         return cls(
@@ -174,7 +185,10 @@ class Formulations:
         cls,
         X: Any = None,
         *,
-        kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+        gamma: str | float = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
         gram: Any = None,
         nu: float = 0.5,
         weights: np.ndarray | float = 1.0,
@@ -189,7 +203,7 @@ class Formulations:
 
         Parameters
         ----------
-        X, kernel, gram
+        X, kernel, gamma, degree, coef0, gram
             As for `classification`.
         nu : float
             ν in (0, 1]: at most this share of the examples is outside, and at least this share are support vectors.
@@ -209,7 +223,7 @@ class Formulations:
         >>> solve(problem).alpha.round(3)
         array([0.416, 0.416, 0.668])
         """
-        K = matrix_given(X, kernel, gram)
+        K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
         nu, size = share("nu", nu), vector("weights", weights, K.n)
         if (size < 0).any() or not size.any():
             raise ValueError("weights must not be negative, and at least one must be above 0.")

@@ -23,6 +23,7 @@ from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import decision_noise
 from refsvm.primal import best_intercept, primal_value
+from refsvm.summary import Shown, Summary
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -31,15 +32,15 @@ BALANCED: Final = 1e-12
 """|Σα| up to which, relative to Σ|α|, it is 0 but for rounding."""
 
 
-@dataclass(frozen=True, eq=False)
-class DualProblem(Formulations):
+@dataclass(frozen=True, eq=False, repr=False)
+class DualProblem(Shown, Formulations):
     """max vᵀα − ½ αᵀKα subject to 1ᵀα = z and L ≤ α ≤ U. Immutable.
 
     Parameters
     ----------
     gram : KernelMatrix, object or array of shape (n, n)
-        K, symmetric, evaluated in blocks; an object of your own meets the contract of
-        `refsvm.kernels.checked.GivenMatrix`.
+        K, symmetric, evaluated in blocks; an object of your own meets the
+        contract of `refsvm.kernels.checked.GivenMatrix`.
     v : ndarray of shape (n,), float64
         Linear term.
     z : float
@@ -50,7 +51,8 @@ class DualProblem(Formulations):
     Raises
     ------
     ValueError
-        If shapes differ, a bound is crossed, or no α satisfies both constraints.
+        If shapes differ, a bound is crossed, or no α satisfies both
+        constraints.
 
     Attributes
     ----------
@@ -59,7 +61,8 @@ class DualProblem(Formulations):
     is_open, zero_is_feasible : bool
         Whether some Uᵢ = ∞ or Lᵢ = −∞, and whether α = 0 is feasible.
     fixed_noise : float
-        About how far rounding of kernel values has moved v, of the variables that `restrict` has fixed.
+        About how far rounding of kernel values has moved v, of the variables
+        that `restrict` has fixed.
 
     Examples
     --------
@@ -87,6 +90,30 @@ class DualProblem(Formulations):
         v = sealed(vector("v", self.v, gram.n))
         self.__dict__.update(gram=gram, n=gram.n, v=v, z=z, **box(self.lower, self.upper, z, gram.n))
 
+    def _summary(self) -> Summary:
+        width, z, n = self.upper - self.lower, self.z, self.n
+        if self.has_labels:
+            kind, up = "classification", int((self.v > 0.0).sum())
+            what = f"n={n}: {up} of class +1, {n - up} of −1"
+        elif self.gram.repeats and z == 0.0 and n % 2 == 0:
+            kind, width, n = "regression", width[: n // 2], n // 2
+            what = f"regression of {n} targets, epsilon={0.5 * (self.v[n] - self.v[0]):.6g}"
+        elif not self.v.any() and z > 0.0:
+            kind, what = "novelty detection", f"novelty of {n} examples, nu={z / width.sum():.6g}"
+        else:
+            kind, what = "of a form of its own", f"n={n}, z={z:.6g}"
+        low, high = float(width.min()), float(width.max())
+        C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+        name = self.gram.kernel_name
+        told = {
+            "examples": f"{n:,}",
+            "kernel": name,
+            "C": C,
+            "Σα": f"{z:.6g}",
+            "next": "solve(problem)",
+        }
+        return Summary(f"{what}; {name}, C={C}", sentence=f"{kind}: {what}", pairs=told)
+
     # -- values at a point; each takes the gradient G = v − Kα if it is already known. Where z = 0 and K is linear, all
     # but `gradient` and `intercept` are the same for any origin of the data: see `refsvm.kernels.origin` -----------
 
@@ -94,8 +121,8 @@ class DualProblem(Formulations):
     def centred(self) -> DualProblem:
         """The problem that is solved: if z = 0, that with K around the mean of the data, where it is more precise.
 
-        The optima are the same; b and all components of G differ by one number. If there is no better K, this is the
-        problem itself.
+        The optima are the same; b and all components of G differ by one
+        number. If there is no better K, this is the problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
@@ -144,7 +171,8 @@ class DualProblem(Formulations):
     def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """Return max − min of v − G = Kα, by which the decision values differ, over all variables with Lᵢ < Uᵢ.
 
-        Where α = 0 it is the range of v, which holds the targets: nothing has moved yet.
+        Where α = 0 it is the range of v, which holds the targets: nothing has
+        moved yet.
         """
         values = self.v
         if np.count_nonzero(alpha):
@@ -157,9 +185,10 @@ class DualProblem(Formulations):
     def with_exact_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
         """Return G with float64 kernel values for the variables that may be at either end of the interval of b.
 
-        Each entry of `gradient` is wrong by about `error`. So these are the variables of I_up within twice the error of
-        max G, and those of I_down within twice the error of min G. Where the values found differ by more, the error
-        is taken to be larger. Equal examples are evaluated once.
+        Each entry of `gradient` is wrong by about `error`. So these are the
+        variables of I_up within twice the error of max G, and those of I_down
+        within twice the error of min G. Where the values found differ by more,
+        the error is taken to be larger. Equal examples are evaluated once.
         """
         G, matrix, known = gradient.copy(), self.gram.exact, np.zeros(self.n, dtype=bool)
         _, first, labels = np.unique(matrix.distinct, return_index=True, return_inverse=True)
@@ -187,8 +216,8 @@ class DualProblem(Formulations):
     ) -> float:
         """F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, by default at the b that minimises it.
 
-        For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is never below the dual optimum. For hard
-        margins see `refsvm.primal`.
+        For classification the sum is Σ Cᵢξᵢ with ξᵢ = max(0, yᵢ(Gᵢ − b)). F is
+        never below the dual optimum. For hard margins see `refsvm.primal`.
         """
         exact = self if gradient is not None else self._where_exact(alpha)
         G = exact.gradient(alpha) if gradient is None else gradient
@@ -222,8 +251,9 @@ class DualProblem(Formulations):
         Returns
         -------
         DualProblem
-            Its gradient at α_B equals this problem's G[B] at α. If other variables are fixed, both are those of
-            `centred`: z_B is not 0 any more, and the origin would matter from then on.
+            Its gradient at α_B equals this problem's G[B] at α. If other
+            variables are fixed, both are those of `centred`: z_B is not 0 any
+            more, and the origin would matter from then on.
         """
         B = positions("indices", indices, self.n)
         v, z, gram, noise = self.v[B], self.z, self.gram, self.fixed_noise
@@ -253,7 +283,8 @@ class DualProblem(Formulations):
     def without(self, r: Any) -> DualProblem:
         """Return the problem without example r, or several: Lᵣ = Uᵣ = 0, all else, kernel rows included, as it was.
 
-        r is a position or an array of shape (m,) of them; ValueError if it is none, or no α in the box has the sum z.
+        r is a position or an array of shape (m,) of them; ValueError if it is
+        none, or no α in the box has the sum z.
         """
         if type(r) is not int or not 0 <= r < self.n:
             r = positions("r", [r] if np.ndim(r) == 0 else r, self.n)
@@ -276,10 +307,12 @@ class DualProblem(Formulations):
     def feasible(self, alpha: Any) -> np.ndarray:
         """Return a feasible point near `alpha`: clip to the box, then share the missing sum by the room left.
 
-        αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U − α if s > 0 and α − L otherwise.
+        αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U −
+        α if s > 0 and α − L otherwise.
 
-        The variables strictly inside the box take their share first, so that a point that was feasible but for
-        rounding keeps its variables exactly at their bounds.
+        The variables strictly inside the box take their share first, so that a
+        point that was feasible but for rounding keeps its variables exactly at
+        their bounds.
         """
         lower, upper = self.lower, self.upper
         point = vector("start", alpha, self.n).clip(lower, upper)

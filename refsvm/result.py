@@ -13,6 +13,7 @@ import numpy as np
 from refsvm._checks import whole
 from refsvm.problem import DualProblem, most_violating_pair
 from refsvm.rule import Renamed
+from refsvm.summary import Parts, Shown, Summary, Table
 
 if TYPE_CHECKING:
     from refsvm.state import SolverState
@@ -49,14 +50,14 @@ class Status(Enum):
     MAX_ITER = "The iteration limit was reached before the stopping rule was satisfied."
     TIME_LIMIT = "The time limit was reached before the stopping rule was satisfied."
     CALLBACK = "The callback asked to stop."
-    INTERRUPTED = "Interrupted from the keyboard; the last point reached is returned."
+    INTERRUPTED = "Interrupted from the keyboard; the last point reached is kept."
     INSEPARABLE = (
         "C = inf: no function of this kernel separates the classes, or stays within epsilon of the targets."
     )
     STALLED = "The selector finds no pair that still gains, though the stopping rule is not satisfied."
 
 
-class Trace:
+class Trace(Shown):
     """One row for each recorded step of a solve.
 
     Attributes
@@ -80,6 +81,14 @@ class Trace:
         self.every = whole("trace", every, 1)
         self._stamped: list[np.ndarray] = []
         self._fresh: list[np.ndarray] = []
+
+    def _summary(self) -> Summary:
+        rows = self.rows
+        columns = ("iteration", "i", "j", "step", "objective", "gap")
+        first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
+        line = f"{len(rows)} steps: iteration, i, j, step, …, gap, rows, seconds"
+        more = "the first five; to_frame() has all" if len(rows) > 5 else "to_frame() has all columns"
+        return Summary(line, sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
 
     def append(self, state: SolverState) -> None:
         """Record the step just taken."""
@@ -153,8 +162,8 @@ class Ending(NamedTuple):
     rounding: float = 0.0
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(Shown):
     """A solved dual problem; what is not stored is computed when first asked for.
 
     Attributes
@@ -172,19 +181,24 @@ class Solution:
     iterations, kernel_rows, kernel_hits : int
         Steps taken; kernel rows computed; row uses served from memory.
     status, reason : Status, str
-        Why the solve ended, and the sentence of the stopping rule if it was that.
+        Why the solve ended, and the sentence of the stopping rule if it was
+        that.
     seconds : float
         Wall time inside `solve`, compilation included if any happened.
     engine : str
         "numpy", "numba", or "numpy, numba" if the compiled loop took over.
     trace : Trace or None
     rounding : float
-        About how far rows kept as float32 have moved G (`refsvm.kernels.precision.decision_error`); 0 with float64.
+        About how far rows kept as float32 have moved G
+        (`refsvm.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Steps of the longest round of its family so far, this one included; an estimate of the cost of a bad start.
+        Steps of the longest round of its family so far, this one included; an
+        estimate of the cost of a bad start.
     around_mean : ndarray of shape (n,), float64, or None
-        G around the mean of the data, where the problem was solved there (``problem.centred``): exact where `gradient`
-        and `intercept`, which are those of the data as they were given, round off a large w·c. All else is read off it.
+        G around the mean of the data, where the problem was solved there
+        (``problem.centred``): exact where `gradient` and `intercept`, which
+        are those of the data as they were given, round off a large w·c. All
+        else is read off it.
     offset : float
         w·c: how much the intercept around the mean is larger.
     """
@@ -244,6 +258,34 @@ class Solution:
 
     pullback: ClassVar[Callable[..., Any]]
     """``pullback(alpha, intercept)``: `refsvm.derivatives.pullback.pullback`, which that file puts here."""
+
+    def _summary(self) -> Summary:
+        a, n = np.abs(self.alpha), self.problem.n
+        support = int(np.count_nonzero(a))
+        at_bound = int(
+            ((self.alpha <= self.problem.lower) | (self.alpha >= self.problem.upper))[a > 0.0].sum()
+        )
+        ended = self.status.name.lower().replace("_", " ")
+        line = (
+            f"{ended} after {self.iterations:,} steps: objective {self.objective:.6g}, KKT gap {self.kkt_gap:.1e}, "
+            f"{support} support vectors"
+        )
+        told = {
+            "dual objective": f"{self.objective:.6f}", "primal objective": f"{self.primal_objective:.6f}",
+            "duality gap": f"{self.duality_gap:.2e}", "KKT gap": f"{self.kkt_gap:.2e}",
+            "intercept": f"{self.intercept:.6f}", "steps": f"{self.iterations:,}",
+            "kernel rows": f"{self.kernel_rows:,}", "support vectors": f"{support:,}",
+            "seconds": f"{self.seconds:.3f}", "engine": self.engine,
+        }  # fmt: skip
+        parts = {"at 0": n - support, "free": support - at_bound, "at its bound": at_bound}
+        is_partial = self.status is not Status.CONVERGED
+        return Summary(
+            line,
+            sentence=self.status.value,
+            is_partial=is_partial,
+            pairs=told,
+            parts=Parts("α", "variables", parts, n),
+        )
 
     @property
     def _exact(self) -> np.ndarray:

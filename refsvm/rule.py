@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from types import ModuleType
 from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
+
+from refsvm._checks import hint
 
 Kind = TypeVar("Kind", bound="Rule")
 
@@ -127,12 +130,50 @@ class Rule(ABC):  # noqa: B024  each family adds its abstract method
 
     @classmethod
     def checked(cls: type[Kind], name: str, rule: Any) -> Kind:
-        """Return the value of argument `name` if it belongs to this family, or raise ValueError."""
+        """Return the value of argument `name` if it belongs to this family, or raise ValueError.
+
+        A rule of the package may be given by its name on the command line, a class stands for its defaults.
+        """
+        if isinstance(rule, str):
+            rule = cls._called(name, rule)
+        elif isinstance(rule, type) and issubclass(rule, cls) and not isabstract(rule):
+            rule = rule()
         if not isinstance(rule, cls):
             raise ValueError(
                 f"{name}={rule!r} is not a {cls.__name__}; pass an instance of one, such as {name}={cls.example_call}."
             )
         return rule
+
+    @classmethod
+    def _called(cls: type[Kind], argument: str, name: str) -> Kind:
+        """Return the rule of this family with a name, with its defaults."""
+        known = {name_of(each): each for each in _family(cls) if is_builtin(each) and not isabstract(each)}
+        if name not in known:
+            near = hint(name, known, f"choose from {', '.join(sorted(known))}.")
+            raise ValueError(f"{argument}={name!r} is unknown; {near}")
+        return known[name]()
+
+
+_SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-gap": "loo-duality-gap"}
+
+
+def name_of(rule: type) -> str:
+    """Return the name of a rule on the command line: HybridMaximumGain is hybrid-maximum-gain, NewtonStep newton.
+
+    Examples
+    --------
+    >>> from refsvm import MostViolatingPair, NewtonStep
+    >>> from refsvm.rule import name_of
+    >>> name_of(MostViolatingPair), name_of(NewtonStep)
+    ('mvp', 'newton')
+    """
+    long = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", rule.__name__.removesuffix("Step")).lower()
+    return _SHORT.get(long, long)
+
+
+def _family(base: type[Kind]) -> list[type[Kind]]:
+    """Return all classes below a base."""
+    return [each for child in base.__subclasses__() for each in (child, *_family(child))]
 
 
 @cache

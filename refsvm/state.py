@@ -17,6 +17,7 @@ import numpy as np
 from refsvm import arithmetic
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem, most_violating_pair, total
+from refsvm.summary import Shown, Summary
 
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
@@ -65,7 +66,7 @@ NOTHING: Final = np.empty(0)
 Memories = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-class SolverState:
+class SolverState(Shown):
     """α, its gradient, the box, the recent working sets and the counters of one solve.
 
     Parameters
@@ -126,6 +127,16 @@ class SolverState:
     displacement_image: np.ndarray | None
     shrinking: Any = None
     session: Any = None
+
+    def _summary(self) -> Summary:
+        told = {
+            "steps": f"{self.iteration:,}", "objective": f"{self.objective:.6f}", "KKT gap": f"{self.gap:.2e}",
+            "variables": f"{len(self.alpha):,}", "of them not 0": f"{np.count_nonzero(self.alpha):,}",
+        }  # fmt: skip
+        return Summary(
+            f"{self.iteration:,} steps, n={len(self.alpha)}: objective {self.objective:.6g}, KKT gap {self.gap:.1e}",
+            pairs=told,
+        )
 
     def __init__(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, history: int = 0,

@@ -63,7 +63,7 @@ def built(make: Callable[[], DualProblem]) -> DualProblem:
     return make()
 
 
-def classification(X: Any, y: Any, C: Any = 1.0, kernel: Any = None) -> Callable[[], DualProblem]:
+def classification(X: Any, y: Any, C: Any = 1.0, kernel: Any = "linear") -> Callable[[], DualProblem]:
     return partial(DualProblem.classification, X, y, kernel=kernel, C=C)
 
 

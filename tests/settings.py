@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
@@ -18,3 +20,10 @@ needs_same_bits = pytest.mark.skipif(
 )
 needs_numba = pytest.mark.skipif(not NUMBA, reason="Numba is not installed")
 needs_jit = pytest.mark.skipif(not NUMBA or INTERPRETED, reason="compiled functions are run as Python here")
+
+
+def interrupted(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Return what a call had found when Ctrl-C ended it: KeyboardInterrupt is raised, and holds it."""
+    with pytest.raises(KeyboardInterrupt, match="interrupted") as raised:
+        call(*arguments, **options)
+    return raised.value.result

@@ -51,7 +51,7 @@ def solved(**options) -> object:
 
 NUMBERS = {
     "z": lambda value: problem(z=value),
-    "C": lambda value: DualProblem.classification(X, Y, C=value),
+    "C": lambda value: DualProblem.classification(X, Y, kernel="linear", C=value),
     "gamma": lambda value: RBF(gamma=value),
     "gamma of Polynomial": lambda value: Polynomial(gamma=value),
     "degree": lambda value: Polynomial(degree=value),
@@ -106,10 +106,10 @@ NUMBERS |= {
         for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma", "ell", "refresh")
     },
     "tol of LOODualityGap": lambda value: LOODualityGap(tol=value),
-    "C of regression": lambda value: DualProblem.regression(X, [0.0, 1.0, 2.0], C=value),
-    "epsilon": lambda value: DualProblem.regression(X, [0.0, 1.0, 2.0], epsilon=value),
-    "nu": lambda value: DualProblem.one_class(X, nu=value),
-    "weights": lambda value: DualProblem.one_class(X, weights=value),
+    "C of regression": lambda value: DualProblem.regression(X, [0.0, 1.0, 2.0], kernel="linear", C=value),
+    "epsilon": lambda value: DualProblem.regression(X, [0.0, 1.0, 2.0], kernel="linear", epsilon=value),
+    "nu": lambda value: DualProblem.one_class(X, kernel="linear", nu=value),
+    "weights": lambda value: DualProblem.one_class(X, kernel="linear", weights=value),
     "C of leave_one_out": lambda value: left_out(C=value),
     "cache_mb of leave_one_out": lambda value: left_out(cache_mb=value),
     "max_iter of leave_one_out": lambda value: left_out(max_iter=value),
@@ -131,16 +131,16 @@ VECTORS = {
     "v": lambda value: problem(v=value),
     "lower": lambda value: problem(lower=value),
     "upper": lambda value: problem(upper=value),
-    "C": lambda value: DualProblem.classification(X, Y, C=value),
-    "X": lambda value: DualProblem.classification(np.array([value], dtype=object).T, Y),
-    "y": lambda value: DualProblem.classification(X, value),
+    "C": lambda value: DualProblem.classification(X, Y, kernel="linear", C=value),
+    "X": lambda value: DualProblem.classification(np.array([value], dtype=object).T, Y, kernel="linear"),
+    "y": lambda value: DualProblem.classification(X, value, kernel="linear"),
     "start": lambda value: solved(start=value),
     "alpha": lambda value: problem().restrict([0], value),
     "indices": lambda value: problem().restrict(value),
     "lower of Rounds": lambda value: Rounds(problem(), engine="numpy").solve(lower=value),
     "start of Rounds": lambda value: Rounds(problem(), engine="numpy").solve(start=value),
-    "y of regression": lambda value: DualProblem.regression(X, value),
-    "weights": lambda value: DualProblem.one_class(X, weights=value),
+    "y of regression": lambda value: DualProblem.regression(X, value, kernel="linear"),
+    "weights": lambda value: DualProblem.one_class(X, kernel="linear", weights=value),
     "sample_weight": lambda value: path(sample_weight=[*value, *([1.0] * 9)]),
 }
 NO_NUMBERS = [1j, np.complex128(1.0), None, "1", b"1", [1.0, 2.0], np.nan, np.inf, 10**400, object()]
@@ -192,14 +192,14 @@ def test_the_sentence_names_argument_value_and_remedy():
     with pytest.raises(ValueError, match=r"^v holds None, which is not a real number; give finite real"):
         problem(v=[None, 1.0, 1.0])
     with pytest.raises(ValueError, match=r"^X has rows of different lengths; give a table of real numbers"):
-        DualProblem.classification([[1.0], [1.0, 2.0]], [-1, 1])
+        DualProblem.classification([[1.0], [1.0, 2.0]], [-1, 1], kernel="linear")
 
 
 def test_labels_that_cannot_be_compared_are_shown():
     with pytest.raises(ValueError, match=r"^y holds the labels -1, None; code the two classes"):
-        DualProblem.classification(X, [-1, None, None])
+        DualProblem.classification(X, [-1, None, None], kernel="linear")
     with pytest.raises(ValueError, match=r"^y holds a single class, 'a'; two classes"):
-        DualProblem.classification(X, np.array(["a", "a", "a"], dtype=object))
+        DualProblem.classification(X, np.array(["a", "a", "a"], dtype=object), kernel="linear")
 
 
 @pytest.mark.parametrize("indices", [[0.5], [[0]], [3], [-4], "0", [True, False, True]])
@@ -213,4 +213,4 @@ def test_positions_outside_of_the_problem_are_refused(indices):
 def test_sparse_data_of_complex_numbers_are_refused():
     csr_matrix = pytest.importorskip("scipy.sparse").csr_matrix
     with pytest.raises(ValueError, match=r"^X holds values of type complex128; give real numbers"):
-        DualProblem.classification(csr_matrix(X + 1j), Y)
+        DualProblem.classification(csr_matrix(X + 1j), Y, kernel="linear")

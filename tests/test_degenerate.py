@@ -141,7 +141,7 @@ def test_a_box_of_one_point_is_solved_without_a_step(engine, shrinking):
 
 
 def test_one_class_without_weight_leaves_nothing_to_do(engine):
-    problem = DualProblem.classification(X, LABELS, C=np.where(LABELS > 0, 1.0, 0.0))
+    problem = DualProblem.classification(X, LABELS, kernel="linear", C=np.where(LABELS > 0, 1.0, 0.0))
     solution = solve(problem, engine=engine)
     assert (solution.iterations, solution.objective) == (0, 0.0)
 

@@ -65,10 +65,10 @@ def assert_near(found, truth, tol=1e-7):
 def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking, engine):
     far, near, y, t = data(offset)
     for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
-        problem = make(far, target, C=0.3)
+        problem = make(far, target, kernel="linear", C=0.3)
         found, truth = (
             solve(each, shrinking=shrinking, **EXACT, engine=engine)
-            for each in (problem, make(near, target, C=0.3))
+            for each in (problem, make(near, target, kernel="linear", C=0.3))
         )
         assert_near(found.decision_values, truth.decision_values)
         assert_near([found.objective, found.kkt_gap], [truth.objective, truth.kkt_gap])
@@ -80,7 +80,7 @@ def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking, engin
 
 def test_gradient_intercept_and_kernel_matrix_are_those_of_the_data_as_given():
     far, _, y, _ = data(OFFSETS[1])
-    problem = DualProblem.classification(far, y, C=0.3)
+    problem = DualProblem.classification(far, y, kernel="linear", C=0.3)
     found = solve(problem, **EXACT, engine="numpy")
     exact = y - far.astype(np.longdouble) @ (found.alpha.astype(np.longdouble) @ (far - OFFSETS[1]))
     assert_near(found.gradient / 1e9, exact / 1e9, 1e-15)
@@ -161,7 +161,7 @@ def test_estimators_and_their_files(offset, engine, container, tmp_path):
 @pytest.mark.skipif(np.finfo(np.longdouble).eps == np.finfo(float).eps, reason="needs extended precision")
 def test_the_intercept_around_zero_is_right_where_large_summands_cancel():
     far, _, y, _ = data(np.array([1e9, -1e9, 0.0]))
-    found = solve(DualProblem.classification(far, y, C=0.3), **EXACT, engine="numpy")
+    found = solve(DualProblem.classification(far, y, kernel="linear", C=0.3), **EXACT, engine="numpy")
     origin = [Fraction(c) for c in found.problem.centred.gram.origin.tolist()]
     rows = [[Fraction(value) for value in row] for row in far.tolist()]
     exact = sum(
@@ -207,7 +207,7 @@ def test_rounds_do_not_depend_on_the_origin(offset, engine):
             SVCCV(kernel="linear", Cs=[0.01, 0.3], cv=cv, engine=engine).fit(X, y) for X in (far, near)
         )
         assert np.array_equal(found.cv_results_["mean_test_score"], truth.cv_results_["mean_test_score"])
-    problems = [DualProblem.classification(X, y, C=0.3) for X in (far, near)]
+    problems = [DualProblem.classification(X, y, kernel="linear", C=0.3) for X in (far, near)]
     found, truth = ([Rounds(each, **EXACT, engine=engine)] for each in problems)
     for r in range(3):
         for family, problem in ((found, problems[0]), (truth, problems[1])):
@@ -222,10 +222,12 @@ def test_rounds_do_not_depend_on_the_origin(offset, engine):
 def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
     far, near, y, t = data(offset)
     for track in (
-        lambda X: regularization_path(X, y, C_min=0.003, C_max=0.3, engine=engine),
-        lambda X: regularization_path(DualProblem.regression(X, t), C_min=0.003, C_max=0.3, engine=engine),
-        lambda X: epsilon_path(X, t, C=0.3, epsilon=(0.3, 0.01), engine=engine),
-        lambda X: cost_path(X, y, C=0.3, engine=engine),
+        lambda X: regularization_path(X, y, kernel="linear", C_min=0.003, C_max=0.3, engine=engine),
+        lambda X: regularization_path(
+            DualProblem.regression(X, t, kernel="linear"), C_min=0.003, C_max=0.3, engine=engine
+        ),
+        lambda X: epsilon_path(X, t, kernel="linear", C=0.3, epsilon=(0.3, 0.01), engine=engine),
+        lambda X: cost_path(X, y, kernel="linear", C=0.3, engine=engine),
     ):
         found, truth = track(far), track(near)
         save_path(found, tmp_path / "path.npz")
@@ -238,7 +240,8 @@ def test_paths_do_not_depend_on_the_origin(offset, engine, tmp_path):
             assert_near(h / 1e9, values / 1e9, 1e-13)
         assert load_path(tmp_path / "path.npz").kkt_audit().worst < 1e-6
     found, truth = (
-        cross_validate_path(X, y, C_min=0.01, C_max=0.3, folds=3, engine=engine) for X in (far, near)
+        cross_validate_path(X, y, kernel="linear", C_min=0.01, C_max=0.3, folds=3, engine=engine)
+        for X in (far, near)
     )
     assert_near(found.curve.at(0.1), truth.curve.at(0.1))
 
@@ -254,16 +257,16 @@ def test_paths_of_equal_examples_are_around_one_origin(place, container, engine,
     y, t = np.array([-1, 1, 1, -1, 1, -1])[copies], np.array([-1.0, 2.0, 1.0, -2.0, 3.0, 0.5])[copies]
     far, tests = container(near + place), np.linspace(-10.0, 10.0, 7)[:, None]
     classes, targets = (
-        (lambda X, C: DualProblem.classification(X, y, C=C)),
-        (lambda X, C: DualProblem.regression(X, t, C=C)),
+        (lambda X, C: DualProblem.classification(X, y, kernel="linear", C=C)),
+        (lambda X, C: DualProblem.regression(X, t, kernel="linear", C=C)),
     )
     whole, ends = classes(far, 0.3), {"C_min": 0.003, "C_max": 0.3, "engine": engine}
     for make, path in (
         (classes, regularization_path(far, y, **ends)),
         (targets, regularization_path(targets(far, 1.0), **ends)),
-        (targets, epsilon_path(far, t, C=0.3, epsilon=(0.9, 0.01), engine=engine)),
-        (classes, cost_path(far, y, C=0.3, engine=engine)),
-        (classes, weight_path(far, y, C=(0.01, 0.3), engine=engine)),
+        (targets, epsilon_path(far, t, kernel="linear", C=0.3, epsilon=(0.9, 0.01), engine=engine)),
+        (classes, cost_path(far, y, kernel="linear", C=0.3, engine=engine)),
+        (classes, weight_path(far, y, kernel="linear", C=(0.01, 0.3), engine=engine)),
         (classes, parametric_path(whole, whole.without(20), engine=engine)),
     ):
         save_path(path, tmp_path / "path.npz")
@@ -286,7 +289,8 @@ def test_paths_of_equal_examples_are_around_one_origin(place, container, engine,
 def test_examples_come_and_go_wherever_they_are(offset, engine):
     far, near, y, _ = data(offset)
     found, truth = (
-        solve(DualProblem.classification(X[:-4], y[:-4], C=0.3), **EXACT, engine=engine) for X in (far, near)
+        solve(DualProblem.classification(X[:-4], y[:-4], kernel="linear", C=0.3), **EXACT, engine=engine)
+        for X in (far, near)
     )
     for change in (lambda s, X: s.problem.extended(X[-4:], y[-4:]), lambda s, X: s.problem.without([2, 5])):
         moved_on = [s.continue_to(change(s, X), engine=engine) for s, X in ((found, far), (truth, near))]
@@ -300,7 +304,7 @@ def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, contai
     """The sum of the others is not 0 then, but that of all is."""
     far, near, y, t = data(offset)
     for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
-        problem, truth = make(container(far), target, C=0.3), make(near, target, C=0.3)
+        problem, truth = (make(each, target, kernel="linear", C=0.3) for each in (container(far), near))
         best = solve(truth, **EXACT, engine="numpy")
         B = np.append(np.flatnonzero(np.abs(best.alpha) < 0.3), best.alpha.argmax())
         assert abs(best.alpha[B].sum()) > 0.1
@@ -314,7 +318,10 @@ def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, contai
 def test_parts_of_a_problem_have_its_origin():
     far, _, y, t = data(OFFSETS[0])
     some = np.arange(0, 24, 5)
-    for problem in (DualProblem.classification(far, y), DualProblem.regression(far, t)):
+    for problem in (
+        DualProblem.classification(far, y, kernel="linear"),
+        DualProblem.regression(far, t, kernel="linear"),
+    ):
         origin, fixed = problem.centred.gram.origin, 0.01 * (problem.lower + problem.upper)
         assert not np.array_equal(far[some].mean(axis=0), origin)
         part = problem.restrict(some, problem.feasible(fixed))
@@ -329,7 +336,7 @@ def test_examples_that_are_all_the_same_move_where_digits_would_be_lost():
 
 def test_an_extended_problem_keeps_the_origin():
     far, _, y, _ = data(OFFSETS[0])
-    problem = DualProblem.classification(far, y)
+    problem = DualProblem.classification(far, y, kernel="linear")
     more = problem.extended(np.array([[0.0, 0.0, 0.0]]), [1])  # which would move the mean
     assert np.array_equal(more.gram.centred.origin, problem.gram.centred.origin)
 

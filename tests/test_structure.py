@@ -188,6 +188,7 @@ def test_files_beside_the_folders():
         "rule.py",
         "scheme.py",
         "store.py",
+        "summary.py",
     }
     assert files <= nouns | {
         "__init__.py",

@@ -1,16 +1,17 @@
 """The command line: ``refsvm compare``, ``fit``, ``predict``, ``cv``, ``tune``, ``loo``, ``path``, ``datasets`` ….
 
-================  =====================================================================
-`app`             the group of commands; registers each by one line
-`compare` …       one command a file
-`options`         arguments and options that several commands share, one by one or several in one
-`data`            options of a training: open the data, choose kernel and C, say what they are
-`choices`         what can be asked for by name: selectors, steps, stopping rules, seeders, engines
-`comparison`      strategies side by side on one problem, or on several in several orders: an experiment
-`tables`          what is printed for people, and what for programs; progress
-`pictures`        what is drawn
-`messages`        notes and errors on stderr: one sentence each
-================  =====================================================================
+===================  ======================================================================================
+`app`                the group of commands; registers each by one line
+`compare` …          one command a file
+`options`            arguments and options that several commands share, one by one or several in one
+`data`               options of a training: open the data, choose kernel and C, say what they are
+`choices`            what can be asked for by name: selectors, steps, stopping rules, seeders, engines
+`comparison`         strategies side by side on one problem, or on several in several orders: an experiment
+`comparison_tables`  the tables of a comparison, as wide as the terminal
+`tables`             what is printed for people, and what for programs; progress
+`pictures`           what is drawn
+`messages`           notes and errors on stderr: one sentence each
+===================  ======================================================================================
 
 To add a command ``refsvm margin``:
 

@@ -45,5 +45,11 @@ def start(
         typer.echo(ctx.get_help())
 
 
+@app.command("help")
+def show_help(ctx: typer.Context) -> None:
+    """Print this text."""
+    typer.echo(ctx.find_root().get_help())
+
+
 for command in (compare, fit, predict, cv, tune, loo, path, datasets, warm_up):  # the order of --help
     app.command()(command)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from refsvm.cli import options, tables
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS
 from refsvm.cli.comparison import Outcome, choices, compare_in_orders, compare_once, objective_spread
+from refsvm.cli.comparison_tables import comparison_table, repetition_table
 from refsvm.cli.data import Output, Training
 from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import flag, option, some_of
@@ -19,12 +20,14 @@ from refsvm.datasets import binary_labels
 from refsvm.experiment import Problem
 from refsvm.rounds.task import CLASSIFICATION
 
+OWN: Final = " One of yours: FILE.py:NAME, a class."
+
 
 @options.in_one("task", "epsilon", "nu", tol=1e-6, task=CLASSIFICATION)
 def compare(
     data: options.SeveralData,
-    selectors: Annotated[str | None, some_of(SELECTORS, more="  [default: mvp,second-order]")] = None,
-    steps: Annotated[str | None, some_of(STEPS, more="  [default: newton]")] = None,
+    selectors: Annotated[str | None, some_of(SELECTORS, more=f"{OWN}  [default: mvp,second-order]")] = None,
+    steps: Annotated[str | None, some_of(STEPS, more=f"{OWN}  [default: newton]")] = None,
     engines: Annotated[str, some_of(ENGINES)] = "all",
     *,
     training: Training,
@@ -33,6 +36,7 @@ def compare(
         int | None, option("N", "Random orders of the examples.  [default: as they are]")
     ] = None,
     store: options.Store = None,
+    wide: Annotated[bool, flag("--wide", "Print all columns, however narrow the terminal is.")] = False,
     output: Output,
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.
@@ -57,14 +61,14 @@ def compare(
             outcome = compare_once(wanted, settings, problems[0].instance(), watch)
         spread = objective_spread(outcome.rows)
         document = {"problem": descriptions[0], "runs": outcome.rows, "objective_spread": spread}
-        table = partial(tables.comparison_table, descriptions[0], outcome.rows)
+        table = partial(comparison_table, descriptions[0], outcome.rows, wide)
         finished = f"{len(outcome.rows)} of {outcome.total} strategies were tried"
     else:
         orders = 1 if repeats is None else repeats
         with tables.counter() as count:
             outcome = compare_in_orders(wanted, settings, problems, orders, store, count)
         document = {"problems": descriptions, "repeats": orders, "results": outcome.rows}
-        table = partial(tables.repetition_table, descriptions, orders, outcome.rows)
+        table = partial(repetition_table, descriptions, orders, outcome.rows, wide)
         finished = f"{sum(row['runs'] for row in outcome.rows)} of {outcome.total} runs are finished"
     _finish(outcome, document, table, finished, output)
 
@@ -86,7 +90,7 @@ def _finish(
 
 
 def _draw(outcome: Outcome, file: Path) -> None:
-    """Draw how the KKT gap falls in the runs of one problem, or what the runs of an experiment took."""
+    """Draw how the KKT gap falls step by step in the runs of one problem, or what the runs of an experiment took."""
     if not outcome.solutions:
         names = [
             ", ".join(str(row[key]) for key in ("data", "selector", "step", "engine")) for row in outcome.rows
@@ -101,4 +105,4 @@ def _draw(outcome: Outcome, file: Path) -> None:
     from refsvm.display import ConvergenceDisplay
 
     with picture(file) as axes:
-        ConvergenceDisplay.from_solutions(outcome.solutions, against="seconds", ax=axes[0])
+        ConvergenceDisplay.from_solutions(outcome.solutions, ax=axes[0])

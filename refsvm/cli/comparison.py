@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from refsvm import Solution, Status
-from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names
+from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names, one
 from refsvm.engine.limits import interruptible
 from refsvm.experiment import Experiment, Instance, Problem, Solve
 from refsvm.experiment.comparison import REFUSED
@@ -38,6 +38,11 @@ class Choice:
     def __str__(self) -> str:
         return f"{self.selector}, {self.step}, {self.engine}{', shrinking' if self.shrinking else ''}"
 
+    @property
+    def rules(self) -> str:
+        """The strategy without its engine: both engines take the same steps."""
+        return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
+
 
 Watch: TypeAlias = Callable[[Choice], Callable[[SolverState], object] | None]
 """Called before each run; returns what is called with the state meanwhile, if anything."""
@@ -58,7 +63,7 @@ class Outcome:
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
-        Those with a trace, if one was asked for.
+        One of each strategy, whatever its engine, with its trace; if traces were asked for.
     """
 
     total: int
@@ -106,8 +111,8 @@ def strategies(
             # rules that do not fit together are found here, before the first of them is run
             chosen[choice] = Solve(
                 str(choice),
-                selector=SELECTORS[choice.selector](),
-                step=STEPS[choice.step](),
+                selector=one("selectors", choice.selector, SELECTORS)(),
+                step=one("steps", choice.step, STEPS)(),
                 engine=choice.engine,
                 shrinking=choice.shrinking,
                 **settings,
@@ -164,7 +169,7 @@ def compare_once(
             except KeyboardInterrupt:  # while warming up, or for the second time
                 break
             if solution.trace is not None:
-                outcome.solutions[str(choice)] = solution
+                outcome.solutions.setdefault(choice.rules, solution)
             outcome.rows.append(asdict(choice) | strategy.measured(solution) | first_use)
         outcome.interrupted = interrupt.pressed
     if outcome.left_out and not (outcome.rows or outcome.interrupted):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import numpy as np
+import typer
 
 from refsvm import Status, cross_validate
 from refsvm._checks import whole
@@ -17,6 +19,7 @@ from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, option
 from refsvm.cli.pictures import bars
 from refsvm.compiled.warming import prepare
+from refsvm.engine.limits import interruptible
 from refsvm.experiment import CrossValidate
 from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of
@@ -30,7 +33,7 @@ COSTS: Final = ("iterations", "kernel_rows", "seed_seconds", "solve_seconds", "s
 def cv(
     data: options.Data,
     folds: Annotated[int, option("K", "Number of folds; as many as examples: leave-one-out.")] = 10,
-    seeders: options.Seeders = "cold,sir",
+    seeders: options.SeedersOrOne = None,
     chained: Annotated[
         bool,
         flag("--chained", "Start each round from the one before, not from the solution on all examples."),
@@ -48,10 +51,11 @@ def cv(
 ) -> None:
     """Estimate the error of a classifier, a regression or a novelty detector by cross-validation.
 
-    Each seeder makes the starts of the same rounds, side by side.
+    With --seeders, each of these makes the starts of the same rounds: their costs side by side.
     """
     # all names are looked at before the data are read
-    wanted = names("seeders", seeders, SEEDERS)
+    default = "sir" if chained else "avg"
+    wanted = [default] if seeders is None else names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
     opened, seeds = training.opened(data), range(seed, seed + repeats)
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
@@ -60,13 +64,36 @@ def cv(
     # each random split counts for all seeders, or for none
     results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
     rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
-    if rows or output.json:
+    if rows or output.json or seeders is None:
         orders = max(map(len, results.values()), default=0)
         heading = _heading(opened, folds) + (f"; means over {orders} random folds" if repeats > 1 else "")
         problem = training.described(opened) | {"folds": folds, "repeats": repeats}
-        output.show_table({"problem": problem, "seeders": rows}, rows, heading, columns(rows))
+        document: dict[str, Any] = {"problem": problem, "seeders": rows}
+        if last.status is Status.INTERRUPTED:
+            document["interrupted"] = {"bounds": last.bounds}
+        tell = partial(_tell, heading, results.get(wanted[0], [last]))
+        if seeders is not None:
+            tell = partial(tables.print_table, heading, columns(rows), rows)
+        output.show(document, rows, tell)
     _draw(rows, output.plot)
     _end(last, wanted, finished, repeats)
+
+
+def _tell(heading: str, found: list[CrossValidation]) -> None:
+    """Print the scores first, then the folds and the cost."""
+    typer.echo(heading)
+    name = found[0].of_folds[0]
+    if len(found) == 1:
+        typer.echo(tables.headline(found[0]))
+    else:
+        scores, errors = ([getattr(each, key) for each in found] for key in (name, "standard_error"))
+        spread = f"{np.mean(scores):.4g} ± {np.mean(errors):.4g}, {min(scores):.4g} to {max(scores):.4g}"
+        typer.echo(f"{tables.NAMES[name]} {spread}")
+    of_folds = np.concatenate([each.of_folds[1] for each in found])
+    if len(known := of_folds[~np.isnan(of_folds)]):
+        typer.echo(f"{tables.NAMES[name]} of a fold: {known.min():.4g} to {known.max():.4g}")
+    steps, seconds = (sum(getattr(each, cost) for each in found) for cost in ("iterations", "seconds"))
+    typer.echo(f"{steps} steps in {seconds:.4f} s; --seeders cold,sir shows the cost from other starts")
 
 
 def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> None:
@@ -76,8 +103,8 @@ def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) 
     said = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
     if last.rounds:
         name, at = wanted[finished % len(wanted)], len(last.rounds) + 1
-        score, value = next(iter(last.scores.items()))
-        said.append(f"{name} was at round {at}; the {score} so far is {value:.4g}")
+        score, (low, high) = next(iter(last.bounds.items()))
+        said.append(f"{name} was at round {at}; its {score} is between {low:.4g} and {high:.4g}")
     interrupted(*said)
 
 
@@ -87,7 +114,7 @@ def _runs(
     """Cross-validate from every seeder on each random folds, until done or Ctrl-C; return the last result, too."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     given = opened.instance().arguments()
-    with tables.working() as show:
+    with tables.working() as show, interruptible():  # after Ctrl-C what is finished is shown
         for seed, name in product(seeds, wanted):
             if seed == seeds[0]:  # exclude compile time
                 how = {key: settings[key] for key in ("from_full", "engine")}
@@ -133,6 +160,7 @@ def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidati
     return {
         "seeder": name,
         **means,
+        "standard_error": float(np.mean([each.standard_error for each in found])),
         "ratio": compared.ratio,
         "p": None if found is baseline else compared.p,
         "unfinished_rounds": sum(r.status is not Status.CONVERGED for each in found for r in each.rounds),

@@ -24,6 +24,7 @@ from refsvm.experiment import Instance
 from refsvm.kernels.names import KERNELS, kernel_called
 from refsvm.multiclass.model import Scaling
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.summary import short
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
 """A label that stays a text, as 007 does, and is a target if the user says so."""
@@ -46,7 +47,7 @@ class Opened(NamedTuple):
     def as_told(self) -> str:
         """Return the kernel and the parameters of the task in words."""
         sizes = self.own if self.task == NOVELTY else {"C": self.C} | self.own
-        return ", ".join([repr(self.kernel), *(f"{name}={value:.6g}" for name, value in sizes.items())])
+        return ", ".join([short(self.kernel), *(f"{name}={value:.6g}" for name, value in sizes.items())])
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from refsvm.cli import options
+from functools import partial
+from typing import Any
+
+import typer
+
+from refsvm.cli import options, tables
 from refsvm.cli.data import Output
 from refsvm.datasets import load, names
+from refsvm.datasets.bundled import GENERATED, GENERATED_N
 
 ENTRIES = ("name", "n", "d", "description", "source", "licence", "C", "gamma")
 COLUMNS = {key: f"{{{key}}}" for key in ("name", "n", "d", "licence", "source")}
@@ -14,4 +20,10 @@ COLUMNS = {key: f"{{{key}}}" for key in ("name", "n", "d", "licence", "source")}
 def datasets(output: Output) -> None:
     """List the bundled data sets."""
     bundled = [{key: getattr(load(name), key) for key in ENTRIES} for name in names()]
-    output.show_table(bundled, bundled, "Bundled data sets", COLUMNS)
+    output.show(bundled, bundled, partial(_tell, bundled))
+
+
+def _tell(bundled: list[dict[str, Any]]) -> None:
+    """Print the table of bundled sets, and the names of those that are generated."""
+    tables.print_table("Bundled data sets", COLUMNS, bundled)
+    typer.echo(f"Generated, {GENERATED_N:,} examples each: {', '.join(GENERATED)}.")

@@ -56,8 +56,8 @@ def fit(
         | {"model": str(model)}
     )
     said = (
-        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {of_task.sentence.format_map(row)}; "
-        f"model written to {model}."
+        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {opened.as_told()}, "
+        f"{of_task.sentence.format_map(row)}; model written to {model}."
     )
     output.show({"problem": training.described(opened), **row}, [row], lambda: typer.echo(said))
     _end(estimator.status_, is_cut)

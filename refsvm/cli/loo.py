@@ -5,21 +5,22 @@ from __future__ import annotations
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from refsvm import Status
 from refsvm._checks import is_sparse
 from refsvm.cli import options, tables
-from refsvm.cli.choices import SEEDERS, STOPS, names
+from refsvm.cli.choices import SEEDERS, STOPS, names, one
 from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
+from refsvm.engine.limits import interruptible
 from refsvm.experiment import LeaveOneOutError
 from refsvm.rounds import LeaveOneOut
-from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.rounds.task import CLASSIFICATION
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
 BY_SIGN, BY_VALUE = "ball-rule", "kkt-gap"
@@ -56,7 +57,10 @@ def loo(
     more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # of each call
     strategies = [
         LeaveOneOutError(
-            f"{s} {t}", seeder=SEEDERS[s](), stop=STOPS[t](training.tol, relative=True), **limits
+            f"{s} {t}",
+            seeder=one("seeders", s, SEEDERS)(),
+            stop=STOPS[t](training.tol, relative=True),
+            **limits,
         )
         for s, t in product(starts, ends)
     ]
@@ -64,7 +68,8 @@ def loo(
         if len(strategies) == 1:
             # seconds are those of the rounds, not of loading compiled code
             strategies[0].warm_up()
-            result = strategies[0].call(instance, **strategies[0].arguments(), callback=count, **more)
+            with interruptible():  # after Ctrl-C what is decided is shown
+                result = strategies[0].call(instance, **strategies[0].arguments(), callback=count, **more)
         rows: list[dict[str, Any]] = []
         for strategy in strategies if len(strategies) > 1 else ():
             count(len(rows), len(strategies))
@@ -130,11 +135,9 @@ def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None
 
 def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
     """Print a result in sentences."""
-    known, full = result.is_known, result.full_solutions
-    n, decided = len(known), int(known.sum())
-    wrong = f"{int((result.predictions != result.labels)[known].sum())} of {decided} examples"
+    full, n = result.full_solutions, len(result.labels)
     typer.echo(tables.heading(description))
-    typer.echo(SENTENCES[result.kind].format(**result.scores, wrong=wrong, decided=decided))
+    typer.echo(f"leave-one-out {tables.headline(result)}")
     pairs = "" if len(full) == 1 else f"; each example in {len(full)} pairs of classes"
     typer.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count) + pairs)
     steps, seconds = sum(each.iterations for each in full), sum(each.seconds for each in full)
@@ -142,14 +145,6 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
         f"{result.iterations} steps in {result.seconds:.4f} s; {n} fits like the first would take about "
         f"{n * steps} steps and {n * seconds:.4f} s"
     )
-
-
-SENTENCES: Final = {
-    CLASSIFICATION: "leave-one-out error {error:.4f}: {wrong}",
-    REGRESSION: "leave-one-out of {decided} targets: root mean square {rmse:.4g}, mean absolute error {mae:.4g}, "
-    "R² {r2:.4f}",
-    NOVELTY: "leave-one-out share outside {outside:.4f}: {wrong}",
-}
 
 
 def _draw(result: LeaveOneOut, opened: Opened, file: Path) -> None:

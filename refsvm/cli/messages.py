@@ -37,6 +37,12 @@ class OneSentence(TyperGroup):
                 code = super().main(*args, **{**options, "standalone_mode": False})
         except _WrongUsage as error:
             code = _refuse(error.format_message())
+        except (
+            SystemExit
+        ) as ended:  # the reader, such as head, has seen enough, which Click takes for a failure
+            if not isinstance(ended.__context__, BrokenPipeError):
+                raise
+            code = 0
         except OSError as error:
             code = _refuse(_system_message(error))
         # the package refuses input by these; anything else is a bug, and keeps its traceback

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import wraps
+from glob import escape
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Final, get_type_hints
@@ -13,6 +14,7 @@ from typer import Abort, Argument, Option
 
 from refsvm.cli.choices import ENGINES, SEEDERS, TASKS, one
 from refsvm.cli.messages import be_quiet, be_verbose
+from refsvm.datasets.bundled import GENERATED, names
 from refsvm.kernels.names import KERNELS
 
 
@@ -27,13 +29,36 @@ def flag(name: str, help: str) -> Any:  # noqa: A002
 
 
 def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
-    """Declare an option that takes a name of a table."""
-    return option("NAME", f"One of {', '.join(table)}.{more}", **others)
+    """Declare an option that takes a name of a table, which a shell completes."""
+    return option("NAME", f"One of {', '.join(table)}.{more}", autocompletion=_completed(table), **others)
 
 
 def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
-    """Declare an option that takes several names of a table."""
-    return option("NAMES", f"Some of {', '.join(table)}, separated by commas; or all.{more}", *names)
+    """Declare an option that takes several names of a table; a shell completes the last one."""
+    return option(
+        "NAMES", f"Some of {', '.join(table)}, separated by commas; or all.{more}", *names,
+        autocompletion=_completed(table),
+    )  # fmt: skip
+
+
+def _completed(table: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return a function that completes the last of some names separated by commas."""
+
+    def complete(incomplete: str) -> list[str]:
+        given, comma, last = incomplete.rpartition(",")
+        return [f"{given}{comma}{name}" for name in table if name.startswith(last)]
+
+    return complete
+
+
+def _data_sets(incomplete: str) -> list[str]:
+    """Return the data that begin so: bundled and generated sets, and files, folders with a stroke at the end."""
+    sets = [name for name in sorted([*names(), *GENERATED]) if name.startswith(incomplete)]
+    folder, _, beginning = incomplete.rpartition("/")
+    place = Path(folder or ("/" if incomplete.startswith("/") else "."))
+    found = sorted(place.glob(f"{escape(beginning)}*")) if place.is_dir() else []
+    prefix = incomplete[: len(incomplete) - len(beginning)]
+    return sets + [f"{prefix}{each.name}{'/' if each.is_dir() else ''}" for each in found]
 
 
 def _known_engine(name: str) -> str:
@@ -45,11 +70,12 @@ def _known_engine(name: str) -> str:
 
 _ENGINES: Final = {"auto": None, **ENGINES}
 _DATA: Final = (
-    "Bundled name (see 'refsvm datasets'), NAME for NAME.npz in the data directory, or a file: LIBSVM, a table or "
-    ".npz, by its contents and not its ending, packed or not; - for the standard input."
+    "Bundled name (see 'refsvm datasets'), a generated set (banana, chessboard, ringnorm, twonorm, waveform), NAME for "
+    "NAME.npz in the data directory, or a file: LIBSVM, a table or .npz, by its contents and not its ending, packed or "
+    "not; - for the standard input."
 )
-Data = Annotated[str, Argument(metavar="DATA", help=_DATA)]
-SeveralData = Annotated[list[str], Argument(metavar="DATA...", help=_DATA)]
+Data = Annotated[str, Argument(metavar="DATA", help=_DATA, autocompletion=_data_sets)]
+SeveralData = Annotated[list[str], Argument(metavar="DATA...", help=_DATA, autocompletion=_data_sets)]
 Label = Annotated[str | None, option("COLUMN", "Label column of a table: name, or index from 0.")]
 DataDir = Annotated[Path | None, option("DIR", "Data directory.  [default: the variable REFSVM_DATA]")]
 KernelName = Annotated[str, one_of(KERNELS)]
@@ -63,6 +89,9 @@ Degree = Annotated[int, option(None, "Degree of the poly kernel.")]
 Coef0 = Annotated[float, option(None, "Constant of the poly and sigmoid kernels.")]
 Engine = Annotated[str, one_of(_ENGINES, callback=_known_engine)]
 Seeders = Annotated[str, some_of(SEEDERS, "--seeders", "--seeder")]
+SeedersOrOne = Annotated[
+    str | None, some_of(SEEDERS, "--seeders", "--seeder", more="  [default: one, without a comparison]")
+]
 Store = Annotated[Path | None, option("FILE", "Keep finished parts here and do not repeat them.")]
 Tol = Annotated[
     float, option(None, "Stop at a KKT gap of this, or this share of the decision values' range.")

@@ -23,6 +23,7 @@ from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, one_of, option
 from refsvm.cli.pictures import picture
 from refsvm.datasets import binary_labels
+from refsvm.engine.limits import interruptible
 from refsvm.experiment import TrackPath
 from refsvm.paths import Breakpoint, ErrorCurve, OneVsOnePath, RegularizationPath, cross_validate_path
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
@@ -58,7 +59,8 @@ def path(
         # no callback where nothing is shown: each call takes time from the path
         k = len(np.unique(labels)) if opened.task == CLASSIFICATION else 2
         watch = None if show is tables.unseen else _Watch(show, c_min, c_max, len(OneVsOne(k).pairs))
-        found = regularization_path(**given, time_limit=training.time_limit, callback=watch, **common)
+        with interruptible():  # after Ctrl-C the path is shown as far as it came
+            found = regularization_path(**given, time_limit=training.time_limit, callback=watch, **common)
         is_cut = found.status is Status.INTERRUPTED
         if folds is not None and not is_cut:
             # a path per fold takes about as long as the one that is known

@@ -45,15 +45,7 @@ def bars(
     notes: Sequence[str] = (),
 ) -> None:
     """Draw a bar for each name, its parts side by side from the left; notes stand above."""
-    from refsvm.display.canvas import write_notes
+    from refsvm.display import BarDisplay
 
     with picture(file) as axes:
-        ends = [0.0] * len(names)
-        for part, values in parts.items():
-            axes[0].barh(list(names), values, left=ends, label=part)
-            ends = [end + value for end, value in zip(ends, values, strict=True)]
-        axes[0].invert_yaxis()
-        axes[0].set_xlabel(label)
-        write_notes(axes[0], notes)
-        if len(parts) > 1:
-            axes[0].legend(frameon=False)
+        BarDisplay(tuple(names), parts, label, tuple(notes)).plot(axes[0])

@@ -18,23 +18,16 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from refsvm import Status
-from refsvm.cli.comparison import Choice, Watch, objective_spread
+from refsvm.cli.comparison import Choice, Watch
 from refsvm.cli.messages import is_watched, listening
 from refsvm.experiment.comparison import Summary
-from refsvm.experiment.grid import p_value, ratio_of
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.state import SolverState
 from refsvm.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
 """Columns of a table by their headings: how an entry of a row is formatted; None leaves the column out."""
 
-CHOICE: Final[Columns] = {
-    "selector": "{selector}",
-    "step": "{step}",
-    "shrinking": lambda row: "yes" if row["shrinking"] else "no",
-    "engine": "{engine}",
-}
 SCORES: Final = {
     "error": ("error", "{error:.4f}"),
     "rmse": ("root mean\nsquare", "{rmse:.4g}"),
@@ -44,7 +37,20 @@ SCORES: Final = {
 }
 """The scores of all tasks by name: the heading of their column, and how they are formatted."""
 
-TEXT: Final = (*CHOICE, "data", "status", "seeder", "stop", "name", "licence", "source")
+SENTENCES: Final = {
+    CLASSIFICATION: "error {error:.4f}{spread}: {wrong}",
+    REGRESSION: "root mean square {rmse:.4g}{spread}, mean absolute error {mae:.4g}, R² {r2:.4f}: {examples} targets",
+    NOVELTY: "share outside {outside:.4f}{spread}: {wrong}",
+}
+"""The scores of each task in a sentence, the first one with its standard error."""
+
+NAMES: Final = {"error": "error", "rmse": "root mean square", "outside": "share outside"}
+"""The first score of each task in words."""
+
+TEXT: Final = (
+    "selector", "step", "shrinking", "shrink", "engine", "data", "status", "seeder", "stop", "name", "licence",
+    "source",
+)  # fmt: skip
 """Columns that are set left."""
 
 REFRESH_SECONDS: Final = 0.2
@@ -63,28 +69,6 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         cells = (value.mean if isinstance(value, Summary) else value for value in row.values())
         writer.writerow([json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in cells])
-
-
-def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Print the problem, and the runs, a line each."""
-    converged = [row["status"] == Status.CONVERGED.name for row in rows]
-    columns: Columns = {
-        **CHOICE,
-        "iterations": "{iterations}",
-        "kernel\nrows": "{kernel_rows}",
-        "seconds": lambda row: f"{row['seconds']:.4f}" if row["seconds"] < 10 else f"{row['seconds']:.1f}",
-        "objective": "{objective:.10g}",
-        "KKT\ngap": "{kkt_gap:.1e}",
-        "duality\ngap": "{duality_gap:.1e}",
-        "training\nerror": "{training_error:.4f}",
-        "support\nvectors": "{support_vectors}",
-        "status": None if all(converged) else status_of,
-    }
-    print_table(heading(problem), columns, rows)
-    if sum(converged) > 1:
-        typer.echo(f"The objectives agree to {objective_spread(rows):.1e} (relative).")
-    first_use = sum(row["first_use_seconds"] for row in rows)
-    typer.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
 
 
 def status_of(row: Mapping[str, Any]) -> str:
@@ -110,41 +94,47 @@ def heading(problem: dict[str, Any]) -> str:
     )
 
 
-def repetition_table(problems: list[dict[str, Any]], repeats: int, rows: list[dict[str, Any]]) -> None:
-    """Print the problems, and means over the orders, a line for each problem and strategy."""
-    limited = any(row["converged"] < row["runs"] for row in rows)
-    columns: Columns = {
-        "data": "{data}",
-        **CHOICE,
-        "iterations": lambda row: row["iterations"].show(),
-        "iterations /\nthe first's": lambda row: ratio_of(row["iterations"].ratio),
-        "p": lambda row: p_value(row["iterations"].p),
-        "kernel rows": lambda row: row["kernel_rows"].show(),
-        "seconds": lambda row: row["seconds"].show(3),
-        "objective": "{objective.mean:.8g}",
-        "converged": "{converged} of {runs}" if limited else None,
-    }
-    for problem in problems:
-        typer.echo(heading(problem))
-    title = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
-    print_table(title, columns, rows)
+def screen() -> Console:
+    """Return stdout, on which numbers have no colours."""
+    return Console(highlight=False)
+
+
+def headline(result: Any) -> str:
+    """Return the scores of a result with the standard error; of an unfinished one the interval that holds the first."""
+    known = result.is_known
+    n, examples = len(known), int(known.sum())
+    if not result.is_finished:
+        name, (low, high) = next(iter(result.bounds.items()))
+        return f"{NAMES[name]} between {low:.4g} and {high:.4g}: {examples} of {n} examples are decided"
+    error = result.standard_error
+    spread = (
+        "" if math.isnan(error) else f" ± {error:.4g}" if result.kind == REGRESSION else f" ± {error:.4f}"
+    )
+    wrong = f"{int((result.predictions != result.labels).sum())} of {n} examples"
+    return SENTENCES[result.kind].format(**result.scores, wrong=wrong, examples=n, spread=spread)
 
 
 def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
     """Print a table as wide as it needs to be: numbers must not be cut off where stdout is narrow, or no terminal."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    shown = {name: column for name, column in columns.items() if column is not None}
-    for name in shown:
-        table.add_column(name, justify="left" if name in TEXT else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
-    console = Console(highlight=False)  # no colours for numbers
+    table = table_of(columns, rows)
+    console = screen()
     console.width = max(
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
     )
     # the terminal may break a heading; a file gets it in one line
     console.print(Text(heading), soft_wrap=True)
     console.print(table)
+
+
+def table_of(columns: Columns, rows: list[Any]) -> Table:
+    """Return the table of these columns."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    shown = {name: column for name, column in columns.items() if column is not None}
+    for name in shown:
+        table.add_column(name, justify="left" if name in TEXT else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
+    return table
 
 
 def unseen(text: str) -> None:

@@ -17,6 +17,7 @@ from refsvm.cli.messages import interrupted
 from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
 from refsvm.compiled.warming import prepare
+from refsvm.datasets import names
 from refsvm.display import GridDisplay
 from refsvm.experiment import CrossValidate
 from refsvm.rounds.task import NOVELTY, REGRESSION
@@ -120,6 +121,11 @@ def _tell(search: Any, opened: Opened, folds: int) -> None:
     typer.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
     if "unsolved_splits" in results:
         typer.echo(STARRED)
+    given = " ".join(f"--{name} {value:.6g}" for name, value in search.best_params_.items())
+    kernel = "" if search.kernel == "rbf" else f" --kernel {search.kernel}"
+    typer.echo(
+        f"Next: refsvm fit {data.name if data.name in names() else data.source}{kernel} {given} --model FILE"
+    )
 
 
 STARRED: Final = "* These cells have splits that did not converge."

@@ -61,8 +61,11 @@ class Cells(NamedTuple):
     def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
         """Raise if a cell is wrong; `wrong` begins with line `first` and has a column for each of the places."""
         for line, j in np.argwhere(wrong):
-            text, row = self.texts[first + line, places[j]], f"row {self.rows[first + line]}"
-            raise refused(self.path, reason.format(row=row, text=text))
+            place = places[j]
+            # without a header a column has the number by which --label calls it
+            column = repr(self.texts[0, place]) if first else f"{place} (counted from 0)"
+            row = f"row {self.rows[first + line]}, column {column}"
+            raise refused(self.path, reason.format(row=row, text=self.texts[first + line, place]))
 
 
 def csv_table(

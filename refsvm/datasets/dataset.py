@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import classes_of
+from refsvm.summary import Shown, Summary, Table, cut
 
 BUNDLE: Final = files("refsvm.datasets") / "bundle"
 
@@ -21,7 +22,7 @@ PUBLISHED: Final[dict[str, tuple[float, float]]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Dataset:
+class Dataset(Shown):
     """A data set with its labels and where they come from.
 
     Parameters
@@ -74,8 +75,19 @@ class Dataset:
         """Number of features."""
         return int(self.X.shape[1])
 
-    def __repr__(self) -> str:
-        return f"Dataset({self.name!r}, n={self.n}, d={self.d})"
+    def _summary(self) -> Summary:
+        told = {"examples": f"{self.n:,}", "features": f"{self.d:,}"}
+        if self.C is not None and self.gamma is not None:
+            told |= {"published": f"C={self.C:g}, gamma={self.gamma:g}"}
+        tables: tuple[Table, ...] = ()
+        if self.y is not None and len(values := np.unique(self.y)) <= 10:
+            rows = [
+                (f"{value:g}" if isinstance(value, float) else str(value), f"{(self.y == value).sum():,}")
+                for value in values.tolist()
+            ]
+            tables = (Table(("label", "examples"), rows),)
+        line = f"{cut(self.name)!r}, n={self.n}, d={self.d}"
+        return Summary(line, sentence=self.description or self.name, pairs=told, tables=tables)
 
 
 def training_matrix(data: Dataset) -> Dataset:

@@ -9,7 +9,7 @@ from typing import Final
 
 from refsvm._checks import hint
 from refsvm.datasets.archive import STANDARD_INPUT, existing
-from refsvm.datasets.bundled import load, names
+from refsvm.datasets.bundled import GENERATED, load, names
 from refsvm.datasets.cells import cells_of, csv_table
 from refsvm.datasets.contents import ARCHIVE, TABLE, kind_of, name_of
 from refsvm.datasets.dataset import Dataset
@@ -67,7 +67,7 @@ def open_data(
     Dataset('heart', n=270, d=13)
     """
     text = os.fspath(source)
-    if text in names():
+    if text in names() or text in GENERATED:
         _refuse_label(label, text)
         return load(text)
     directory = data_directory(data_dir)

@@ -282,10 +282,13 @@ def _checked(source: Source, X: Any, y: np.ndarray, lines: Any = None) -> tuple[
         raise refused(source, f"holds a table of shape {X.shape}; give at least one example and one feature.")
     values = X.data if is_sparse(X) else X
     is_bad = np.zeros(len(y), dtype=bool) if y.dtype.kind != "f" else ~np.isfinite(y)
-    bad = np.argwhere(~np.isfinite(values))[:1, 0]
-    is_bad[np.searchsorted(X.indptr, bad, side="right") - 1 if is_sparse(X) else bad] = True
+    bad = np.argwhere(~np.isfinite(values))[:1]
+    rows = np.searchsorted(X.indptr, bad[:, 0], side="right") - 1 if is_sparse(X) else bad[:, 0]
+    is_bad[rows] = True
     if is_bad.any():
         row = int(is_bad.argmax())
         where = f"example {row + 1}" if lines is None else f"line {lines[row]}"
+        if row in rows:
+            where += f", feature {(X.indices[bad[0, 0]] if is_sparse(X) else bad[0, 1]) + 1}"
         raise refused(source, f"contains NaN or infinity; drop or impute those entries first ({where}).")
     return X, y

@@ -15,11 +15,13 @@
 `Stepper`                a solve in a notebook, driven by hand: one run, or two side by side
 `BoxDisplay`             an experiment: a metric over the orders, side by side
 `CostPathDisplay`        true against false positives for every cost of the two errors
+`BarDisplay`             numbers by name, such as how many examples each check decided
 =======================  ==============================================================
 
-A method ``from_…`` computes what is to be seen and draws it. ``plot`` draws it once more, into other axes or with other
-settings, and returns the display; ``ax_`` and ``figure_`` (of `refsvm.display.canvas.Display`) are where it was drawn
-last. Matplotlib is imported when something is drawn.
+``result.plot()`` draws a result by one of these (`refsvm.display.of_result`). A method ``from_…`` computes what is to
+be seen and draws it. ``plot`` draws it once more, into other axes or with other settings, and returns the display;
+``ax_`` and ``figure_`` (of `refsvm.display.canvas.Display`) are where it was drawn last. Matplotlib is imported when
+something is drawn.
 """
 
 from refsvm.display.convergence import ConvergenceDisplay
@@ -27,13 +29,14 @@ from refsvm.display.cost_path import CostPathDisplay
 from refsvm.display.cross_validation import GridDisplay, SeedDisplay
 from refsvm.display.experiment import BoxDisplay, ProfileDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
+from refsvm.display.of_result import BarDisplay
 from refsvm.display.path import LOOPathDisplay, PathDisplay, ValidationPathDisplay
 from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.stepper import Stepper
 from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
-    "BoxDisplay", "ConvergenceDisplay", "CostPathDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay",
-    "LOOPathDisplay", "PathDisplay", "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "Stepper",
+    "BarDisplay", "BoxDisplay", "ConvergenceDisplay", "CostPathDisplay", "GridDisplay", "LOODecisionDisplay",
+    "LOOGapDisplay", "LOOPathDisplay", "PathDisplay", "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "Stepper",
     "ValidationPathDisplay", "WorkingSetDisplay",
 ]  # fmt: skip

@@ -38,6 +38,12 @@ class Display:
     ax_: Axes = field(init=False, repr=False)
     figure_: Figure = field(init=False, repr=False)
 
+    def __init_subclass__(cls) -> None:
+        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # before a dataclass makes one of all arrays
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
         """Set `ax_` to these axes, or to those of a new figure; a colour in `look` is the caller's, and stays.
 

@@ -123,13 +123,13 @@ class GridDisplay(Display):
 
     @classmethod
     def from_results(
-        cls, results: Mapping[str, Any], *, score: str = "score", ax: Axes | None = None, **kwargs: Any
+        cls, results: Any, *, score: str = "score", ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw ``cv_results_`` of `SVCCV` or `SVRCV`; of several ε the best one of each cell.
+        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; of several ε the best one of each cell.
 
         Parameters
         ----------
-        results : mapping
+        results : search or mapping
             With a γ in ``params``.
         score : str
             Which of several scores is drawn, by the name that it has in `scoring`.
@@ -144,8 +144,8 @@ class GridDisplay(Display):
             If the kernel has no γ, or there is no such score.
         """
         wanted = ("params", "mean_iterations")
-        given: Any = results
-        if not isinstance(given, Mapping) or any(not len(given.get(name, ())) for name in wanted):
+        results = getattr(results, "cv_results_", results)
+        if not isinstance(results, Mapping) or any(not len(results.get(name, ())) for name in wanted):
             raise ValueError(
                 f"results={shown(results)} has no {', '.join(wanted)}; give cv_results_ of a fitted SVCCV or SVRCV."
             )

@@ -15,6 +15,7 @@ from refsvm._checks import positive, whole
 from refsvm.result import Status
 
 Seen = TypeVar("Seen")
+Found = TypeVar("Found")
 
 GRACE_SECONDS: Final = 0.3
 """Seconds that a solve may take, beyond what is left to it, to bring its gradient up to date."""
@@ -163,6 +164,55 @@ class PathLimits(Limits[Any]):
     counted: ClassVar[str] = "max_events"
     default: ClassVar[int] = 100_000
     seen: ClassVar[str] = "a breakpoint"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C has ended a call before its result was there.
+
+    Parameters
+    ----------
+    message : str
+    result : object
+        The partial result: a `refsvm.Solution`, a `refsvm.rounds.LeaveOneOut`, …, of status INTERRUPTED; of an
+        estimator itself, with the last point reached.
+
+    Examples
+    --------
+    >>> from refsvm.engine.limits import Interrupted
+    >>> try:
+    ...     raise Interrupted("solve was interrupted.", result=3)
+    ... except KeyboardInterrupt as error:
+    ...     error.result
+    3
+    """
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+    def __reduce__(self) -> tuple[type[Interrupted], tuple[str, Any]]:
+        return type(self), (str(self), self.result)
+
+
+def unless_interrupted(call: str, result: Found, pressed: bool | None = None) -> Found:
+    """Return the result of a call, or raise `Interrupted` with it if Ctrl-C has ended it.
+
+    Within a block of `interruptible` it is returned: the code that has opened the block decides.
+
+    Parameters
+    ----------
+    call : str
+        Name of the function.
+    result : object
+        With a `status`.
+    pressed : bool, optional
+        Whether Ctrl-C was pressed; by default whether the status says so.
+    """
+    if pressed is None:
+        pressed = getattr(result, "status", None) is Status.INTERRUPTED
+    if pressed and not _outermost:
+        raise Interrupted(f"{call} was interrupted; error.result holds what was found until then.", result)
+    return result
 
 
 _outermost: list[interruptible] = []  # the block whose handler is installed, if any

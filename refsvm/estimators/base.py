@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions, valid
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
 from refsvm._checks import is_sparse
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.estimators.nested import has_own_parameters, parameters_of, with_parameters
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.progress import Progress
@@ -36,6 +36,7 @@ from refsvm.multiclass.prediction import decision_values, pair_sums
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.options import RunOptions
 from refsvm.steps.base import StepRule
+from refsvm.stopping.ball_rule import BallRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -72,8 +73,8 @@ class KernelEstimator(BaseEstimator):
         "degree": [Interval(Integral, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "selector": [WorkingSetSelector, None],
-        "step": [StepRule, None],
+        "selector": [WorkingSetSelector, str, type, None],  # a name or a class stands for its defaults
+        "step": [StepRule, str, type, None],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
@@ -245,6 +246,47 @@ class KernelMachine(KernelEstimator):
             n_jobs=getattr(self, "n_jobs", None),
         )  # fmt: skip
 
+    def arguments_for(self, function: str, X: Any, y: Any) -> tuple[dict[str, Any], bool]:
+        """Return the arguments of `refsvm.leave_one_out` or `cross_validate` that ask for this machine.
+
+        Parameters
+        ----------
+        function : str
+            Name of the function.
+        X, y
+            The examples, and their labels or targets.
+
+        Returns
+        -------
+        arguments : dict
+        counts_alike : bool
+            Whether all examples count alike, though their penalties differ.
+
+        Raises
+        ------
+        ValueError
+            On parameters out of range, class weights that depend on the training part, and a time limit.
+        """
+        self._validate_params()
+        if self.time_limit is not None:
+            raise ValueError(
+                f"time_limit of a model is that of one fit; give {function}(…, time_limit=…) its own."
+            )
+        names = ("gamma", "degree", "coef0") if isinstance(self.kernel, str) else ()
+        own = {name: getattr(self, name) for name in ("kernel", *names, "selector", "step", "engine")}
+        own |= {"cache_mb": self.cache_size, "max_iter": None if self.max_iter == -1 else self.max_iter}
+        machine, counts_alike = self._machine(y)
+        if isinstance(self.tol, StoppingRule):
+            own["stop"] = self.tol
+        elif self.tol != KernelMachine.tol:
+            by_sign = function == "leave_one_out" and not {"epsilon", "nu"} & machine.keys()
+            own["stop"] = BallRule(self.tol, relative=True) if by_sign else self._stopping_rule
+        return own | machine, counts_alike
+
+    def _machine(self, y: Any) -> tuple[dict[str, Any], bool]:
+        """Return C, or ε or ν, as the functions take them, and whether all examples count alike."""
+        return {name: getattr(self, name) for name in ("C", "epsilon", "nu") if hasattr(self, name)}, False
+
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
         """End the solves of this block at Ctrl-C; raise it when the block has stored the last point reached."""
@@ -253,8 +295,9 @@ class KernelMachine(KernelEstimator):
             yield interrupt
             pressed = interrupt.pressed
         if pressed:
-            raise KeyboardInterrupt(
-                f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the last point reached."
+            raise Interrupted(
+                f"{type(self).__name__}.fit was interrupted; the fitted attributes hold the last point reached.",
+                self,
             )
 
     def _check_fitted(self) -> None:

@@ -75,6 +75,8 @@ def to_plain(value: Any) -> Any:
     name = type(value).__name__
     if isinstance(value, Status):
         return {MARK: "Status", "name": value.name}
+    if isinstance(value, type) and KNOWN.get(given := value.__name__) is value:
+        return {MARK: given}  # a class stands for its defaults
     if isinstance(value, list):
         return [to_plain(item) for item in value]
     if KNOWN.get(name) is type(value):

@@ -16,6 +16,7 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import version
+from refsvm.engine.limits import Interrupted
 from refsvm.engine.pool import in_workers, joblib_is_set_up, resubmitted, worker_count
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
@@ -144,6 +145,15 @@ class Search:
                 for number, wanted in self._tasks(cells):
                     for cell in self._column(X, labels, token, number, wanted):
                         take(number, cell)
+            except KeyboardInterrupt:
+                done = [
+                    {**self.params(g, c), "split": s, "score": cell.score}
+                    for (g, c, s), cell in cells.items()
+                ]
+                raise Interrupted(
+                    f"{self.name}.fit was interrupted after {len(cells)} of {total} fits; error.result lists them.",
+                    done,
+                ) from None
             finally:
                 forget(token)
                 pace.close()

@@ -75,7 +75,7 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
         ],
         "scoring": [StrOptions(set(get_scorer_names())), callable, list, tuple, dict, None],
         "stop": [StoppingRule, None],
-        "seeder": [Seeder, None],
+        "seeder": [Seeder, str, type, None],
         "n_jobs": [Integral, None],
         "store": [str, Path, None],
         "refit": ["boolean", str, callable],

@@ -238,6 +238,20 @@ class SVC(ClassifierMixin, Incremental):
             warnings.warn(convergence_message(results, self._stopping_rule), ConvergenceWarning, stacklevel=2)
         return self
 
+    def _machine(self, y: Any) -> tuple[dict[str, Any], bool]:
+        """Return C, with the weights of the classes, which count in no score."""
+        if self.class_weight is None:
+            return {"C": self.C}, False
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} depends on the training part of a round; give weights as a dict."
+            )
+        labels = np.asarray(y)
+        classes, codes = encoded(labels)
+        return {
+            "C": penalties_of(self.C, class_weights(self.class_weight, classes, labels), codes, None)
+        }, True
+
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train on more examples: the model is then that of all of them, exactly.
 

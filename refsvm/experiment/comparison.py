@@ -14,6 +14,8 @@ from refsvm._checks import hint
 from refsvm.engine.unsolved import REMEDY
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 from refsvm.result import Status
+from refsvm.summary import Shown, cut
+from refsvm.summary import Summary as Shows
 
 REFUSED: Final = "REFUSED"
 """Status of a run that the strategy refused."""
@@ -263,8 +265,8 @@ def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0)
     return Summary(len(own), mean, sd, ratio, paired_p(first, second), len(shared), unsolved)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown):
     """One metric of all strategies on all problems; made by `Experiment.compare`.
 
     Attributes
@@ -287,6 +289,11 @@ class Comparison:
     baseline: str | None
     cells: Mapping[tuple[str, str], Summary]
     notes: tuple[str, ...] = ()
+
+    def _summary(self) -> Shows:
+        than = "" if self.baseline is None else f" compared with {cut(self.baseline)}"
+        line = f"{self.metric} of {len(self.strategies)} strategies on {len(self.problems)} problems{than}"
+        return Shows(line, sentence=line, tables=self.table()._summary().tables)
 
     def geometric_mean(self, strategy: str) -> float | None:
         """Return exp of the mean of log ratio over the problems; None without ratios, or where one is not positive."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 import refsvm
 from refsvm import Status
 from refsvm._checks import shown, whole
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.engine.pool import by_joblib, in_turn, resubmitted, worker_count
 from refsvm.engine.unsolved import UnsolvedWarning, convergence_warning, warn
 from refsvm.experiment.comparison import (
@@ -37,6 +37,7 @@ from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.strategy import Strategy, one_thread
 from refsvm.identity import IDENTITY, opaque_parts
 from refsvm.store import RESERVED, RunStore, digest, plain
+from refsvm.summary import Shown, Summary, cut
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class _Run:
         return {"config": self.config, "problem": self.problem, "strategy": self.strategy.name}
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, repr=False)
+class Experiment(Shown):
     """Strategies × problems × permutations.
 
     Each run solves one problem, its examples in one random order, by one strategy. The k-th order of a seed is the same
@@ -129,6 +130,16 @@ class Experiment:
         object.__setattr__(self, "problems", _named("problems", self.problems, Problem))
         whole("permutations", self.permutations, 1)
         whole("seed", self.seed, 0)
+
+    def _summary(self) -> Summary:
+        told = {
+            "strategies": ", ".join(cut(each.name) for each in self.strategies[:3]),
+            "problems": ", ".join(cut(each.name) for each in self.problems[:3]),
+            "runs": f"{len(self.strategies) * len(self.problems) * self.permutations:,}",
+            "store": Path(self.store).name,
+        }  # fmt: skip
+        line = f"{len(self.strategies)} strategies, {len(self.problems)} problems, permutations={self.permutations}"
+        return Summary(line, pairs=told)
 
     # -- carry out -------------------------------------------------------------------------------------------------
 
@@ -218,7 +229,7 @@ class Experiment:
                 if callback is not None and callback(done, total):
                     break
                 if interrupt.pressed:
-                    raise KeyboardInterrupt
+                    raise Interrupted(f"The experiment was interrupted after {done} of {total} runs.", self)
         _tell(failures, ended)
         return new
 

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from refsvm.summary import Shown, Summary, Table
 
-@dataclass(frozen=True)
-class Grid:
+
+@dataclass(frozen=True, repr=False)
+class Grid(Shown):
     """A table of text. The first `labels` columns are names, set left; the others are numbers, set right.
 
     Parameters
@@ -33,6 +35,10 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     labels: int = 1
     notes: tuple[str, ...] = ()
+
+    def _summary(self) -> Summary:
+        line = f"{len(self.rows)} rows of {len(self.headers)} columns"
+        return Summary(line, tables=(Table(self.headers, [*self.rows], self.labels),))
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with a pipe between columns."""

@@ -11,7 +11,7 @@ from refsvm.guards.float32 import Float32Rows
 from refsvm.guards.kernel_values import Indefinite, Noise
 from refsvm.guards.polish import Polish
 from refsvm.guards.rounding import FreshGradient, Snap
-from refsvm.guards.users_rules import FeasiblePoint, Progress
+from refsvm.guards.users_rules import ChosenPair, FeasiblePoint, Progress
 from refsvm.kernels.rows import KernelRows
 from refsvm.rule import Rule, is_builtin
 
@@ -61,4 +61,4 @@ def guards_for(
 def with_rules(guards: list[Guard], rules: Any) -> list[Guard]:
     """Return the guards of a solve with these rules: where a rule is the user's, its last point is looked at first."""
     # the package's own rules are tested for it; a sum over α for nothing would cost short solves
-    return guards if all(map(is_builtin, map(type, rules))) else [FeasiblePoint(), *guards]
+    return guards if all(map(is_builtin, map(type, rules))) else [FeasiblePoint(), ChosenPair(), *guards]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from refsvm.guards.base import Guard, Verdict
+from refsvm.result import Status
+from refsvm.rule import Rule, is_builtin
 from refsvm.state import SolverState
 
 IDLE: Final = 10_000
@@ -52,6 +54,30 @@ class FeasiblePoint(Guard):
                 f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
                 + _where(state, rules)
             )
+
+
+class ChosenPair(Guard):
+    """Warns where a solve stalls because a selector of the user returns a pair that cannot move."""
+
+    def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
+        """Ask the selector once more, and look at its pair."""
+        if verdict.status is not Status.STALLED or is_builtin(cast("type[Rule]", type(rules.selector))):
+            return
+        i, j = rules.selector.select(state)
+        if i < 0 or not (wrong := why_it_cannot_move(state, i, j)):
+            return
+        self.warn(f"The selector returned ({i}, {j}), which cannot move: {wrong}. {_where(state, rules)}")
+
+
+def why_it_cannot_move(state: SolverState, i: int, j: int) -> str:
+    """Return why no step on a pair gains; "" if one does."""
+    if not state.alpha[i] < state.upper[i]:
+        return f"{i} is not in I_up, as α is at its upper bound there"
+    if not state.alpha[j] > state.lower[j]:
+        return f"{j} is not in I_down, as α is at its lower bound there"
+    if not state.gradient[i] > state.gradient[j]:
+        return f"G[{i}] = {state.gradient[i]:.6g} is not above G[{j}] = {state.gradient[j]:.6g}"
+    return ""
 
 
 def feasibility_error(state: SolverState) -> str:

@@ -15,6 +15,7 @@ from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.kernels.names import DEFAULT, Named
 from refsvm.kernels.origin import around, origin_of
 from refsvm.kernels.products import stored_for_products
 from refsvm.rule import SAID, is_builtin
@@ -31,7 +32,8 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     Parameters
     ----------
     X : array-like or CSR of shape (n, d), or None
-    kernel : Kernel, Precomputed, callable or None
+    kernel : Kernel, Precomputed, callable, `refsvm.kernels.names.Named`, or None
+        None: the kernel of `refsvm.SVC`, RBF with γ "scale".
     gram : array-like of shape (n, n), object with `n` and `block`, or None
         See `GivenMatrix`.
 
@@ -49,8 +51,9 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     if gram is None:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
-        kernel = Linear() if kernel is None else kernel
-        data = examples(X)
+        data, kernel = examples(X), DEFAULT if kernel is None else kernel
+        if isinstance(kernel, Named):
+            kernel = kernel.on(data)
         if isinstance(kernel, Kernel):
             data = stored_for_products(kernel, data)
         # a problem outlives the call, and the caller may write to X afterwards
@@ -77,7 +80,7 @@ def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: 
     kernel = Linear() if kernel is None else kernel
     if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
         raise ValueError(
-            f"kernel={kernel!r} is not a kernel; pass e.g. RBF(gamma=0.5) or a callable k(X, Z)."
+            f'kernel={kernel!r} is not a kernel; pass e.g. "rbf", RBF(gamma=0.5) or a callable k(X, Z).'
         )
     if isinstance(kernel, Kernel) and not is_builtin(type(kernel)):
         _refuse_complex(kernel)
@@ -266,7 +269,9 @@ class GivenMatrix(KernelMatrix):
         self._diagonal = self._all_diagonal()
         self._probe()
 
-    def __repr__(self) -> str:
+    @property
+    def kernel_name(self) -> str:
+        """The kernel, as it prints."""
         return self._name
 
     def block(

@@ -38,6 +38,7 @@ from refsvm.kernels.products import (
     stored_for_products,
 )
 from refsvm.kernels.threads import run_in_pieces
+from refsvm.summary import short
 
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
@@ -123,6 +124,11 @@ class Gram(KernelMatrix):
                 check_finite_values(X)
         else:
             self.full_matrix_only = True
+
+    @property
+    def kernel_name(self) -> str:
+        """The kernel, as it prints."""
+        return short(self.kernel)
 
     @cached_property
     def facts(self) -> KernelFacts:

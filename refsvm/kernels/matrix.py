@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from refsvm.kernels.facts import KernelFacts
+from refsvm.summary import Shown, Summary
 
 
-class KernelMatrix(ABC):
+class KernelMatrix(Shown, ABC):
     """A symmetric matrix K of shape (n, n), evaluated block by block.
 
     Attributes
@@ -57,6 +58,16 @@ class KernelMatrix(ABC):
     def facts(self) -> KernelFacts:
         """Facts of the numbers: what the matrix says of itself."""
         return KernelFacts.of(self)
+
+    @property
+    def kernel_name(self) -> str:
+        """The kernel, as it prints."""
+        return type(self).__name__
+
+    def _summary(self) -> Summary:
+        told = {"rows and columns": f"{self.n:,}", "values": self.kernel_name}
+        held = "the matrix is held" if self.dense is not None else "evaluated in blocks"
+        return Summary(f"n={self.n}, {self.kernel_name}", sentence=held, pairs=told)
 
     @property
     def supports_float32(self) -> bool:
@@ -149,6 +160,11 @@ class View(KernelMatrix):
     def facts(self) -> KernelFacts:
         """Those of the source."""
         return self.source.facts
+
+    @property
+    def kernel_name(self) -> str:
+        """That of the matrix that it shows a part of."""
+        return self.source.kernel_name
 
     @property
     def supports_float32(self) -> bool:

@@ -6,21 +6,77 @@ The parameters of a named kernel are given with its name, and γ may depend on t
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import is_sparse
+from refsvm._checks import hint, is_sparse, not_negative
 from refsvm.arithmetic import dot
 from refsvm.kernels import functions
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.sparse import canonical
 from refsvm.rule import rules_in
+from refsvm.summary import short
 
 KERNELS: Final[dict[str, Any]] = {
     kernel.name: kernel for kernel in rules_in(functions) if issubclass(kernel, Kernel)
 } | {"precomputed": Precomputed}
 """The kernels of the package by their names."""
+
+
+class Named(NamedTuple):
+    """A kernel by its name, with the parameters of `refsvm.SVC`; γ may be that of data that are not known yet."""
+
+    name: str = "rbf"
+    gamma: str | float = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+
+    def on(self, X: Any) -> Any:
+        """Return the kernel on these data."""
+        return kernel_called(self.name, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+
+DEFAULT: Final = Named()
+"""The kernel of `refsvm.SVC`, and of all functions."""
+
+
+def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
+    """Return the kernel that the arguments of a function ask for: an object as it is, a name as `Named`.
+
+    None is returned for the default, which a kernel matrix or a whole problem may stand in for.
+
+    Raises
+    ------
+    ValueError
+        If the name is not known, a parameter is out of range, or a kernel that brings its own parameters is given
+        others.
+
+    Examples
+    --------
+    >>> from refsvm.kernels.names import asked
+    >>> asked("poly", degree=2), asked("rbf")
+    (Named(name='poly', gamma='scale', degree=2, coef0=0.0), None)
+    """
+    given: Any = Named("rbf" if kernel is None else kernel, gamma, degree, coef0)
+    if not isinstance(given.name, str):
+        if given[1:] != DEFAULT[1:]:
+            raise ValueError(
+                f"kernel={short(kernel)} brings its own parameters; set them there, or give a name, such as "
+                'kernel="rbf", gamma=0.5.'
+            )
+        return kernel
+    if given.name not in KERNELS:
+        near = hint(
+            given.name.lower(), KERNELS, f"choose from {', '.join(KERNELS)}, or give an object: RBF(0.5)."
+        )
+        raise ValueError(f"kernel={kernel!r} is unknown; {near}")
+    if isinstance(gamma, str) and gamma not in ("scale", "auto"):
+        near = hint(gamma.lower(), ("scale", "auto"), 'give "scale", "auto" or a number.')
+        raise ValueError(f"gamma={gamma!r} is unknown; {near}")
+    if not isinstance(gamma, str):
+        not_negative("gamma", gamma)
+    return None if given == DEFAULT else given
 
 
 def kernel_called(

@@ -90,6 +90,11 @@ class KernelRows(KernelMatrix):
         self.capacity, self.holds_all = len(self.values), len(self.values) == self.n
         self.stamps, self.owners = np.zeros(self.capacity, dtype=np.int64), self.slots
 
+    @property
+    def kernel_name(self) -> str:
+        """The kernel, as it prints."""
+        return self.gram.kernel_name
+
     def row(self, i: int) -> np.ndarray:
         """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
         if self.slots[i] < 0:

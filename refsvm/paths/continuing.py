@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm.engine.limits import PathLimits, interruptible
+from refsvm.engine.limits import PathLimits, interruptible, unless_interrupted
 from refsvm.kernels.matrix import View
 from refsvm.paths.parametric_path import refuse_unlike, tracker_of_lines
 from refsvm.paths.tracking import kernel_matrix, largest
@@ -192,6 +192,8 @@ def continue_to(solution: Solution, problem: DualProblem, **options: Any) -> Sol
     ------
     ValueError
         As `refsvm.parametric_path`.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` is the solution at the last event.
 
     References
     ----------
@@ -216,7 +218,7 @@ def continue_to(solution: Solution, problem: DualProblem, **options: Any) -> Sol
         start, kept = before_growth(start, problem)
         alpha = np.zeros(problem.n)
         alpha[kept] = solution.alpha
-    return continued(start, alpha, problem, **options)[0]
+    return unless_interrupted("continue_to", continued(start, alpha, problem, **options)[0])
 
 
 Solution.continue_to = continue_to

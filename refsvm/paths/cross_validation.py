@@ -10,11 +10,12 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import examples
-from refsvm.engine.limits import interruptible
+from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.engine.unsolved import warn
 from refsvm.formulations import numbered, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.names import asked
 from refsvm.paths.duplicates import Merged, merge_variables, merged_problem
 from refsvm.paths.error_curve import ErrorCurve
 from refsvm.paths.left_out import LeftOut
@@ -23,14 +24,15 @@ from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
+from refsvm.summary import Shown, Summary
 from refsvm.trackers.base import PathTracker
 
 ROUNDING: Final = 1e-9
 """Part of C_max by which 1/(1/C_max) may differ from it, generously."""
 
 
-@dataclass(frozen=True, eq=False)
-class PathCrossValidation:
+@dataclass(frozen=True, eq=False, repr=False)
+class PathCrossValidation(Shown):
     """The result of `cross_validate_path`.
 
     Attributes
@@ -52,12 +54,21 @@ class PathCrossValidation:
     breakpoints: tuple[int, ...]
     seconds: float
 
+    def _summary(self) -> Summary:
+        low, high, error = self.curve._best()
+        said = f"for C from {low:.6g} to {high:.6g}, {len(self.curves)} folds"
+        told = {"breakpoints": f"{sum(self.breakpoints):,}", "seconds": f"{self.seconds:.3f}"}
+        return Summary(f"least error {error:.4f}, {said}", f"{error:.4f}", f"least error, {said}", pairs=told)
+
 
 def cross_validate_path(
     X: Any,
     y: Any,
     *,
-    kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     C_min: float = 1e-4,
     C_max: float = 1e3,
     folds: Any = 10,
@@ -83,7 +94,7 @@ def cross_validate_path(
 
     Parameters
     ----------
-    X, y, kernel, C_min, C_max, tracker, engine, cache_mb
+    X, y, kernel, gamma, degree, coef0, C_min, C_max, tracker, engine, cache_mb
         As in `refsvm.regularization_path`.
     folds : int, "loo", array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         How many folds, "loo" for each example on its own, the fold of each example, or an object with scikit-learn's
@@ -107,7 +118,8 @@ def cross_validate_path(
     ValueError
         As `refsvm.regularization_path`, and if a fold leaves a single class of examples that count.
     KeyboardInterrupt
-        On Ctrl-C, after the path at hand.
+        On Ctrl-C, after the path at hand: a `refsvm.engine.limits.Interrupted`, whose ``result`` is a tuple of the
+        curves of the folds that are done.
 
     Examples
     --------
@@ -122,7 +134,10 @@ def cross_validate_path(
     """
     began = time.perf_counter()
     X = examples(X)
-    matrix, several = matrix_given(X, kernel, None).centred, has_several_classes(y)
+    matrix, several = (
+        matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred,
+        has_several_classes(y),
+    )
     n = matrix.n
     classes, labels = numbered(y, n) if several else signed(y, n)
     if isinstance(folds, str) and folds == "loo":
@@ -140,12 +155,16 @@ def cross_validate_path(
     with interruptible() as interrupt:
         ways = {True: (voted_left_out, voted_folds), False: (_left_out, _held_out)}[several]
         each = ways[0] if fold.max() + 1 == n else ways[1]
-        curves, breakpoints = [], []
+        curves: list[Any] = []
+        breakpoints = []
         more = options | {"cache_mb": cache_mb}
         for curve, count in each(X, labels, gram, fold, weights, interrupt, more):
             # half of the folds are no cross-validation
             if interrupt.pressed:
-                raise KeyboardInterrupt
+                raise Interrupted(
+                    f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
+                    tuple(curves),
+                )
             curves.append(curve)
             breakpoints.append(count)
     found = ErrorCurve.total(curves)

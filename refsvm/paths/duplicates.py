@@ -62,7 +62,7 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alik
     >>> from refsvm import DualProblem
     >>> from refsvm.paths.duplicates import merge_variables
     >>> X, y = np.array([[1.0], [2.0], [1.0], [1.0]]), np.array([1, 1, -1, 1])
-    >>> one, other = (DualProblem.classification(X, y, C=C) for C in (1.0, 2.0))
+    >>> one, other = (DualProblem.classification(X, y, kernel="linear", C=C) for C in (1.0, 2.0))
     >>> merge_variables(one, other).group
     array([0, 1, 2, 0])
     """

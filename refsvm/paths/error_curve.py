@@ -10,10 +10,11 @@ import numpy as np
 
 from refsvm.engine.unsolved import warn
 from refsvm.result import Status
+from refsvm.summary import Shown, Summary
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorCurve(Shown):
     """The error on some examples as a function of C, exact: a step function.
 
     Parameters
@@ -40,6 +41,17 @@ class ErrorCurve:
     errors: np.ndarray
     count: float
     status: Status = Status.CONVERGED
+
+    def _summary(self) -> Summary:
+        low, high, error = self._best()
+        line = f"least error {error:.4f}, for C from {low:.6g} to {high:.6g}; {len(self.errors)} steps"
+        told = {
+            "least error": f"{error:.4f}", "for C": f"{low:.6g} to {high:.6g}", "steps": f"{len(self.errors):,}",
+            "examples": f"{self.count:,.6g}", "C of the path": f"{self.C[0]:.6g} to {self.C[-1]:.6g}",
+        }  # fmt: skip
+        ended = "" if self.status is Status.CONVERGED else f", {self.status.name}"
+        return Summary(line + ended, f"{error:.4f}", f"least error, for C from {low:.6g} to {high:.6g}{ended}",
+                       bool(ended), told)  # fmt: skip
 
     @property
     def error(self) -> np.ndarray:
@@ -81,6 +93,10 @@ class ErrorCurve:
                 f"best() sees a part of the path: it ended at C={self.C[-1]:.6g} ({self.status.name}), and the error "
                 "may be less beyond. Allow more time or events, or shorten the range."
             )
+        return self._best()
+
+    def _best(self) -> tuple[float, float, float]:
+        """Return the same without a warning."""
         least = self.errors == self.errors.min()
         begins = np.flatnonzero(least & ~np.append(False, least[:-1]))
         ends = np.flatnonzero(least & ~np.append(least[1:], False)) + 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import is_sparse, real
-from refsvm.engine.limits import PathLimits
+from refsvm.engine.limits import PathLimits, unless_interrupted
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
 from refsvm.paths.parametric import ParametricPath
@@ -61,13 +61,15 @@ def parametric_path(
     Returns
     -------
     ParametricPath
-        Also after a limit or Ctrl-C: then it ends at the last breakpoint found, and ``path.status`` says so.
+        Also after a limit: then it ends at the last breakpoint found, and ``path.status`` says so.
 
     Raises
     ------
     ValueError
         If the problems have different kernel matrices or open boxes, t does not move, the kernel is not positive
         semi-definite, or its matrix is larger than the budget.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` is the path until there.
 
     Warns
     -----
@@ -102,9 +104,9 @@ def parametric_path(
     K = kernel_matrix(solved_gram(one, other), cache_mb)
     line = ProblemLine(one, other, _ends(t), largest(K), K)
     walk = PathState(one, K, engine, line)
-    return ParametricPath(
-        start=start, end=end, line=line, merged=merged, **followed(walk, tracker, *line.t, limits)
-    )
+    fields = followed(walk, tracker, *line.t, limits)
+    path = ParametricPath(start=start, end=end, line=line, merged=merged, **fields)
+    return unless_interrupted("The path", path)
 
 
 def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.engine.limits import PathLimits
+from refsvm.engine.limits import PathLimits, unless_interrupted
 from refsvm.formulations import labelled, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
+from refsvm.kernels.names import asked
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging
 from refsvm.paths.several_classes import has_several_classes, one_vs_one_path
 from refsvm.paths.tracked import SIGNS
@@ -26,7 +27,10 @@ def regularization_path(
     X: Any = None,
     y: Any = None,
     *,
-    kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     gram: Any = None,
     C_min: float = 1e-4,
     C_max: float = 1e3,
@@ -44,52 +48,64 @@ def regularization_path(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification or
-        regression, which is that of C = 1, with weights if its C has them; y, kernel and gram are then left out.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
+        `DualProblem` of classification or regression, which is that of C = 1,
+        with weights if its C has them; y, kernel and gram are then left out.
     y : array-like of shape (n,)
-        Labels of any type; of two the larger is the positive class, in any proportion. Of three classes or more each
-        pair has a path of its own over one kernel matrix, and all of them vote as in `refsvm.SVC`.
-    kernel : kernel object or callable, default Linear()
-        Positive semi-definite.
+        Labels of any type; of two the larger is the positive class, in any
+        proportion. Of three classes or more each pair has a path of its own
+        over one kernel matrix, and all of them vote as in `refsvm.SVC`.
+    kernel, gamma, degree, coef0
+        As in `DualProblem.classification`, RBF by default; positive
+        semi-definite.
     gram : array-like of shape (n, n) or object, optional
-        The kernel matrix in place of X and kernel, as in `DualProblem.classification`. The examples of an object
-        are not compared: duplicates keep variables of their own.
+        The kernel matrix in place of X and kernel, as in
+        `DualProblem.classification`. The examples of an object are not
+        compared: duplicates keep variables of their own.
     C_min, C_max : float
         The range of C; 0 < C_min < C_max.
     sample_weight : array-like of shape (n,), optional
-        wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive one.
+        wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive
+        one.
     tracker : PathTracker, default SVMP()
     merge : bool
-        Whether examples with the same features and label share one variable, which changes no value of the
-        path and makes sets with many duplicates much faster. False leaves duplicates to the tracker.
+        Whether examples with the same features and label share one variable,
+        which changes no value of the path and makes sets with many duplicates
+        much faster. False leaves duplicates to the tracker.
     engine : {"auto", "numba", "numpy"}
-        The event search compiled, or readable; both give the same path bit for bit.
+        The event search compiled, or readable; both give the same path bit for
+        bit.
     cache_mb : float
         Budget for the kernel matrix, in MiB: all of it is needed.
     time_limit : float, optional
         Limit in seconds.
     max_events : int, optional
-        Limit on the breakpoints, of each pair of classes; max(10⁵, 100n) by default.
+        Limit on the breakpoints, of each pair of classes; max(10⁵, 100n) by
+        default.
     callback : callable, optional
         Called with every `Breakpoint`; a true result ends the path there.
 
     Returns
     -------
     RegularizationPath or `refsvm.paths.OneVsOnePath`
-        Of two classes or a regression, or of several classes. Also after a limit or Ctrl-C: then it ends at the last
-        breakpoint found, and ``path.status`` says so.
+        Of two classes or a regression, or of several classes. Also after a
+        limit: then it ends at the last breakpoint found, and ``path.status``
+        says so.
 
     Raises
     ------
     ValueError
-        On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not positive semi-definite, or
-        a kernel matrix larger than the budget.
+        On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not
+        positive semi-definite, or a kernel matrix larger than the budget.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` is
+        the path until there.
 
     Warns
     -----
     ConvergenceWarning
-        If rounding or a limit ends the path before its end; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is
-        not loaded.
+        If rounding or a limit ends the path before its end;
+        `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
 
     Examples
     --------
@@ -108,11 +124,13 @@ def regularization_path(
     >>> len(path.paths), path.predict(iris.data[::50], C=1.0)
     (3, array([0, 1, 2]))
     """
+    kernel = asked(kernel, gamma, degree, coef0)
     if not isinstance(X, DualProblem) and has_several_classes(y):
-        return one_vs_one_path(
+        several = one_vs_one_path(
             matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
             merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
         )  # fmt: skip
+        return unless_interrupted("regularization_path", several)
     classes = SIGNS
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is sample_weight is None
@@ -133,4 +151,4 @@ def regularization_path(
         problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
         cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
     )  # fmt: skip
-    return replace(path, classes=classes)
+    return unless_interrupted("regularization_path", replace(path, classes=classes))

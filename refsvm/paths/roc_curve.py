@@ -12,10 +12,11 @@ from refsvm.formulations import signs_among
 from refsvm.paths.parametric import ParametricPath
 from refsvm.result import Status
 from refsvm.rounds.weights import given_weights, refuse_absent_class, steps_of
+from refsvm.summary import Shown, Summary
 
 
-@dataclass(frozen=True, eq=False)
-class RocCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve(Shown):
     """Operating points as a step function of C₊, exact.
 
     Parameters
@@ -40,6 +41,10 @@ class RocCurve:
     fpr: np.ndarray
     tpr: np.ndarray
     status: Status = Status.CONVERGED
+
+    def _summary(self) -> Summary:
+        line = f"{len(self.fpr)} operating points, t from {self.t[0]:.6g} to {self.t[-1]:.6g}, {self.status.name}"
+        return Summary(line, sentence=self.status.value, is_partial=self.status is not Status.CONVERGED)
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the share of false and of true positives at C₊ = t.

@@ -32,10 +32,11 @@ from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.weights import given_weights, refuse_absent_class
 from refsvm.scheme import OneVsOne
+from refsvm.summary import Shown, Summary, Table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class OneVsOnePath:
+class OneVsOnePath(Shown):
     """The machines of all pairs of classes for every C of a range. Made by `refsvm.regularization_path`.
 
     Parameters
@@ -70,10 +71,19 @@ class OneVsOnePath:
     gram: KernelMatrix = field(repr=False)
     seconds: float
 
-    def __repr__(self) -> str:
+    def _summary(self) -> Summary:
         is_there = all(len(path.C) for path in self.paths)
         ends = "C from {:.6g} to {:.6g}, ".format(*common_range(self.paths)) if is_there else ""
-        return f"OneVsOnePath({len(self.paths)} pairs of classes, {len(self.C)} breakpoints, {ends}{self.status.name})"
+        line = f"{len(self.paths)} pairs of classes, {len(self.C)} breakpoints, {ends}{self.status.name}"
+        names = [" / ".join(map(str, pair)) for pair in OneVsOne(len(self.classes)).named(self.classes)]
+        rows = [
+            (name, f"{len(path.C):,}", path.status.name) for name, path in zip(names, self.paths, strict=True)
+        ]
+        is_partial, tables = (
+            self.status is not Status.CONVERGED,
+            (Table(("pair", "breakpoints", "status"), rows[:20]),),
+        )
+        return Summary(line, sentence=ends + self.status.value, is_partial=is_partial, tables=tables)
 
     @property
     def n(self) -> int:

@@ -16,14 +16,15 @@ from refsvm.paths.audit import POINTS, PathAudit, audit
 from refsvm.paths.duplicates import Merged
 from refsvm.paths.recorder import PathRecord, Timeline
 from refsvm.result import Status
+from refsvm.summary import Shown, Summary
 from refsvm.walk.line import ProblemLine, solved_gram
 
 SIGNS: Final = read_only(np.array([-1, 1]))
 """The labels of a classification in the mathematics."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class TrackedPath:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TrackedPath(Shown):
     """The optimum along a line, stored as its breakpoints: base of `RegularizationPath` and `ParametricPath`.
 
     A concrete class says which line that is, `along`, and gives values between breakpoints.
@@ -69,10 +70,20 @@ class TrackedPath:
     def along(self) -> ProblemLine:
         """The line of the merged variables."""
 
-    def __repr__(self) -> str:
+    def _summary(self) -> Summary:
         at, name = self.record.t, "C" if self.along.is_c_path else "t"
-        range_of_t = f"{name} from {at[0]:.6g} to {at[-1]:.6g}, " if len(at) else ""
-        return f"{type(self).__name__}({len(at)} breakpoints, {range_of_t}{self.status.name})"
+        span = [f"{name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
+        elbow = self.record.elbow
+        told = {
+            "breakpoints": f"{len(at):,}", "events": f"{len(self.events):,}",
+            "most free variables": f"{elbow.max() if len(elbow) else 0}", "variables": f"{self.along.start.n:,}",
+            "seconds": f"{self.seconds:.3f}", "tracker": self.tracker.partition("(")[0],
+        }  # fmt: skip
+        line = ", ".join([f"{len(at)} breakpoints", *span, self.status.name])
+        is_partial = self.status is not Status.CONVERGED
+        return Summary(
+            line, sentence=". ".join([*span, self.status.value]), is_partial=is_partial, pairs=told
+        )
 
     @property
     def events(self) -> np.ndarray:

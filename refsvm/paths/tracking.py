@@ -113,8 +113,10 @@ def followed(
                     if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
                         walk.status = None
                     break
-        # after Ctrl-C as well: the path as far as it came is an answer
+        # after Ctrl-C as well: the path as far as it came is kept
         record = recorder.record()
+        if walk.status is None and limits.interrupt.pressed:
+            walk.status = Status.INTERRUPTED
         # the points before the first that rounding has spoiled
         if walk.rounding() > ACCEPTED and len(record.t):
             spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED

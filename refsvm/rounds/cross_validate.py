@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from refsvm.engine.limits import interruptible
+from refsvm._checks import refuses
+from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.pool import share_memory
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.kernels import Kernel, Precomputed
+from refsvm.kernels.names import asked as named
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Status
 from refsvm.rounds.folds import fold_numbers
+from refsvm.rounds.of_model import takes_model
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import RELATIVE, Rounds
@@ -26,31 +29,43 @@ from refsvm.seeders import AVG, SIR, Cold, Seeder
 from refsvm.solver.options import RunOptions
 
 
+@takes_model
+@refuses(cv="give folds={}", n_splits="give folds={}", tol="give stop=KKTGap({}, relative=True)")
 def cross_validate(
-    X: Any = None, y: Any = None, *, kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None = None,
-    gram: Any = None, C: float | np.ndarray = 1.0, epsilon: float | None = None, nu: float | None = None,
+    X: Any = None, y: Any = None, *,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf", gamma: str | float = "scale",
+    degree: int = 3, coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
+    epsilon: float | None = None, nu: float | None = None,
     folds: Any = 10, seeder: Seeder | None = None, from_full: bool = True, stratified: bool = False, rng: Any = None,
     groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, **options: Any,
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a machine that was trained without its fold.
 
-    The rounds are one family: a fold held out is L = U = 0. Kernel rows are computed once for all of them, each starts
-    where `seeder` says, and the decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b. Each
-    round is solved to the tolerance, so only the cost depends on the seeder.
+    The rounds are one family: a fold held out is L = U = 0. Kernel rows are
+    computed once for all of them, each starts where `seeder` says, and the
+    decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
+    Each round is solved to the tolerance, so only the cost depends on the
+    seeder.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a `DualProblem` of classification,
-        regression or novelty detection; y, kernel, gram, C, epsilon and nu are then left out.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
+        `DualProblem` of classification, regression or novelty detection; y,
+        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
+        `SVR` or `OneClassSVM` with its parameters, before the examples:
+        ``cross_validate(SVC(C=10), X, y)``. γ is then that of all examples,
+        where scikit-learn's computes "scale" anew for each training part.
     y : array-like of shape (n,)
-        Labels, two or more classes; more are solved one-vs-one, with the votes of `refsvm.SVC`. With `epsilon` the
-        targets of a regression. With `nu` there is no y.
-    kernel, gram
-        As in `DualProblem.classification`.
+        Labels, two or more classes; more are solved one-vs-one, with the votes
+        of `refsvm.SVC`. With `epsilon` the targets of a regression. With `nu`
+        there is no y.
+    kernel, gamma, degree, coef0, gram
+        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
     C : float or array-like of shape (n,)
-        Penalty. One for each example is its weight, too: how often it counts in the scores, compared with others; of
-        weight 0 it is not there. With `nu`, the weights of the examples.
+        Penalty. One for each example is its weight, too: how often it counts
+        in the scores, compared with others; of weight 0 it is not there. With
+        `nu`, the weights of the examples.
     epsilon : float, optional
         Asks for a regression: ε, as in `DualProblem.regression`.
     nu : float, optional
@@ -58,45 +73,59 @@ def cross_validate(
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         See `refsvm.rounds.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
-        Where a round starts, given an earlier solution; ATO, to the end, by default where the full solution takes many
-        steps, as at a large C with a linear kernel (`refsvm.rounds.walked`). Of ten classes and more, whose pairs have
-        at most 64 examples, all rounds of a fold are solved in few calls and without a seed, unless one is named here.
+        Where a round starts, given an earlier solution; ATO, to the end, by
+        default where the full solution takes many steps, as at a large C with
+        a linear kernel (`refsvm.rounds.walked`). Of ten classes and more,
+        whose pairs have at most 64 examples, all rounds of a fold are solved
+        in few calls and without a seed, unless one is named here.
     from_full : bool, default True
-        Solve on all examples first and start every round from there: rounds are then independent, nothing joins, and
-        the weight of a fold is spread over the others. Otherwise the first round is cold and each other one starts from
-        the round before it, as in the paper.
+        Solve on all examples first and start every round from there: rounds
+        are then independent, nothing joins, and the weight of a fold is spread
+        over the others. Otherwise the first round is cold and each other one
+        starts from the round before it, as in the paper.
     stratified : bool
         Share each class equally among the folds; of classification only.
     rng : int, numpy.random.Generator or None
-        Shuffles the examples before they are shared among folds; None leaves them in order.
+        Shuffles the examples before they are shared among folds; None leaves
+        them in order.
     groups : array-like of shape (n,), optional
-        For a splitter that uses groups, such as scikit-learn's ``GroupKFold``: the group of each example.
+        For a splitter that uses groups, such as scikit-learn's ``GroupKFold``:
+        the group of each example.
     n_jobs : int, optional
-        Threads, which share the kernel matrix if the budget holds it; each takes neighbouring folds. −1: one for each
-        core. If joblib is set up for processes (``joblib.parallel_config``), processes. Results are those of one thread
-        to the last bit.
+        Threads, which share the kernel matrix if the budget holds it; each
+        takes neighbouring folds. −1: one for each core. If joblib is set up
+        for processes (``joblib.parallel_config``), processes. Results are
+        those of one thread to the last bit.
     cache_mb : float
-        Budget for kernel rows in MiB. If it holds all of the matrix, the matrix is computed in one product.
+        Budget for kernel rows in MiB. If it holds all of the matrix, the
+        matrix is computed in one product.
     **options
-        Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
-        time_limit, callback, trace. The callback sees the state of the round under way, as in `refsvm.solve`; a true
-        result ends all rounds.
+        Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
+        shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
+        callback sees the state of the round under way, as in `refsvm.solve`; a
+        true result ends all rounds.
 
     Returns
     -------
     CrossValidation
-        After Ctrl-C or a callback's true result, of the rounds until then; its ``status`` says so.
+        After a limit or a callback's true result, of the rounds until then:
+        its ``status`` says so, the scores are NaN, and their `bounds` hold
+        whatever the other rounds say.
 
     Raises
     ------
     ValueError
-        On bad input, with a sentence; see `DualProblem.classification` and `fold_numbers`.
+        On bad input, with a sentence; see `DualProblem.classification` and
+        `fold_numbers`.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result``
+        has the rounds until then.
 
     Warns
     -----
     ConvergenceWarning
-        If rounds are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
-        is not loaded.
+        If rounds are not solved, as `refsvm.SVC` warns;
+        `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
 
     Examples
     --------
@@ -113,6 +142,7 @@ def cross_validate(
     >>> round(result.rmse, 1), round(result.r2, 2), len(result.fold_rmse)
     (0.8, 0.28, 5)
     """
+    kernel = named(kernel, gamma, degree, coef0)
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
     # before the kernel matrix: a wrong argument should not cost its computation; the time is that of all machines
@@ -139,7 +169,8 @@ def cross_validate(
             table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
     result = table.result()
     warn_of_rounds(result)
-    return replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+    result = replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+    return unless_interrupted("cross_validate", result)
 
 
 def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool) -> list[Round]:
@@ -175,6 +206,10 @@ def warn_of_rounds(result: CrossValidation) -> None:
     warn_of_unsolved("rounds of cross-validation", found, total, rests)
 
 
+CUT_SHORT: Final = (Status.TIME_LIMIT, Status.CALLBACK, Status.INTERRUPTED)
+"""Ends of rounds that would go on if they were let."""
+
+
 class FoldTable:
     """The results of folds, by example and machine.
 
@@ -207,7 +242,9 @@ class FoldTable:
             if each.left_out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
                 examples = each.left_out[: len(each.left_out) // machine.copies]
-                self.values[examples, column] = each.values
+                # a machine that a limit has cut short is not the one that the example is asked of
+                if each.status not in CUT_SHORT:
+                    self.values[examples, column] = each.values
                 cost = each.iterations, each.kernel_rows, each.seed_seconds, each.solve_seconds
                 h = int(self.fold[examples[0]])
                 self.reports.append(FoldReport(h, machine.pair, *cost, each.status, each.trace))
@@ -231,5 +268,5 @@ class FoldTable:
             decision_values=self.values, fold=self.fold, rounds=tuple(self.reports),
             status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
             iterations=self.iterations, kernel_rows=self.kernel_rows, seconds=time.perf_counter() - self.began,
-            weights=task.weights,
+            weights=task.weights, machine=task.machine,
         )  # fmt: skip

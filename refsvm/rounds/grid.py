@@ -162,6 +162,7 @@ def solve_cells(
     >>> [round(cell.score, 1) for cell in cells]
     [0.8, 0.8]
     """
+    seeder = None if seeder is None else Seeder.checked("seeder", seeder)
     rule, gram = ActiveSet() if seeder is None else seeder, task.gram
     score = partial(usual_score, task) if score is None else score
     is_float32 = gram.dense is not None and gram.dense.dtype == np.float32

@@ -28,13 +28,14 @@ from refsvm.rounds.weights import copies, smallest
 from refsvm.seeders.top import TOP
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.summary import Shown, Summary
 
 AT_ONCE: Final = 256
 """Rounds whose solutions are in memory at the same time."""
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutMachines:
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOutMachines(Shown):
     """The machines of a regression without each example, or without each fold.
 
     Parameters
@@ -70,6 +71,13 @@ class HeldOutMachines:
     number: np.ndarray
     residuals: np.ndarray
     copies: np.ndarray | None = None
+
+    def _summary(self) -> Summary:
+        changed = sum(len(where) > 0 for where, _ in self.changes)
+        line = (
+            f"{len(self.intercepts)} machines of {len(self.residuals)} examples, {changed} unlike that of all"
+        )
+        return Summary(line)
 
     def predictions(self, cross: np.ndarray) -> np.ndarray:
         """Return ŷ₋ᵢ(x) of each machine, shape (m, machines), from kernel values k(x, xᵢ) of shape (m, n)."""

@@ -19,11 +19,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import frames_within, positive
-from refsvm.engine.limits import interruptible
+from refsvm._checks import frames_within, positive, refuses
+from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.unsolved import REMEDY, warn
+from refsvm.kernels.names import asked
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
+from refsvm.rounds.of_model import takes_model
 from refsvm.rounds.progress import ALL_AT_ONCE, LeftOutTable
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.rounds import Rounds
@@ -56,8 +58,13 @@ PATH_TOL: Final = 1e-8
 """The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
 
 
+@takes_model
+@refuses(
+    tol="give stop=BallRule({}, relative=True)", cv="leave it out, or call cross_validate(X, y, folds={})"
+)
 def leave_one_out(
-    X: Any = None, y: Any = None, *, kernel: Any = None, gram: Any = None, C: float | np.ndarray = 1.0,
+    X: Any = None, y: Any = None, *, kernel: Any = "rbf", gamma: str | float = "scale", degree: int = 3,
+    coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
     epsilon: float | None = None, nu: float | None = None, seeder: Seeder | None = None,
     stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
     checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
@@ -69,85 +76,114 @@ def leave_one_out(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a `DualProblem` of classification, regression
-        or novelty detection; y, kernel, gram, C, epsilon and nu are then left out.
+        Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a
+        `DualProblem` of classification, regression or novelty detection; y,
+        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
+        `SVR` or `OneClassSVM` with its parameters, before the examples:
+        ``leave_one_out(SVC(C=10), X, y)``. γ is then that of all examples.
     y : array-like of shape (n,)
-        Labels of any type, of two classes or more; of two the larger is the positive one. More are solved one-vs-one,
-        over one kernel matrix, with the votes of `refsvm.SVC`: an example is left out of the pairs that it is in, and
-        asked of the machines of all others. With `epsilon` the targets of a regression. With `nu` there is no y.
-    kernel, gram
-        As in `DualProblem.classification`.
+        Labels of any type, of two classes or more; of two the larger is the
+        positive one. More are solved one-vs-one, over one kernel matrix, with
+        the votes of `refsvm.SVC`: an example is left out of the pairs that it
+        is in, and asked of the machines of all others. With `epsilon` the
+        targets of a regression. With `nu` there is no y.
+    kernel, gamma, degree, coef0, gram
+        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
     C : float or array-like of shape (n,)
-        Penalty. One for each example is its weight, too: it counts so many times in the scores, compared with others,
-        and all copies of it leave together; of weight 0 it is not there. With `nu`, the weights of the examples.
+        Penalty. One for each example is its weight, too: it counts so many
+        times in the scores, compared with others, and all copies of it leave
+        together; of weight 0 it is not there. With `nu`, the weights of the
+        examples.
     epsilon : float, optional
-        Asks for a regression: ε, as in `DualProblem.regression`. An example has two variables, which leave together.
+        Asks for a regression: ε, as in `DualProblem.regression`. An example
+        has two variables, which leave together.
     nu : float, optional
-        Asks for novelty detection: ν, as in `DualProblem.one_class`. Without r the sum of α is that of n − 1 examples.
+        Asks for novelty detection: ν, as in `DualProblem.one_class`. Without r
+        the sum of α is that of n − 1 examples.
     seeder : Seeder
-        Where a round starts; ``TOP()`` by default, which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks
-        to the optimum without r from event to event; steps of SMO follow only if the matrix of the free variables is
-        singular. It is the default where the machine of all examples takes many steps, as at a large C with a linear
-        kernel (`refsvm.rounds.walked`).
+        Where a round starts; ``TOP()`` by default, which needs the fewest
+        steps. ``ATO(margin=inf, budget=inf)`` walks to the optimum without r
+        from event to event; steps of SMO follow only if the matrix of the free
+        variables is singular. It is the default where the machine of all
+        examples takes many steps, as at a large C with a linear kernel
+        (`refsvm.rounds.walked`).
     stop : StoppingRule
-        When a round ends; ``BallRule(relative=True)`` by default, ``KKTGap(1e-8, relative=True)`` if the seeder walks
-        to the end. `BallRule` certifies only the sign of the decision value, in most rounds without taking a step. Use
-        ``KKTGap(1e-3)`` if you need the value itself. `LOODualityGap` proves the sign too, but a step with it costs
-        several without. Regression and novelty detection ask for values: ``KKTGap(relative=True)`` is the default
-        there, and rules that prove a sign are refused.
+        When a round ends; ``BallRule(relative=True)`` by default,
+        ``KKTGap(1e-8, relative=True)`` if the seeder walks to the end.
+        `BallRule` certifies only the sign of the decision value, in most
+        rounds without taking a step. Use ``KKTGap(1e-3)`` if you need the
+        value itself. `LOODualityGap` proves the sign too, but a step with it
+        costs several without. Regression and novelty detection ask for values:
+        ``KKTGap(relative=True)`` is the default there, and rules that prove a
+        sign are refused.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
-        Which checks may decide without training: some of "zero alpha", "training error", "xi-alpha bound", "ball", or
-        your own (`refsvm.rounds.sufficiency.Check`). Of regression and novelty detection those take part that know the
-        machine without r: "zero alpha".
+        Which checks may decide without training: some of "zero alpha",
+        "training error", "xi-alpha bound", "ball", or your own
+        (`refsvm.rounds.sufficiency.Check`). Of regression and novelty
+        detection those take part that know the machine without r: "zero
+        alpha".
     efficiency_test : bool
-        Give up a rule for left-out examples that has decided fewer than half of the first ten rounds early. `BallRule`
-        is tested too seldom to cost much, and is never given up.
+        Give up a rule for left-out examples that has decided fewer than half
+        of the first ten rounds early. `BallRule` is tested too seldom to cost
+        much, and is never given up.
     n_jobs : int, optional
-        Threads; −1 for one on each core. If joblib is set up for processes (``joblib.parallel_config``), processes. The
-        rounds of a machine are shared among them; of several classes one pair is asked after the other.
+        Threads; −1 for one on each core. If joblib is set up for processes
+        (``joblib.parallel_config``), processes. The rounds of a machine are
+        shared among them; of several classes one pair is asked after the
+        other.
     engine : {"auto", "numba", "numpy"}
-        The rounds in compiled code, or readable: same predictions, same α. "auto" begins readable and goes on in
-        compiled code once that pays.
+        The rounds in compiled code, or readable: same predictions, same α.
+        "auto" begins readable and goes on in compiled code once that pays.
     cache_mb : float
-        Budget for kernel rows in MiB. Compiled rounds need all n² values in it, of a regression 5n²; otherwise rows are
-        computed on demand.
+        Budget for kernel rows in MiB. Compiled rounds need all n² values in
+        it, of a regression 5n²; otherwise rows are computed on demand.
     max_iter : int, optional
         Limit on the steps of each round.
     time_limit : float, optional
         Seconds for everything.
     callback : callable, optional
-        Called with the number of examples decided and n from time to time; a true result ends it. Of k > 2 classes
-        both numbers count an example for each of its k − 1 pairs.
+        Called with the number of examples decided and n from time to time; a
+        true result ends it. Of k > 2 classes both numbers count an example for
+        each of its k − 1 pairs.
     trace : bool or int
-        Record every step, or every k-th, of each round; the steps are the same.
+        Record every step, or every k-th, of each round; the steps are the
+        same.
 
     Returns
     -------
     LeaveOneOut
-        Also after a limit or Ctrl-C, then with the examples decided so far, ``is_complete`` False and the reason in
-        `status`.
+        Also after a limit, then with the examples decided so far:
+        ``is_complete`` is False, `status` says why, the scores are NaN, and
+        their `bounds` hold whatever the others are.
 
     Raises
     ------
     ValueError
         On arguments out of range or that contradict each other.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result``
+        has the examples decided so far.
 
     Warns
     -----
     ConvergenceWarning
-        If machines are not solved, as `refsvm.SVC` warns; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn
-        is not loaded.
+        If machines are not solved, as `refsvm.SVC` warns;
+        `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
 
     Notes
     -----
-    An example that is alone in its class leaves one class to train on. The machine is then constant, and wrong.
-    Examples with C = 0 are predicted by the machine that never used them, and count in no score. Where K is not
-    positive semi-definite the checks 2 and 3 and rules for left-out examples prove nothing; ε-KKT decides then, with a
-    warning. Where the machine without r has no free variable, its intercept may be anything in an interval: the middle
-    is taken, as everywhere. A round that the KKT gap ends with h next to zero goes on to smaller gaps, down to 1e-8,
-    until the sign is certain. Where |h| is less than 5e-8 it is not: that is a tie, which rounding decides.
+    An example that is alone in its class leaves one class to train on. The
+    machine is then constant, and wrong. Examples with C = 0 are predicted by
+    the machine that never used them, and count in no score. Where K is not
+    positive semi-definite the checks 2 and 3 and rules for left-out examples
+    prove nothing; ε-KKT decides then, with a warning. Where the machine
+    without r has no free variable, its intercept may be anything in an
+    interval: the middle is taken, as everywhere. A round that the KKT gap ends
+    with h next to zero goes on to smaller gaps, down to 1e-8, until the sign
+    is certain. Where |h| is less than 5e-8 it is not: that is a tie, which
+    rounding decides.
 
     Examples
     --------
@@ -164,15 +200,18 @@ def leave_one_out(
     >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
     ((270,), 0.8, 0.3)
     """
-    began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    named, began = asked(kernel, gamma, degree, coef0), time.perf_counter()
+    task = task_given(X, y, named, gram, C, epsilon=epsilon, nu=nu)
     options = RunOptions(
         selector=selector, step=step, stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
         time_limit=time_limit, trace=trace, n_jobs=n_jobs,
     )  # fmt: skip
     found = decided(task, options, seeder, checks, efficiency_test, callback, began)
     result = found.result()
+    if hasattr(X, "iloc"):
+        result = replace(result, index=X.index)
     found.warn(result)
-    return result
+    return unless_interrupted("leave_one_out", result, found.is_pressed)
 
 
 def decided(
@@ -196,12 +235,13 @@ def decided(
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
     found = LeftOutTable(task, callback, began)
-    with interruptible():  # Ctrl-C ends the rounds between two of them
+    with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
         for part in task.parts():
             found.begin(part, Rounds.of(part.machine.problem, options))
             algorithm_1(found, (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:
                 break
+        found.is_pressed = interrupt.pressed
     return found
 
 
@@ -250,6 +290,8 @@ def settle_signs(found: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
         found.by_rounds(found.rounds.run(found.again(near), seeder, stop), stop)
         if found.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
             found.unsolved = unsolved.copy()
+    if tol > SMALLEST_TOL:  # a limit has come before; which way these would turn is not known
+        found.doubt(SURE * tol, kkt.relative)
 
 
 def chosen_for(

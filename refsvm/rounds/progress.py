@@ -56,6 +56,9 @@ class LeftOutTable:
         found and as it is returned; whether it has labels, so that signs can be proved; whether SMO takes many steps.
     """
 
+    is_pressed = False
+    """Whether Ctrl-C was pressed."""
+
     def __init__(self, task: Task, callback: Callable[[int, int], object] | None, began: float) -> None:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
@@ -174,12 +177,18 @@ class LeftOutTable:
 
     def near_zero(self, distance: float, relative: bool) -> list[int]:
         """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
-        if self.status is not Status.CONVERGED:
-            return []
+        return [] if self.status is not Status.CONVERGED else self._next_to_zero(distance, relative)
+
+    def _next_to_zero(self, distance: float, relative: bool) -> list[int]:
         # s of the round without r is about that of all examples
         distance *= min(1.0, self.full.decision_range) if relative else 1.0
         near = (self.decided[self._cells] == "kkt") & (np.abs(self.values[self._cells]) <= distance)
         return self._asked[near].tolist()
+
+    def doubt(self, distance: float, relative: bool) -> None:
+        """Count the examples with h next to zero as undecided, if the rounds end before their signs are settled."""
+        if self.status is not Status.CONVERGED and self.proves:
+            self.decided[self.part.examples[self._next_to_zero(distance, relative)], self._column] = ""
 
     def again(self, examples: list[int]) -> list[Round]:
         """Return the rounds of these examples, which count as undecided until they have ended once more."""
@@ -220,5 +229,6 @@ class LeftOutTable:
             status=Status.CONVERGED if known.all() else self.status,
             engine=next((family.used for family in self._families if family.used), fulls[0].engine),
             gap_rule_kept=all(self._kept) if self._kept else None, traces=self.traces, weights=task.weights,
-            is_solved=known & ~is_unsolved,
+            is_solved=known & ~is_unsolved, machine=task.machine,
+            sides=np.where(self.decided == "", np.nan, values),
         )  # fmt: skip

@@ -10,26 +10,31 @@ import numpy as np
 
 from refsvm.result import Solution, Status, Trace
 from refsvm.rounds.scores import (
+    SCORES,
     Score,
     Scores,
     mean_absolute_error,
+    outcomes_of,
     r_squared,
     root_mean_square,
     share_wrong,
 )
+from refsvm.rounds.shown import FIRST_OF, outcomes_of_known, scored
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.rounds.weights import mean
 from refsvm.scheme import OneVsOne
+from refsvm.summary import Parts, Shown, Summary
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
 """What may decide an example, by name: the checks, the stopping rules, a walk to the end, a limit before either."""
 
 
-@dataclass(frozen=True, eq=False)
-class LeaveOneOut(Scores):
+@dataclass(frozen=True, eq=False, repr=False)
+class LeaveOneOut(Shown, Scores):
     """The result of leave-one-out.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
-    detection (`refsvm.rounds.scores.Scores`).
+    detection (`refsvm.rounds.scores.Scores`). They are NaN while an example is left; `bounds` holds whatever follows.
 
     Attributes
     ----------
@@ -76,6 +81,13 @@ class LeaveOneOut(Scores):
     is_solved : ndarray of shape (n,), bool
         Whether an example is decided by machines that are solved: neither a limit nor a selector that stalled ended
         them before.
+    sides : ndarray of shape (n, k(k − 1)/2), float64
+        The decision value of each machine that is decided, or a number of its sign; NaN of one that is not. One column
+        without classes.
+    machine : str
+        The kernel, γ of "scale" as a number, and C.
+    index : pandas.Index or None
+        The names of the examples, if X is a frame.
     """
 
     kind: str
@@ -95,6 +107,35 @@ class LeaveOneOut(Scores):
     traces: dict[Any, Trace] = field(default_factory=dict, repr=False)
     weights: np.ndarray | None = field(default=None, repr=False)
     is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool), repr=False)
+    sides: np.ndarray | None = field(default=None, repr=False)
+    machine: str = ""
+    index: Any = field(default=None, repr=False)
+
+    def _summary(self) -> Summary:
+        full = self.full_solutions
+        unit = "examples" if len(full) < 2 else "examples and pairs"
+        decided = Parts("decided by", unit, self.counts, self.decided_by.size)
+        told = f"{int(self.is_known.sum()):,} of {len(self.labels):,} examples decided"
+        return scored(self, "exact leave-one-out", told, decided)
+
+    @property
+    def outcomes(self) -> np.ndarray:
+        """1 for an example that is predicted rightly whatever is left to be run, −1 wrongly, 0 open; shape (n,)."""
+        if self.sides is not None and len(self.classes):
+            return outcomes_of(self.sides, np.searchsorted(self.classes, self.labels), len(self.classes))
+        return outcomes_of_known(self)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the first of `scores`, from the spread of the examples; NaN of an unfinished result."""
+        n = len(self.labels) if self.weights is None else self.weights.sum() ** 2 / (self.weights**2).sum()
+        if not self.is_finished or n <= 1.0:
+            return float("nan")
+        if self.kind != REGRESSION:
+            return float(np.sqrt(self.error * (1.0 - self.error) / (n - 1.0)))
+        squares, rmse = self.residuals**2, self.rmse
+        spread = mean((squares - rmse**2) ** 2, self.weights) / (n - 1.0)
+        return float(np.sqrt(spread) / (2.0 * rmse)) if rmse > 0.0 else 0.0
 
     @property
     def full_solution(self) -> Solution:
@@ -126,6 +167,8 @@ class LeaveOneOut(Scores):
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each example: its prediction, the reason, its steps.
 
+        Its index is that of X, if X is a frame.
+
         Of three classes and more the columns of a pair have the names of its classes at their end.
         """
         import pandas as pd
@@ -138,7 +181,7 @@ class LeaveOneOut(Scores):
                 end = " {} {}".format(*names)
                 columns["decided_by" + end] = self.decided_by[:, pair]
                 columns["decision_value" + end] = self.decision_values[:, pair]
-        return pd.DataFrame(columns | {"iterations": self.round_iterations})
+        return pd.DataFrame(columns | {"iterations": self.round_iterations}, index=self.index)
 
     def trace_frame(self) -> Any:
         """Return `traces` as one pandas DataFrame, one row a step; the column "example" says whose round it is."""
@@ -177,12 +220,12 @@ class FoldReport:
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidation(Scores):
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation(Shown, Scores):
     """The result of cross-validation, with its cost.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
-    detection (`refsvm.rounds.scores.Scores`). Those of missing rounds are left out.
+    detection (`refsvm.rounds.scores.Scores`). They are NaN while a round is missing; `bounds` holds whatever follows.
 
     Attributes
     ----------
@@ -210,6 +253,8 @@ class CrossValidation(Scores):
         Wall time.
     weights : ndarray of shape (n,), float64, or None
         How often each example counts in the scores; None if all count alike.
+    machine : str
+        The kernel, γ of "scale" as a number, and C.
     """
 
     kind: str
@@ -224,6 +269,26 @@ class CrossValidation(Scores):
     kernel_rows: int
     seconds: float
     weights: np.ndarray | None = field(default=None, repr=False)
+    machine: str = ""
+
+    def _summary(self) -> Summary:
+        ran, folds = int(self.is_known.sum()), int(self.fold.max()) + 1
+        told, heights = f"{ran:,} of {len(self.labels):,} examples predicted", self.of_folds[1]
+        return scored(self, f"{folds} folds", told, None, tuple(heights.tolist()))
+
+    @property
+    def outcomes(self) -> np.ndarray:
+        """1 for an example that is predicted rightly whatever is left to be run, −1 wrongly, 0 open; shape (n,)."""
+        if len(self.classes):
+            codes = np.searchsorted(self.classes, self.labels)
+            return outcomes_of(self.decision_values, codes, len(self.classes))
+        return outcomes_of_known(self)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the first of `scores`, from its spread over the folds; NaN of an unfinished result."""
+        found = self.of_folds[1] if self.is_finished else np.zeros(0)
+        return float(found.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else float("nan")
 
     @property
     def is_known(self) -> np.ndarray:
@@ -234,6 +299,11 @@ class CrossValidation(Scores):
     def is_complete(self) -> bool:
         """Whether every round was run."""
         return bool(self.is_known.all())
+
+    @property
+    def of_folds(self) -> tuple[str, np.ndarray]:
+        """The name of the first of `scores`, and its value in each fold, shape (folds,); NaN if a round is missing."""
+        return SCORES[self.kind][0], self._of_folds(FIRST_OF[self.kind])
 
     @property
     def errors(self) -> np.ndarray:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.engine.limits import Deadline, Limits, interruptible
+from refsvm.engine.limits import Deadline, Limits, interruptible, unless_interrupted
 from refsvm.engine.pool import worker_count
 from refsvm.kernels.precision import SHARE_OF_TOLERANCE
 from refsvm.kernels.rows import KernelRows
@@ -37,41 +37,46 @@ from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.summary import Shown, Summary
 
 RELATIVE: Final = KKTGap(relative=True)
 
 
-class Rounds:
+class Rounds(Shown):
     """Solve a family of problems that share the kernel matrix, v and z, and differ in their box.
 
     Parameters
     ----------
     problem : DualProblem
         Its box is the default box of a round.
-    selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter, callback, polish
-        As in `refsvm.solve`, but the default of `stop` is ``KKTGap(relative=True)``. `max_iter` is a limit for each
-        round.
+    selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter,
+    callback, polish
+        As in `refsvm.solve`, but the default of `stop` is
+        ``KKTGap(relative=True)``. `max_iter` is a limit for each round.
     time_limit : float, optional
         Seconds for all rounds together.
     trace : bool or int
-        Record every step, or every k-th, of the rounds of `run`, which then do not run in compiled chunks.
+        Record every step, or every k-th, of the rounds of `run`, which then do
+        not run in compiled chunks.
     n_jobs : int, optional
-        Workers that share the rounds of `run`: threads, or processes if joblib is set up for them
-        (``joblib.parallel_config``). −1: one for each core.
+        Workers that share the rounds of `run`: threads, or processes if joblib
+        is set up for them (``joblib.parallel_config``). −1: one for each core.
 
     Attributes
     ----------
     rows : KernelRows
         The one store of kernel rows.
     problem : DualProblem
-        With a Gram matrix that takes its rows from the store, so that none is computed twice.
+        With a Gram matrix that takes its rows from the store, so that none is
+        computed twice.
     solutions : dict of names to Solution
-        The solutions that rounds keep under a name (``Round.keep``) and that others start from (``Round.origin``).
+        The solutions that rounds keep under a name (``Round.keep``) and that
+        others start from (``Round.origin``).
     state : SolverState
         Where the last round ended. Made by the first round.
     status : Status
-        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback has, TIME_LIMIT once rounds
-        take longer than what is left.
+        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback
+        has, TIME_LIMIT once rounds take longer than what is left.
 
     Raises
     ------
@@ -80,8 +85,9 @@ class Rounds:
 
     Notes
     -----
-    A round begins with counters and scratch memory of its own. Its steps depend on earlier rounds through the rounding
-    of G alone, and not even so if it starts cold or names its `origin`. Not to be shared by threads.
+    A round begins with counters and scratch memory of its own. Its steps
+    depend on earlier rounds through the rounding of G alone, and not even so
+    if it starts cold or names its `origin`. Not to be shared by threads.
 
     Examples
     --------
@@ -114,6 +120,16 @@ class Rounds:
             cache_mb=cache_mb, cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback,
             polish=polish, trace=trace, n_jobs=n_jobs,
         ))  # fmt: skip
+
+    def _summary(self) -> Summary:
+        told = {
+            "variables": f"{self.problem.n:,}", "kernel": self.problem.gram.kernel_name,
+            "solutions kept": f"{len(self.solutions)}", "kernel rows": f"{self.rows.computed:,}",
+            "status": self.status.name,
+        }  # fmt: skip
+        name = self.problem.gram.kernel_name
+        line = f"n={self.problem.n}, {name}; {len(self.solutions)} solutions kept, {self.status.name}"
+        return Summary(line, pairs=told)
 
     @classmethod
     def of(cls, problem: DualProblem, options: RunOptions) -> Rounds:
@@ -177,13 +193,15 @@ class Rounds:
         return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
-        """Let Ctrl-C end the rounds of this block between two of them."""
+        """Let Ctrl-C end the rounds of this block between two of them; at its end KeyboardInterrupt is raised."""
         self._block = interruptible()
         self._block.__enter__()
         return self
 
     def __exit__(self, *failure: object) -> None:
         self._block.__exit__(*failure)
+        if failure[0] is None:
+            unless_interrupted("A block of rounds", self, self._block.pressed)
 
     def run(
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
@@ -191,8 +209,9 @@ class Rounds:
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
-        Where all kernel rows are in memory and every rule has a twin, a chunk of rounds runs in compiled code, by
-        several workers if there are any: same α bit for bit, but for the order in which workers are done.
+        Where all kernel rows are in memory and every rule has a twin, a chunk
+        of rounds runs in compiled code, by several workers if there are any:
+        same α bit for bit, but for the order in which workers are done.
 
         Parameters
         ----------
@@ -202,12 +221,15 @@ class Rounds:
         stop : StoppingRule, optional
             That of these rounds.
         time_seeds : bool
-            Whether the seconds of seeds are measured separately from those of steps.
+            Whether the seconds of seeds are measured separately from those of
+            steps.
 
         Yields
         ------
         RoundResult
-            The result of each round. After Ctrl-C there are no more, and ``status`` says so.
+            The result of each round. After Ctrl-C there are no more, and
+            KeyboardInterrupt is raised; within a block, ``with rounds:``, at
+            its end.
 
         Examples
         --------
@@ -226,9 +248,14 @@ class Rounds:
             self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
         if not self._run.may_speak(self.problem):  # compiled rounds say nothing
-            return runner.run(rounds)
+            return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
-        return self._looked_at(runner.run(plan), rules.stop)
+        return self._unless_interrupted(self._looked_at(runner.run(plan), rules.stop))
+
+    def _unless_interrupted(self, ended: Iterator[RoundResult]) -> Iterator[RoundResult]:
+        """Yield the results; then raise KeyboardInterrupt if Ctrl-C has ended the rounds, and no block around them."""
+        yield from ended
+        unless_interrupted("Rounds.run", self)
 
     def _looked_at(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
         """Yield the results; then let the guards look at the kept solutions."""
@@ -248,14 +275,17 @@ class Rounds:
         Parameters
         ----------
         box : DualProblem, optional
-            The problem in the box of this round, as returned by `boxed` or ``problem.without(r)``.
+            The problem in the box of this round, as returned by `boxed` or
+            ``problem.without(r)``.
         lower, upper : ndarrays of shape (n,), float64, optional
             The box itself. Without any, it is that of the problem.
         start : array-like of shape (n,), optional
-            Signed α to start from; cold by default. An infeasible start is repaired with a warning.
+            Signed α to start from; cold by default. An infeasible start is
+            repaired with a warning.
         origin : Solution, optional
-            An earlier round, from whose α and G the start is reached; where the last round ended by default. Results
-            then do not depend on the rounds between.
+            An earlier round, from whose α and G the start is reached; where
+            the last round ended by default. Results then do not depend on the
+            rounds between.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional
@@ -271,8 +301,8 @@ class Rounds:
         Raises
         ------
         ValueError
-            If the box is not a box or that of another problem, holds no α with the sum z, or the start is not a vector
-            of n numbers.
+            If the box is not a box or that of another problem, holds no α with
+            the sum z, or the start is not a vector of n numbers.
         """
         most = self.max_iter if max_iter is None else whole("max_iter", max_iter, 1)
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
@@ -281,7 +311,8 @@ class Rounds:
         start = None if start is None else starting_point(problem, start)
         origin = None if origin is None else origin.in_solver_coordinates(problem)
         solution = self.steps(problem, start, origin, rules, most, trace=trace)
-        return solution.of(problem.with_gram(self._given.gram)) if self._is_centred else solution
+        solution = solution.of(problem.with_gram(self._given.gram)) if self._is_centred else solution
+        return unless_interrupted("Rounds.solve", solution)
 
     def steps(
         self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,

@@ -112,6 +112,8 @@ class Task:
         Names of the classes, and the number of each example's; empty, and 0, where there are none.
     rows_computed : int
         Kernel rows that were computed for all machines.
+    name : str
+        That of the kernel, where the matrix is one of its values.
     """
 
     kind: str
@@ -122,6 +124,7 @@ class Task:
     classes: np.ndarray
     codes: np.ndarray
     rows_computed: int = 0
+    name: str = ""
 
     @property
     def scheme(self) -> OneVsOne:
@@ -138,6 +141,14 @@ class Task:
         """How often each example counts in a score, shape (n,); None if all count alike."""
         return weights_in(self.C)
 
+    @property
+    def machine(self) -> str:
+        """The kernel and C as results show them."""
+        low, high = float(self.C.min()), float(self.C.max())
+        C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+        name = self.name or self.gram.kernel_name
+        return name if self.kind == NOVELTY else f"{name}, C={C}"
+
     def on(self, gram: KernelMatrix) -> Task:
         """Return the same task with another source of the kernel matrix of its examples."""
         if gram is self.gram:
@@ -145,7 +156,7 @@ class Task:
         problem = self.problem
         if problem is not None:
             problem = problem.with_gram(gram if self.kind == NOVELTY else View(gram, problem.gram.indices))
-        return replace(self, gram=gram, problem=problem)
+        return replace(self, gram=gram, problem=problem, name=self.name or self.gram.kernel_name)
 
     @property
     def has_one_machine(self) -> bool:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
+from refsvm.engine.limits import interruptible
 from refsvm.engine.pool import in_workers, is_worth_workers
 from refsvm.result import Status
 from refsvm.rounds.round import LATEST, Round, RoundResult
@@ -53,4 +54,5 @@ def run_part(
     # one family for all parts of a call: its rows and its compiled session are used again
     if getattr(_own, "token", None) != token:
         _own.token, _own.family = token, family.clone_for_worker()
-    return [*_own.family.run(part, seeder, stop)], _own.family.status
+    with interruptible():  # what was run before Ctrl-C counts
+        return [*_own.family.run(part, seeder, stop)], _own.family.status

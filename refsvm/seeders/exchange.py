@@ -16,7 +16,7 @@ def removed(old: DualProblem, new: DualProblem) -> np.ndarray:
     >>> import numpy as np
     >>> from refsvm import DualProblem
     >>> from refsvm.seeders.exchange import added, removed
-    >>> problem = DualProblem.classification(np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1]))
+    >>> problem = DualProblem.classification(np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1]), kernel="linear")
     >>> removed(problem, problem.without(2)), added(problem.without(1), problem.without(2))
     (array([2]), array([1]))
     """

@@ -61,7 +61,7 @@ class ProblemLine:
     >>> from refsvm import DualProblem
     >>> from refsvm.walk.line import ProblemLine
     >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
-    >>> start, end = (DualProblem.classification(X, y, C=C) for C in (1.0, 3.0))
+    >>> start, end = (DualProblem.classification(X, y, kernel="linear", C=C) for C in (1.0, 3.0))
     >>> ProblemLine(start, end, (1.0, 3.0), largest=4.0).at(2.0).upper
     array([0., 2., 2.])
     """

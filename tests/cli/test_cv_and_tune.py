@@ -41,6 +41,31 @@ def test_the_table_of_cv():
     assert "0.1" in printed
 
 
+def test_cv_begins_with_the_error_and_its_standard_error():
+    (row,) = json_of("cv", "heart", "--folds", 5)["seeders"]
+    heart = load("heart")
+    library = cross_validate(heart.X, heart.y, kernel=RBF(heart.gamma), C=heart.C, folds=5, rng=0)
+    assert (row["seeder"], row["error"], row["standard_error"]) == (
+        "avg",
+        library.error,
+        library.standard_error,
+    )
+    lines = works("cv", "heart", "--folds", 5).stdout.splitlines()
+    wrong = int((library.predictions != library.labels).sum())
+    assert lines[1] == f"error {library.error:.4f} ± {library.standard_error:.4f}: {wrong} of 270 examples"
+    assert lines[2].startswith(f"error of a fold: {library.errors.min():.4g} to")
+    means = works("cv", "heart", "--folds", 5, "--repeats", 2).stdout.splitlines()
+    assert means[0].endswith("; means over 2 random folds")
+    assert means[1].startswith("error 0.1")
+    assert " ± " in means[1]
+
+
+def test_tune_names_the_next_command():
+    lines = works("tune", "heart", "--Cs", "1,10", "--gammas", "0.01", "--folds", 3).stdout.splitlines()
+    assert lines[-1].startswith("Next: refsvm fit heart --C ")
+    assert lines[-1].endswith(" --gamma 0.01 --model FILE")
+
+
 def test_tune_finds_the_best_cell(tmp_path):
     options = ["--Cs", "0.1,10", "--gammas", "0.01,0.1", "--folds", 3, "--store", tmp_path / "cells.sqlite"]
     document = json_of("tune", "heart", *options)

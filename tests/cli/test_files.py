@@ -65,7 +65,7 @@ def test_a_missing_label_or_target_is_refused(write, tmp_path):
 def test_novelty_detection_from_a_file_without_labels(write, tmp_path):
     path = write("n.csv", "a,b\n1,2\n3,4\n5,6\n7,9\n")
     told = works("fit", path, "--task", "novelty", "--model", tmp_path / "m").stdout
-    assert told.startswith("n: 4 examples, 2 features, labels not used;")
+    assert told.startswith("n: 4 examples, 2 features, RBF(gamma=0.0802005), nu=0.5, labels not used;")
     assert "of 4 are inside" in works("predict", tmp_path / "m", path).stderr
     assert "name its label column" in refused("fit", path, "--model", tmp_path / "m")
 

@@ -17,7 +17,8 @@ def test_fit_and_predict_agree_with_the_estimator(heart_files, tmp_path, ending)
     label = ["--label", "disease"] if ending == "csv" else []
     printed = works("fit", heart_files[ending], "--model", model, "--C", 2, "--gamma", 0.1, *label).stdout
     fitted = refsvm.SVC(C=2.0, gamma=0.1).fit(heart.X, heart.y)
-    assert f"h: 270 examples, 13 features, 2 classes; {len(fitted.support_)} support vectors" in printed
+    told = "h: 270 examples, 13 features, RBF(gamma=0.1), C=2, 2 classes"
+    assert f"{told}; {len(fitted.support_)} support vectors" in printed
     assert f"training error {1 - fitted.score(heart.X, heart.y):.4f}" in printed
     result = works("predict", model, heart_files[ending], *label)
     assert result.stdout.split() == [f"{int(y)}" for y in fitted.predict(heart.X)]

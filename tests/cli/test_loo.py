@@ -21,7 +21,7 @@ def small(write):
 
 def test_the_error_and_what_decided_it():
     shown = works("loo", "heart", "--engine", "numpy").stdout
-    assert "leave-one-out error 0.1444: 39 of 270 examples" in shown
+    assert "leave-one-out error 0.1444 ± 0.0214: 39 of 270 examples" in shown
     assert "270 fits like the first would take about" in shown
     heart = load("heart")
     counts = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0, engine="numpy").counts
@@ -31,7 +31,7 @@ def test_the_error_and_what_decided_it():
 
 def test_the_decision_values_are_asked_for_by_the_rule_that_goes_on_to_them():
     shown = works("loo", "heart", "--stops", "kkt-gap", "--engine", "numpy").stdout
-    assert "leave-one-out error 0.1444: 39 of 270 examples" in shown
+    assert "leave-one-out error 0.1444 ± 0.0214: 39 of 270 examples" in shown
     assert "zero alpha: 112, training error: 38, xi-alpha bound: 2, kkt: 118" in shown
 
 

@@ -16,7 +16,7 @@ PLANE = "".join(f"{(-1) ** i} 1:{i % 7} 2:{i * i % 5}\n" for i in range(30))
 COMMANDS = {
     "compare": (["compare", "thyroid", "--engines", "numpy"], 3),
     "orders": (["compare", "thyroid", "--engines", "numpy", "--repeats", 2], 3),
-    "cv": (["cv", "thyroid", "--folds", 3], 2),
+    "cv": (["cv", "thyroid", "--folds", 3, "--seeders", "cold,sir"], 2),
     "loo": (["loo", "thyroid"], 215),
     "stops": (["loo", "thyroid", "--seeders", "cold,top"], 2),
     "tune": (["tune", "thyroid", "--Cs", "1,10", "--folds", 2], 10),

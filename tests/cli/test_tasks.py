@@ -29,7 +29,10 @@ def test_labels_with_fractions_are_targets(table, tmp_path, given):
     options = ["--label", "y", "--C", 10, "--gamma", 0.5, "--epsilon", 0.05, "--tol", 1e-8]
     told = works("fit", path, "--model", tmp_path / "m", *options, *given).stdout
     fitted = refsvm.SVR(C=10.0, gamma=0.5, epsilon=0.05, tol=1e-8).fit(X, y)
-    assert f"40 examples, 2 features, targets; {len(fitted.support_)} support vectors" in told
+    assert (
+        f"40 examples, 2 features, RBF(gamma=0.5), C=10, epsilon=0.05, targets; {len(fitted.support_)} support vectors"
+        in told
+    )
     assert "mean absolute training error" in told
     result = works("predict", tmp_path / "m", path, "--label", "y")
     np.testing.assert_allclose([float(v) for v in result.stdout.split()], fitted.predict(X), atol=1e-9)

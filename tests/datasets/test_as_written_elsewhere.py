@@ -46,13 +46,13 @@ def refused(path, *more, says):
 )
 def test_a_code_of_a_missing_label_is_refused_with_its_row(code, others, tmp_path):
     path = column(tmp_path, [*others[:2], code, *others[2:]])
-    refused(path, "y", says=r"in row 4; complete that row or drop it\.$")
+    refused(path, "y", says=r"in row 4, column 'y'; complete that row or drop it\.$")
 
 
 @pytest.mark.parametrize("word", ["-", ".", "missing", "*****", "1.5D+03", "0,5"])
 def test_what_is_no_number_among_targets_is_refused_with_its_row(word, tmp_path):
     path = column(tmp_path, [*FRACTIONS, f'"{word}"'])
-    refused(path, "y", says=r"has the label '.*' in row 14, which is not a number as others are")
+    refused(path, "y", says=r"has the label '.*' in row 14, column 'y', which is not a number as others are")
 
 
 @pytest.mark.parametrize("word", ["-", "missing", "unknown"])
@@ -85,7 +85,7 @@ def test_python_would_take_a_bar_for_part_of_a_number(tmp_path):
     refused(
         written(tmp_path / "t.csv", "a,y\n1_0,x\n2,z\n"),
         "y",
-        says="has '1_0' in row 2, which is not a number",
+        says="has '1_0' in row 2, column '.', which is not a number",
     )
     with pytest.raises(ValueError, match=r"a number has a _ in it; line 2"):
         read_libsvm(written(tmp_path / "t.svm", "1 1:2\n2 1:1_0\n"))
@@ -272,7 +272,9 @@ def test_comments_are_passed_over(tmp_path):
     X, y = read_libsvm(path)
     assert (X.toarray().tolist(), y.tolist()) == ([[0.5], [3.0]], [1.0, 2.0])
     path.write_text("# one\n\n1 1:2\n2 1:nan\n")
-    refused(path, says=r"contains NaN or infinity; drop or impute those entries first \(line 4\)\.$")
+    refused(
+        path, says=r"contains NaN or infinity; drop or impute those entries first \(line 4, feature \d\)\.$"
+    )
 
 
 def test_values_may_be_padded(tmp_path):

@@ -199,7 +199,7 @@ def test_the_delimiter_decides_for_a_table(tmp_path):
     path.write_text("1 12:30\n2 13:15\n")
     with pytest.raises(ValueError, match="If it is one, give delimiter, on the command line --delimiter"):
         open_data(path, 0)
-    with pytest.raises(ValueError, match="has '12:30' in row 1, which is not a number"):
+    with pytest.raises(ValueError, match=r"has '12:30' in row 1, column .*, which is not a number"):
         open_data(path, 0, delimiter=" ")
 
 

@@ -43,7 +43,7 @@ def test_targets_have_decimal_commas_too(tmp_path):
 
 def test_a_comma_beside_points_is_no_decimal_comma(tmp_path):
     path = written(tmp_path / "t.csv", "a;b\n1,234;0.5\n")
-    with pytest.raises(ValueError, match="'1,234' in row 2, which is not a number"):
+    with pytest.raises(ValueError, match=r"'1,234' in row 2, column .*, which is not a number"):
         csv_table(path)
 
 
@@ -59,7 +59,9 @@ def test_a_semicolon_in_one_name_is_no_delimiter(tmp_path):
 )
 def test_a_row_without_a_label_is_refused(text, row, tmp_path):
     path = written(tmp_path / "t.csv", text)
-    with pytest.raises(ValueError, match=rf"has no label in row {row}; complete that row or drop it\.$"):
+    with pytest.raises(
+        ValueError, match=rf"has no label in row {row}, column .*; complete that row or drop it\.$"
+    ):
         csv_table(path, "y" if text.startswith("a") else 1)
 
 

@@ -22,7 +22,7 @@ from refsvm.rounds.round import Round
 from refsvm.testing.contract import infeasibility
 
 from ..catalogue import PROBLEMS
-from ..settings import INTERPRETED
+from ..settings import INTERPRETED, interrupted
 from ..solver.plain import BOARD, ENDLESS, LONG
 
 
@@ -37,12 +37,14 @@ def _ctrl_c_as_in_a_terminal():
 
 @pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 @pytest.mark.parametrize("problem", [ENDLESS, LONG], ids=["small", "long"])
-def test_ctrl_c_returns_the_best_point_so_far(problem, engine, shrinking):
+def test_ctrl_c_raises_with_the_best_point_so_far(problem, engine, shrinking):
     solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, max_iter=10)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     began = time.perf_counter()
-    solution = solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, time_limit=60)
+    solution = interrupted(
+        solve, problem, step=NewtonStep(), engine=engine, shrinking=shrinking, time_limit=60
+    )
     assert time.perf_counter() - began < 2.0 + 5 * INTERPRETED
     timer.join()
     assert solution.status is Status.INTERRUPTED
@@ -104,7 +106,7 @@ PRESSED = []
 def test_a_press_in_the_moment_of_convergence_is_not_lost():
     problem = PROBLEMS["xor"].problem
     PRESSED.clear()
-    solution = solve(problem, stop=PressedWhenSolved(), engine="numpy")
+    solution = interrupted(solve, problem, stop=PressedWhenSolved(), engine="numpy")
     assert solution.status is Status.INTERRUPTED
     assert solution.kkt_gap <= 1e-3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -128,10 +130,14 @@ def test_blocks_share_one_press():
 @pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 def test_a_press_in_a_block_of_rounds_ends_them_after_the_next():
     rounds, done = Rounds(PROBLEMS["xor"].problem, engine="numpy"), []
-    with rounds as block:
-        for each in block.run([Round(0), Round(1), Round(2)]):
-            done.append(each.left_out)
-            if each.left_out == 0:
-                signal.raise_signal(signal.SIGINT)
+
+    def pressed():
+        with rounds as block:
+            for each in block.run([Round(0), Round(1), Round(2)]):
+                done.append(each.left_out)
+                if each.left_out == 0:
+                    signal.raise_signal(signal.SIGINT)
+
+    assert interrupted(pressed) is rounds
     assert (done, rounds.status) == ([0, 1], Status.INTERRUPTED)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

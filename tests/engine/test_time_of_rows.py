@@ -26,6 +26,8 @@ from refsvm.kernels.cached_rows import ROWS_AT_A_TIME
 from refsvm.rounds.runner import OVERTIME_SECONDS
 from refsvm.solver.shrinking import CHECK_SECONDS
 
+from ..settings import interrupted
+
 BOARD = make_chessboard(200, rng=0)
 ROW_SECONDS = 0.02
 CACHE_MB = 20 * BOARD.n * 8 / 2**20  # twenty rows
@@ -97,7 +99,7 @@ def test_ctrl_c_does_not_wait_for_the_gradient_of_all_variables(press_at, way, c
         problem = clock.problem()
         clock.press_at = clock.now + press_at
         began = clock.now
-        found = solve(problem, shrinking=way, cache_mb=CACHE_MB, engine=engine)
+        found = interrupted(solve, problem, shrinking=way, cache_mb=CACHE_MB, engine=engine)
     finally:
         signal.signal(signal.SIGINT, before)
     assert found.status is Status.INTERRUPTED
@@ -157,6 +159,6 @@ def test_what_a_row_takes_is_measured(clock):
 def test_a_trace_has_the_steps_that_count(way, press_at, clock, engine):
     """Steps of a restricted solve that Ctrl-C has ended too late are none of them."""
     clock.press_at = clock.now + press_at
-    found = solve(clock.problem(), shrinking=way, cache_mb=CACHE_MB, engine=engine, trace=True)
+    found = interrupted(solve, clock.problem(), shrinking=way, cache_mb=CACHE_MB, engine=engine, trace=True)
     assert found.status is Status.INTERRUPTED
     assert found.trace["iteration"].tolist() == [*range(1, found.iterations + 1)]

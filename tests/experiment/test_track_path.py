@@ -35,8 +35,8 @@ def test_settings_make_different_runs():
     assert "UpdatedInverse" in str(one.settings()["tracker"])
     with pytest.raises(ValueError, match="not below"):
         TrackPath("c", C_min=1.0, C_max=1.0)
-    with pytest.raises(ValueError, match="not a PathTracker"):
-        TrackPath("d", tracker="svmp")
+    with pytest.raises(ValueError, match="did you mean 'svmp'"):
+        TrackPath("d", tracker="smvp")
 
 
 def test_an_experiment_compares_trackers(tmp_path):

@@ -20,7 +20,7 @@ from refsvm.guards.float32 import Float32Rows
 from refsvm.guards.kernel_values import Indefinite, Noise
 from refsvm.guards.polish import Polish
 from refsvm.guards.rounding import FreshGradient, Snap
-from refsvm.guards.users_rules import FeasiblePoint, PointError, Progress, located
+from refsvm.guards.users_rules import ChosenPair, FeasiblePoint, PointError, Progress, located
 from refsvm.solver import run
 from refsvm.solver.rules import Rules, chosen_rules, row_store
 from refsvm.solver.shrinking import NoShrinking, Restriction
@@ -253,7 +253,11 @@ def test_the_point_is_looked_at_where_a_rule_is_the_users():
     guards = [FreshGradient()]
     assert with_rules(guards, RULES) is guards
     for rules in (RULES._replace(selector=Given()), RULES._replace(stop=Never())):
-        assert [type(guard) for guard in with_rules(guards, rules)] == [FeasiblePoint, FreshGradient]
+        assert [type(guard) for guard in with_rules(guards, rules)] == [
+            FeasiblePoint,
+            ChosenPair,
+            FreshGradient,
+        ]
 
 
 # -- a run with other guards -------------------------------------------------------------------------------------------

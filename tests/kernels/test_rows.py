@@ -254,7 +254,7 @@ def test_nothing_is_subtracted_from_rows_that_variables_share():
     """Compiled sums take numbers; `np.bincount` of nothing counts in integers."""
     fastest()
     X = np.array([[0.0], [1.0], [3.0]])
-    rows = stored_rows(DualProblem.regression(X, X[:, 0]).gram, 1.0)
+    rows = stored_rows(DualProblem.regression(X, X[:, 0], kernel="linear").gram, 1.0)
     rows.fetch(np.arange(6))
     target, nothing = np.ones(6), np.array([], dtype=np.int64)
     rows.subtract(target, nothing, np.array([]))

@@ -35,7 +35,7 @@ def test_a_file_brings_the_path_back(name: str, tmp_path: Path) -> None:
 def test_sparse_examples_stay_sparse(tmp_path: Path) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     X, y, _ = SETS["overlapping, linear"]
-    path = regularization_path(sparse.csr_array(X), y, C_max=10.0)
+    path = regularization_path(sparse.csr_array(X), y, kernel="linear", C_max=10.0)
     save_path(path, tmp_path / "path.npz")
     again = load_path(tmp_path / "path.npz")
     assert sparse.issparse(again.problem.gram.X)

@@ -8,6 +8,7 @@ import time
 import warnings
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from refsvm.paths import ErrorCurve, track
 from refsvm.paths.recorder import PathRecorder
 from refsvm.trackers import backup
 
-from ..settings import needs_numba
+from ..settings import interrupted, needs_numba
 from .sets import small, solved
 
 pytest.importorskip("scipy")
@@ -36,7 +37,7 @@ X, Y, KERNEL = SETS["overlapping, rbf"]
         ({"X": np.where(X > 2, np.nan, X)}, "NaN"),
         ({"kernel": Sigmoid(gamma=0.5, coef0=-1.0)}, "not positive semi-definite"),
         ({"cache_mb": 0.001}, "does not hold the kernel matrix of 36 examples"),
-        ({"tracker": "svmp"}, "is not a PathTracker"),
+        ({"tracker": "smvp"}, "did you mean 'svmp'"),
         ({"engine": "fortran"}, 'choose "auto", "numba" or "numpy"'),
         ({"sample_weight": -np.ones(36)}, "must not be negative"),
         ({"sample_weight": (Y > 0) * 1.0}, "All examples of class -1 have weight 0"),
@@ -94,7 +95,8 @@ def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(
     by_limit = {"max_events": "max_events was reached", "time": "time_limit was reached"}
     said = pytest.warns(UserWarning, match=by_limit[limit]) if limit in by_limit else nullcontext()
     with said:  # what the user ends is told by the status
-        path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2, callback=press, **arguments)
+        ask = partial(regularization_path, X, Y, kernel=KERNEL, C_max=1e2, callback=press, **arguments)
+        path = interrupted(ask) if limit == "interrupt" else ask()
     expected = {
         "callback": Status.CALLBACK,
         "max_events": Status.MAX_ITER,
@@ -128,30 +130,31 @@ def test_a_start_that_is_stopped_leaves_an_empty_path(limit: str, monkeypatch: p
         else nullcontext()
     )
     with said:
-        path = regularization_path(X, Y, kernel=Linear(), C_min=1e3, C_max=1e4, time_limit=time_limit)
+        ask = partial(regularization_path, X, Y, kernel=Linear(), C_min=1e3, C_max=1e4, time_limit=time_limit)
+        path = interrupted(ask) if limit == "interrupt" else ask()
     assert path.status is (Status.TIME_LIMIT if limit == "time" else Status.INTERRUPTED)
     assert len(path.C) == len(path.events) == path.kkt_audit().points == 0
     assert repr(path) == f"RegularizationPath(0 breakpoints, {path.status.name})"
-    for ask in (lambda: path.alpha(60.0), lambda: path.validation_error(X, Y), lambda: path.objective(60.0)):
+    asked = (lambda: path.alpha(60.0), lambda: path.validation_error(X, Y), lambda: path.objective(60.0))
+    for each in asked:
         with pytest.raises(ValueError, match="The path is empty, as no optimum was found at C_min"):
-            ask()
+            each()
 
 
 def test_a_repair_that_is_stopped_leaves_the_points_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
-    def interrupted(*arguments: Any, **options: Any) -> Any:
+    def stopped(*arguments: Any, **options: Any) -> Any:
         return replace(solve(*arguments, **options), status=Status.INTERRUPTED, alpha=np.zeros(len(Y)))
 
     def spoil(point: Any) -> None:
         seen.append(point)
         if len(seen) == 8:
             point.scaled[:] = point.scaled[::-1].copy()  # the array of the tracker itself
-            monkeypatch.setattr(backup, "solve", interrupted)
+            monkeypatch.setattr(backup, "solve", stopped)
 
-    path = regularization_path(
-        X, Y, kernel=KERNEL, C_max=1e2, callback=spoil, engine="numpy", tracker=SVMP(refresh=1)
-    )
+    options: dict[str, Any] = {"callback": spoil, "engine": "numpy", "tracker": SVMP(refresh=1)}
+    path = interrupted(regularization_path, X, Y, kernel=KERNEL, C_max=1e2, **options)
     assert path.status is Status.INTERRUPTED
     assert len(path.C) == 9
     assert path.kkt_audit().worst <= 1e-9
@@ -165,7 +168,9 @@ def test_ctrl_c_while_the_path_is_put_together_loses_nothing(monkeypatch: pytest
         return honest(recorder)
 
     monkeypatch.setattr(PathRecorder, "record", pressed)
-    assert len(regularization_path(X, Y, kernel=KERNEL, C_max=1e2).C) > 20
+    path = interrupted(regularization_path, X, Y, kernel=KERNEL, C_max=1e2)
+    assert len(path.C) > 20
+    assert path.C[-1] == 1e2
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e4, 1e6, 1e8])
@@ -180,7 +185,7 @@ def test_features_without_a_scale_end_in_time_with_a_sentence(scale: float) -> N
     assert path.kkt_audit().worst <= 1e-5
     if path.status is Status.CONVERGED:
         assert path.C[-1] == 80.0
-        problem = DualProblem.classification(examples, labels, C=5.0)
+        problem = DualProblem.classification(examples, labels, kernel="linear", C=5.0)
         assert problem.duality_gap(path.alpha(5.0)) <= 1e-5 * path.objective(5.0)
 
 
@@ -196,7 +201,9 @@ def test_an_unbalanced_path_is_mended_and_seen() -> None:
         for C in path.C.tolist():
             alpha = path.alpha(C)
             assert abs(alpha.sum()) <= 1e-12 * np.abs(alpha).sum()
-            gap = DualProblem.classification(features, labels, C=C * weights).duality_gap(alpha)
+            gap = DualProblem.classification(features, labels, kernel="linear", C=C * weights).duality_gap(
+                alpha
+            )
             assert gap <= 1e-6 * path.objective(C)
     value = path.record.value.copy()
     value[0] *= 1.0 + 1e-4

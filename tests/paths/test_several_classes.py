@@ -240,12 +240,15 @@ def test_wrong_arguments_are_refused_with_a_sentence():
         (lambda: path.predict(X, 99.0), "outside of the path"),
         (lambda: path.validation_error(X, np.where(y == "ant", "eel", y)), "none of the classes of the path"),
         (lambda: path.validation_error(X, y[1:]), "expected 21 labels"),
-        (lambda: regularization_path(X, y, sample_weight=-np.ones(len(y))), "must not be negative"),
-        (lambda: regularization_path(X, y, sample_weight=(y != "ant") * 1.0), "class 'ant' have weight 0"),
-        (lambda: regularization_path(X, y, C_min=2.0, C_max=1.0), "not below C_max"),
-        (lambda: regularization_path(X, y, cache_mb=1e-6), "does not hold the kernel matrix"),
-        (lambda: regularization_path(X, y[1:]), "labels"),
-        (lambda: cross_validate_path(X[y == "bee"], y[y == "bee"]), "single class, 'bee'"),
+        (lambda: regularization_path(X, y, kernel="linear", sample_weight=-np.ones(len(y))), "must not be negative"),
+        (
+            lambda: regularization_path(X, y, kernel="linear", sample_weight=(y != "ant") * 1.0),
+            "class 'ant' have weight 0",
+        ),
+        (lambda: regularization_path(X, y, kernel="linear", C_min=2.0, C_max=1.0), "not below C_max"),
+        (lambda: regularization_path(X, y, kernel="linear", cache_mb=1e-6), "does not hold the kernel matrix"),
+        (lambda: regularization_path(X, y[1:], kernel="linear"), "labels"),
+        (lambda: cross_validate_path(X[y == "bee"], y[y == "bee"], kernel="linear"), "single class, 'bee'"),
     ]:  # fmt: skip
         with pytest.raises(ValueError, match=sentence):
             call()

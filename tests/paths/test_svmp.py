@@ -85,10 +85,10 @@ def test_bundled_sets_agree_with_libsvm(name: str) -> None:
 def test_linear_kernels_with_many_dependent_points(name: str) -> None:
     """LIBSVM takes minutes on these at a tight tolerance; the duality gap needs no peer."""
     X, y = standardised(name)
-    path = regularization_path(X, y, C_min=1e-3, C_max=1e2)
+    path = regularization_path(X, y, kernel="linear", C_min=1e-3, C_max=1e2)
     assert path.kkt_audit().worst <= 1e-6
     for C in (0.02, 0.9, 60.0):
-        problem = DualProblem.classification(X, y, C=C)
+        problem = DualProblem.classification(X, y, kernel="linear", C=C)
         assert problem.duality_gap(path.alpha(C)) <= 1e-7 * problem.objective(path.alpha(C))
 
 
@@ -142,7 +142,7 @@ def _objective(problem: DualProblem) -> float:
 
 def test_without_left_points_alpha_stays() -> None:
     X, y, _ = SETS["separable"]
-    path = regularization_path(X, y, C_min=1e-3, C_max=1e4)
+    path = regularization_path(X, y, kernel="linear", C_min=1e-3, C_max=1e4)
     assert path.record.kind[-1] == "end"
     np.testing.assert_allclose(path.alpha(1e3), path.alpha(1e4), rtol=1e-6)
 

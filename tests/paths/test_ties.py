@@ -51,5 +51,7 @@ def test_closed_interval_of_the_intercept(seed: int) -> None:
     X = rng.integers(-span, span + 1, size=(n, d)).astype(float)
     y = rng.choice([-1, 1], size=n)
     y[:2] = 1, -1
-    path = regularization_path(X, y, C_min=1e-3, C_max=1e3, tracker=SVMP(algebra=SVD()), merge=False)
+    path = regularization_path(
+        X, y, kernel="linear", C_min=1e-3, C_max=1e3, tracker=SVMP(algebra=SVD()), merge=False
+    )
     assert "backup" not in path.record.kind

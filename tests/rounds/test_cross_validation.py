@@ -30,7 +30,7 @@ from refsvm.datasets import load, make_banana, make_ringnorm, make_waveform
 from refsvm.rounds import runner
 from refsvm.rounds.folds import fold_numbers
 
-from ..settings import FAST, needs_numba
+from ..settings import FAST, interrupted, needs_numba
 
 
 def sets():
@@ -129,7 +129,7 @@ def test_control_c_keeps_the_rounds_that_are_done():
     X, y, kernel = SETS["heart"]
     options = {"kernel": kernel, "folds": 8, "engine": "numpy", "rng": 0}
     Pressing.made.clear()
-    result = cross_validate(X, y, seeder=Pressing(), **options)
+    result = interrupted(cross_validate, X, y, seeder=Pressing(), **options)
     assert result.status is Status.INTERRUPTED
     assert [each.fold for each in result.rounds] == [0, 1]
     assert not result.is_complete
@@ -137,7 +137,10 @@ def test_control_c_keeps_the_rounds_that_are_done():
     assert (whole.status, whole.is_complete) == (Status.CONVERGED, True)
     assert np.array_equal(result.decision_values[done], whole.decision_values[done])
     assert np.isnan(result.decision_values[~done]).all()
-    assert result.error == (whole.predictions != y)[done].mean()
+    assert np.isnan(result.error)
+    wrong = (whole.predictions != y)[done].sum()
+    assert result.error_bounds == (wrong / len(y), (wrong + (~done).sum()) / len(y))
+    assert whole.error_bounds == (whole.error, whole.error)
     assert np.array_equal(result.predictions[~done], y[~done])
     assert np.array_equal(result.errors[:2], whole.errors[:2])
     assert np.isnan(result.errors[2:]).all()
@@ -148,7 +151,8 @@ def test_control_c_keeps_the_rounds_that_are_done():
 def test_control_c_ends_compiled_rounds_too():
     X, y, kernel = SETS["heart"]
     Pressing.made.clear()
-    result = cross_validate(X, y, kernel=kernel, folds=100, seeder=Pressing(), engine="numba", rng=0)
+    options = {"kernel": kernel, "folds": 100, "seeder": Pressing(), "engine": "numba", "rng": 0}
+    result = interrupted(cross_validate, X, y, **options)
     assert result.status is Status.INTERRUPTED
     assert 0 < len(result.rounds) < 100
 
@@ -191,6 +195,8 @@ def test_a_time_limit_holds_for_all_rounds(engine, monkeypatch):
         result = cross_validate(X, y, folds=4, time_limit=1e-9, **options)
     assert {each.status for each in result.rounds} == {Status.TIME_LIMIT}
     assert result.status is Status.TIME_LIMIT
+    assert not result.is_known.any()  # machines that are not trained say nothing
+    assert result.error_bounds == (0.0, 1.0)
 
 
 def test_the_steps_on_all_examples_are_counted():
@@ -345,8 +351,8 @@ class StandIn:
         ({"folds": StandIn}, "folds=StandIn is a class; pass an instance of it"),
         ({"rng": "x"}, "rng='x' seeds no generator"),
         ({"rng": -1}, "rng=-1 seeds no generator"),
-        ({"seeder": "SIR"}, "seeder='SIR' is not a Seeder"),
-        ({"seeder": SIR}, "is not a Seeder; pass an instance of one"),
+        ({"seeder": "SIR"}, "seeder='SIR' is unknown; "),
+        ({"seeder": KKTGap}, "is not a Seeder; pass an instance of one"),
         ({"C": -1.0}, "C=-1.0 is not positive"),
         ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
         ({"y": np.ones(200)}, "y holds a single class"),

@@ -150,7 +150,7 @@ def test_zero_alpha_of_two_classes_where_both_ends_of_the_intercept_meet(x, C, r
     # every α is 0 or C, and max G over I_up is min G over I_down: without r, one of the two, b is anything in between
     X, y = np.array(x)[:, None], np.array([-1, 1] * 3)
     loo = leave_one_out(X, y, kernel=Linear(), C=C, checks="zero alpha", stop=EXACT, engine=FAST)
-    rounds = Rounds(DualProblem.classification(X, y, C=C), stop=EXACT, engine="numpy")
+    rounds = Rounds(DualProblem.classification(X, y, kernel="linear", C=C), stop=EXACT, engine="numpy")
     assert rounds.solve(rounds.problem.without(r)).decision_values[r] == pytest.approx(expected)
     assert loo.decision_values[r] == pytest.approx(expected)
 
@@ -357,7 +357,7 @@ def test_targets_have_no_classes_to_share():
     with pytest.raises(
         ValueError, match="stratified=True shares classes among the folds, and regression has none"
     ):
-        cross_validate(X, y, epsilon=0.1, stratified=True)
+        cross_validate(X, y, kernel="linear", epsilon=0.1, stratified=True)
 
 
 @pytest.mark.parametrize("task", every_task())
@@ -374,7 +374,7 @@ def test_a_limit_leaves_the_rest_undecided(task):
     assert not loo.is_complete
     assert 0 < loo.is_known.sum() < len(loo.labels) or task == "classes"
     score = loo.rmse if task == "regression" else loo.error
-    assert np.isnan(score) == (loo.is_known.sum() == 0)
+    assert np.isnan(score)
     assert seen[0][1] == (len(loo.labels) if task != "classes" else 3 * len(loo.labels))
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from refsvm import (
     RBF,
-    TOP,
     DualProblem,
     KKTGap,
     Linear,
@@ -44,7 +43,7 @@ def test_an_example_alone_in_its_class_is_wrong():
 
 
 def test_two_examples():
-    loo = leave_one_out(np.array([[0.0], [1.0]]), [-1, 1], engine=FAST)
+    loo = leave_one_out(np.array([[0.0], [1.0]]), [-1, 1], kernel="linear", engine=FAST)
     assert loo.predictions.tolist() == [1, -1]
     assert loo.error == 1.0
 
@@ -137,8 +136,8 @@ def test_any_two_numbers():
         ({"y": [1] * 30}, "single class"),
         ({"y": [1, -1]}, "y has shape"),
         ({"C": -1.0}, "C"),
-        ({"seeder": TOP}, "seeder=.* is not a Seeder"),
-        ({"stop": "kkt"}, "stop='kkt' is not a StoppingRule"),
+        ({"seeder": KKTGap}, "seeder=.* is not a Seeder"),
+        ({"stop": "kkt"}, "stop='kkt' is unknown; did you mean 'kkt-gap'"),
         ({"checks": ["zero"]}, "checks contains 'zero'; choose from 'zero alpha'"),
         ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
         ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of workers"),

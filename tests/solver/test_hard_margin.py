@@ -90,7 +90,7 @@ def test_rounding_of_the_gradient_condemns_no_separable_classes():
 
 
 def test_it_is_the_limit_of_large_penalties():
-    finite = solve(DualProblem.classification(APART, SIDE, C=1e6), stop=KKTGap(1e-9))
+    finite = solve(DualProblem.classification(APART, SIDE, kernel="linear", C=1e6), stop=KKTGap(1e-9))
     endless = solve(hard(APART, SIDE, Linear()), stop=KKTGap(1e-9))
     np.testing.assert_allclose(endless.alpha, finite.alpha, atol=1e-6)
     assert endless.intercept == pytest.approx(finite.intercept, abs=1e-7)
@@ -196,7 +196,7 @@ def test_boxes_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="cannot be reached"):
         DualProblem(gram, v, -1.0, zeros, np.where(np.arange(60) < 3, np.inf, 0.0))
     with pytest.raises(ValueError, match="C contains NaN"):
-        DualProblem.classification(APART, SIDE, C=np.full(60, np.nan))
+        DualProblem.classification(APART, SIDE, kernel="linear", C=np.full(60, np.nan))
 
 
 def test_a_feasible_point_of_an_open_box():

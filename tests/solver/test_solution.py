@@ -13,7 +13,6 @@ from refsvm import (
     HybridMaximumGain,
     KKTGap,
     MaximumGain,
-    MostViolatingPair,
     NewtonStep,
     PlanningAheadStep,
     Precomputed,
@@ -197,7 +196,7 @@ def test_planning_needs_a_selector_that_takes_candidates(selector):
     ("arguments", "words"),
     [
         ({"selector": NewtonStep()}, r"selector=NewtonStep\(\) is not a WorkingSetSelector"),
-        ({"selector": MostViolatingPair}, "pass an instance"),
+        ({"selector": NewtonStep}, "pass an instance"),
         ({"selector": "second order"}, "selector='second order'"),
         ({"step": SecondOrder()}, "is not a StepRule"),
         ({"stop": 1e-3}, "stop=0.001 is not a StoppingRule"),

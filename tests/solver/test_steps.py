@@ -79,6 +79,7 @@ def test_what_is_no_pair_of_numbers_raises_and_the_rules_are_named(answer):
     assert repr(Answering(answer)) in failure.value.__notes__[0]
 
 
+@pytest.mark.filterwarnings("ignore:The selector returned")
 @pytest.mark.parametrize("answer", [[0, 1], np.array([-1, -1]), (np.int32(1), np.uint8(2))], ids=repr)
 def test_two_whole_numbers_are_a_pair_in_whatever_they_come(answer):
     assert solve(PLAIN, selector=Answering(answer), shrinking=False, max_iter=9).iterations >= 2

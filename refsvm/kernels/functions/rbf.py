@@ -47,12 +47,17 @@ class RBF(Kernel):
     (array([[0.1353]]), array([[1.4142, 0.    ]]))
     """
 
-    gamma: float | Sequence[float] | np.ndarray
+    gamma: float | Sequence[float] | np.ndarray = None  # type: ignore[assignment]  # refused with a sentence
     name = "rbf"
     is_psd = is_bounded = has_unit_diagonal = supports_float32 = True
 
     def __post_init__(self) -> None:
         gamma: Any = self.gamma
+        if gamma is None or (isinstance(gamma, str) and gamma in ("scale", "auto")):
+            raise ValueError(
+                f"gamma={gamma!r} is not a number; RBF needs one, such as RBF(0.5). 'scale' is of data, and belongs "
+                "to a kernel that is given by name: kernel='rbf', gamma='scale'."
+            )
         if isinstance(gamma, str) or not np.iterable(gamma):
             not_negative("gamma", gamma)
         else:

@@ -9,6 +9,7 @@ import numpy as np
 from refsvm._checks import positive
 from refsvm.formulations import signed
 from refsvm.kernels.checked import matrix_given
+from refsvm.kernels.names import asked
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.paths.roc_curve import CostPath
 from refsvm.problem import DualProblem
@@ -18,7 +19,10 @@ def cost_path(
     X: Any = None,
     y: Any = None,
     *,
-    kernel: Any = None,
+    kernel: Any = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     gram: Any = None,
     C: float = 1.0,
     **options: Any,
@@ -31,7 +35,7 @@ def cost_path(
 
     Parameters
     ----------
-    X, y, kernel, gram
+    X, y, kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`.
     C : float
         The sum of both penalties, finite.
@@ -63,7 +67,7 @@ def cost_path(
     >>> curve.fpr[[0, -1]], curve.tpr[[0, -1]]
     (array([0., 1.]), array([0., 1.]))
     """
-    K, C = matrix_given(X, kernel, gram), positive("C", C)
+    K, C = matrix_given(X, asked(kernel, gamma, degree, coef0), gram), positive("C", C)
     classes, labels = signed(y, K.n)
     whole = DualProblem.classification(y=labels, gram=K, C=C)
     zero = np.zeros(whole.n)

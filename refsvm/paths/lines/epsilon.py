@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.kernels.checked import matrix_given
+from refsvm.kernels.names import asked
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.problem import DualProblem
@@ -17,7 +18,10 @@ def epsilon_path(
     y: Any = None,
     *,
     epsilon: tuple[float, float],
-    kernel: Any = None,
+    kernel: Any = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     gram: Any = None,
     C: float | np.ndarray = 1.0,
     **options: Any,
@@ -60,7 +64,7 @@ def epsilon_path(
     >>> path.n_support(1.0), path.n_support(0.1), bool(path.kkt_audit().worst < 1e-8)
     (0, 7, True)
     """
-    K = matrix_given(X, kernel, gram)
+    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
     widest, narrowest = epsilon
     start, end = (DualProblem.regression(y=y, gram=K, C=C, epsilon=each) for each in (widest, narrowest))
     return parametric_path(start, end, t=epsilon, **options)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.kernels.checked import matrix_given
+from refsvm.kernels.names import asked
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.problem import DualProblem
@@ -16,7 +17,10 @@ def nu_path(
     X: Any = None,
     *,
     nu: tuple[float, float],
-    kernel: Any = None,
+    kernel: Any = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     gram: Any = None,
     weights: float | np.ndarray = 1.0,
     **options: Any,
@@ -25,7 +29,7 @@ def nu_path(
 
     Parameters
     ----------
-    X, kernel, gram, weights
+    X, kernel, gamma, degree, coef0, gram, weights
         As in `DualProblem.one_class`.
     nu : (float, float)
         ν at both ends, in (0, 1]; it may rise or fall.
@@ -56,7 +60,7 @@ def nu_path(
     >>> (path.decision_function(np.array([[5.0]]), 0.3) < 0.0).tolist(), path.alpha(0.5).sum().round(12).tolist()
     ([True], 2.0)
     """
-    K = matrix_given(X, kernel, gram)
+    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
     first, last = nu
     start, end = (DualProblem.one_class(gram=K, nu=each, weights=weights) for each in (first, last))
     return parametric_path(start, end, t=nu, **options)

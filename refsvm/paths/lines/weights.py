@@ -7,6 +7,7 @@ from typing import Any
 
 from refsvm.formulations import signed
 from refsvm.kernels.checked import matrix_given
+from refsvm.kernels.names import asked
 from refsvm.paths.parametric import ParametricPath
 from refsvm.paths.parametric_path import parametric_path
 from refsvm.problem import DualProblem
@@ -17,7 +18,10 @@ def weight_path(
     y: Any = None,
     *,
     C: tuple[Any, Any],
-    kernel: Any = None,
+    kernel: Any = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
     gram: Any = None,
     **options: Any,
 ) -> ParametricPath:
@@ -27,7 +31,7 @@ def weight_path(
 
     Parameters
     ----------
-    X, y, kernel, gram
+    X, y, kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`.
     C : (float or ndarray of shape (n,), float or ndarray of shape (n,))
         The penalties at t = 0 and at t = 1, finite.
@@ -58,7 +62,7 @@ def weight_path(
     >>> path.alpha(0.0)[3], path.alpha(0.5)[3].round(3)
     (np.float64(0.0), np.float64(1.0))
     """
-    K = matrix_given(X, kernel, gram)
+    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
     first, last = C
     classes, labels = signed(y, K.n)
     start, end = (DualProblem.classification(y=labels, gram=K, C=each) for each in (first, last))

@@ -1,0 +1,50 @@
+"""A shell completes data, kernels and rules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from refsvm.cli.choices import SELECTORS
+from refsvm.kernels.names import KERNELS
+
+
+def completed(*words, folder=None):
+    """Return what bash is offered for the last word."""
+    variables = {
+        **os.environ,
+        "_REFSVM_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(["refsvm", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    found = subprocess.run(
+        [sys.executable, "-m", "refsvm"], env=variables, cwd=folder, capture_output=True, text=True, check=True,
+        timeout=300,
+    )  # fmt: skip
+    return found.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["compare", "hea"], {"heart"}),
+        (["compare", "heart", "ches"], {"chessboard"}),
+        (["loo", "heart", "--kernel", ""], {*KERNELS}),
+        (["fit", "heart", "--selector", "max"], {"maximum-gain"}),
+        (["compare", "heart", "--selectors", "mvp,max"], {"mvp,maximum-gain"}),
+        (["cv", "heart", "--seeders", "a"], {"active-set", "ato", "avg"}),
+    ],
+)
+def test_names_are_completed(words, expected, tmp_path):
+    assert set(completed(*words, folder=tmp_path)) == expected
+
+
+def test_files_and_folders_are_completed(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine.csv").touch()
+    assert completed("loo", "fol", folder=tmp_path) == ["folder/"]
+    assert completed("loo", "folder/m", folder=tmp_path) == ["folder/mine.csv"]
+    assert "mvp" in SELECTORS

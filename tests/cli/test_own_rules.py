@@ -1,0 +1,77 @@
+"""A rule of the user's by FILE.py:NAME."""
+
+from __future__ import annotations
+
+import pytest
+
+from .commands import json_of, refused, run, works
+
+MINE = """
+from dataclasses import dataclass
+
+import numpy as np
+
+from refsvm import NewtonStep, Seeder, WorkingSetSelector
+from refsvm.problem import most_violating_pair
+
+
+@dataclass(frozen=True)
+class Mine(WorkingSetSelector):
+    def select(self, state):
+        i, j, gap = most_violating_pair(state.alpha, state.gradient, state.lower, state.upper)
+        return i, j
+
+
+class Half(NewtonStep):
+    def length(self, state, i, j):
+        return 0.5 * super().length(state, i, j)
+
+
+number = 3
+"""
+
+
+@pytest.fixture
+def mine(write):
+    return write("mine.py", MINE)
+
+
+def test_a_selector_of_a_file_is_compared(mine):
+    chosen = ["--engines", "numpy", "--selectors", f"mvp,{mine}:Mine"]
+    first, second = json_of("compare", "heart", *chosen)["runs"]
+    assert second["selector"] == f"{mine}:Mine"
+    assert (first["iterations"], first["objective"]) == (second["iterations"], second["objective"])
+    assert f"{mine}:Mine" in works("compare", "heart", "thyroid", *chosen, "--steps", f"{mine}:Half").stdout
+
+
+def test_without_a_twin_it_is_left_out_of_compiled_code(mine):
+    pytest.importorskip("numba")
+    result = run("compare", "heart", "--selectors", f"{mine}:Mine")
+    assert result.exit_code == 0
+    assert "Mine, newton, numba left out:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("{}:Min", "has no Min; did you mean Mine?"),
+        ("{}:number", "is no WorkingSetSelector; derive it from refsvm.WorkingSetSelector"),
+        ("{}:Half", "is no WorkingSetSelector"),
+        ("{}:WorkingSetSelector", "is no WorkingSetSelector"),
+        ("nothing.py:Mine", "there is no file 'nothing.py'; check spelling and folder."),
+    ],
+)
+def test_refusals_name_the_file(mine, name, sentence):
+    assert sentence in refused("compare", "heart", "--selectors", name.format(mine))
+
+
+def test_a_file_that_fails_is_told(write):
+    path = write("broken.py", "import nothing_of_this_name")
+    said = refused("compare", "heart", "--selectors", f"{path}:Mine")
+    assert "ends with ModuleNotFoundError: No module named 'nothing_of_this_name'." in said
+
+
+def test_other_names_are_of_tables_alone(mine):
+    assert "no engine of yours can be given; choose from" in refused(
+        "loo", "heart", "--engine", f"{mine}:Mine"
+    )
