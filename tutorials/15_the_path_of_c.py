@@ -104,8 +104,8 @@ for C in (1.5, 5.0, 20.0):
 # --------------------
 #
 # Give every example a twin. The optimum as a function is the same at half the :math:`C`, but :math:`\alpha` is not
-# unique any more: a pair may share its weight in many ways. The matrix of the linear system is singular, and the
-# rule of 2004 has no answer:
+# unique any more: a pair may share its weight in many ways. The matrix of the linear system is singular, and
+# Hastie's rule has no answer:
 
 twice = np.repeat(banana.X, 2, axis=0), np.repeat(banana.y, 2)
 try:

@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 
 import figures
+import front
 import pictures
 import summary
 from docutils import nodes
@@ -240,6 +241,7 @@ def setup(app):
     app.add_directive("endfold", EndFold)
     app.connect("doctree-read", link_rules)
     gen_rst.jupyter_notebook, gen_rst.execute_script, gen_rst.codestr2rst = notebook, executed, set_code
+    front.draw_front()
     pictures.draw_all(Path(app.srcdir) / "_static")
     summary.draw_summary(Path(app.srcdir) / "_static")
     return {"parallel_read_safe": True}
