@@ -348,9 +348,9 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 # .. admonition:: Known elsewhere as
 #
 #    *Lagrange multipliers* or *dual variables* for the prices; *Wolfe dual* for the problem in them;
-#    *complementary slackness* for the table above; the *kernel trick* for the exchange of the inner product. Most texts write :math:`a_i=y_i\alpha_i\ge0` and
-#    :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`;
-#    so does LIBSVM.
+#    *complementary slackness* for the table above; the *kernel trick* for the exchange of the inner product. Most texts
+#    write :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise
+#    :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`; so does LIBSVM.
 #
 # Exercises
 # ---------

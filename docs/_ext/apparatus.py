@@ -35,7 +35,9 @@ OTHER_SENSES = {
 @cache
 def terms() -> dict[str, re.Pattern[str]]:
     """Return the pattern of each term of the glossary."""
-    entries = re.search(r"(?s)```\{glossary\}\n(.*?)\n```", (DOCS / "glossary.md").read_text(encoding="utf-8"))[1]
+    entries = re.search(
+        r"(?s)```\{glossary\}\n(.*?)\n```", (DOCS / "glossary.md").read_text(encoding="utf-8")
+    )[1]
     return {line: pattern(line) for line in entries.split("\n") if re.match(r"\S", line)}
 
 
@@ -91,10 +93,20 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     for term, form in terms().items():
         for leaf in doctree.findall(nodes.Text):
             is_emphasised = isinstance(leaf.parent, nodes.emphasis)
-            found = (pattern(term, emphasised=True) if is_emphasised else form).search(leaf) if said_in(leaf) else None
+            found = (
+                (pattern(term, emphasised=True) if is_emphasised else form).search(leaf)
+                if said_in(leaf)
+                else None
+            )
             if found:
                 noted[term] = section_of(leaf)
-                name = {"refdomain": "std", "reftype": "term", "reftarget": term, "refexplicit": True, "refwarn": True}
+                name = {
+                    "refdomain": "std",
+                    "reftype": "term",
+                    "reftarget": term,
+                    "refexplicit": True,
+                    "refwarn": True,
+                }
                 shown = nodes.inline("", found[0], classes=["term"])
                 parts = nodes.Text(leaf[: found.start()]), addnodes.pending_xref("", shown, **name)
                 leaf.parent.replace(leaf, [*parts, nodes.Text(leaf[found.end() :])])
@@ -103,7 +115,13 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     for symbol, anchor in symbols().items():
         for formula in doctree.findall(nodes.math):
             if formula.astext() == symbol and said_in(formula):
-                name = {"refdomain": "std", "reftype": "ref", "reftarget": anchor, "refexplicit": True, "refwarn": True}
+                name = {
+                    "refdomain": "std",
+                    "reftype": "ref",
+                    "reftarget": anchor,
+                    "refexplicit": True,
+                    "refwarn": True,
+                }
                 formula.replace_self(addnodes.pending_xref("", formula.deepcopy(), **name))
                 break
 
@@ -112,16 +130,26 @@ def link_chapters(app: Any, doctree: nodes.document) -> None:
     """Link the numbers of chapters that stand in brackets behind a definition of the glossary."""
     if app.env.docname != "glossary":
         return
-    stems = {int(file.stem[:2]): file.stem for file in sorted((DOCS.parent / "tutorials").glob("[0-9][0-9]_*.py"))}
+    stems = {
+        int(file.stem[:2]): file.stem for file in sorted((DOCS.parent / "tutorials").glob("[0-9][0-9]_*.py"))
+    }
     for leaf in list(doctree.findall(nodes.Text)):
         found = re.search(r"\[([\d, ]+)\]$", leaf)
         if not found or not said_in(leaf):
             continue
         parts: list[nodes.Node] = [nodes.Text(leaf[: found.start()] + "[")]
         for number in map(int, found[1].split(", ")):
-            name = {"refdomain": "std", "reftype": "doc", "reftarget": f"/{BOOK}{stems[number]}", "refexplicit": True}
+            name = {
+                "refdomain": "std",
+                "reftype": "doc",
+                "reftarget": f"/{BOOK}{stems[number]}",
+                "refexplicit": True,
+            }
             shown = nodes.inline("", str(number))
-            parts += [addnodes.pending_xref("", shown, refwarn=True, refdoc="glossary", **name), nodes.Text(", ")]
+            parts += [
+                addnodes.pending_xref("", shown, refwarn=True, refdoc="glossary", **name),
+                nodes.Text(", "),
+            ]
         leaf.parent.replace(leaf, [*parts[:-1], nodes.Text("]")])
 
 
@@ -167,9 +195,14 @@ def fill_index(app: Any, doctree: nodes.document, docname: str) -> None:
             for page, anchor, title in uses:
                 uri = f"{app.builder.get_relative_uri(docname, page)}#{anchor}"
                 number = str(int(page.removeprefix(BOOK)[:2]))
-                line += [nodes.reference("", number, refuri=uri, internal=True, reftitle=title), nodes.Text(", ")]
+                line += [
+                    nodes.reference("", number, refuri=uri, internal=True, reftitle=title),
+                    nodes.Text(", "),
+                ]
             line.pop()
-            letters.setdefault(name[0].upper(), nodes.bullet_list(classes=["simple"])).append(nodes.list_item("", line))
+            letters.setdefault(name[0].upper(), nodes.bullet_list(classes=["simple"])).append(
+                nodes.list_item("", line)
+            )
         parts: list[nodes.Node] = []
         for letter, listed in letters.items():
             parts += [nodes.rubric("", letter), listed]

@@ -14,7 +14,8 @@ __all__ = ["FILE", "drawn", "moments"]
 FILE = Path(__file__).parents[1] / "_static" / "front.svg"
 OPTIONS = Stepper(C=10.0, selector="second-order")
 LOOK = """
-svg { font: 12px system-ui, sans-serif; } .frame { fill: #fff; stroke: #999; } .boundary { stroke: #222; stroke-width: 2; }
+svg { font: 12px system-ui, sans-serif; } .frame { fill: #fff; stroke: #999; }
+.boundary { stroke: #222; stroke-width: 2; }
 .margin { stroke: #222; stroke-dasharray: 4 3; } .boundary, .margin { fill: none; }
 .negative { fill: #0072b2; stroke: #0072b2; } .positive { fill: #d55e00; stroke: #d55e00; }
 """

@@ -1,4 +1,4 @@
-"""Papers: ``.. bibtex:: platt1998`` prints entries of ``refsvm.bib``, and the year of a paper named in a text is linked.
+"""Papers: ``.. bibtex:: platt1998`` prints entries of ``refsvm.bib``, and the year of a paper in a text is linked.
 
 Chapters, pages and docstrings name a paper as a reader would, "R.-E. Fan, P.-H. Chen and C.-J. Lin (2005)"; nothing in
 them is markup, so ``help()`` and notebooks show the same words. Where the surname of a first author stands before the
@@ -93,7 +93,9 @@ def link(app: Any, doctree: nodes.document, docname: str) -> None:
                 if begin <= at < begin + len(leaf):
                     page, target = places[key]
                     uri = f"{app.builder.get_relative_uri(docname, page)}#{target}"
-                    year = nodes.reference("", str(leaf)[at - begin : at - begin + 4], refuri=uri, internal=True)
+                    year = nodes.reference(
+                        "", str(leaf)[at - begin : at - begin + 4], refuri=uri, internal=True
+                    )
                     parts += [nodes.Text(str(leaf)[done : at - begin]), year]
                     done = at - begin + 4
             begin += len(leaf)

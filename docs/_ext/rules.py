@@ -1,4 +1,4 @@
-"""All rules, read from the package, in Markdown within ``{eval-rst}``: ``.. rules::`` is a table, ``.. family::`` a map.
+"""All rules, read from the package, in Markdown within ``{eval-rst}``: a table, ``.. rules::``, and a map, ``.. family::``.
 
 A rule stands in both by its line in the ``__init__.py`` of its room. The map has a card for each decision; of each rule
 it links the page, the chapter that prints its file, and the code.
@@ -33,10 +33,13 @@ PARTS = {
 
 
 FAMILY = (
-    ("Which pair?", "07_which_pair", "choosing", selectors), ("How far?", "10_two_steps_at_once", "choosing", steps),
-    ("When to stop?", "06_when_it_is_over", "choosing", stopping), ("Where to begin?", "13_seeds_and_folds", "rounds", seeders),
-    ("What to leave out?", "08_rows_cache_shrinking", "choosing", solver), ("Every C?", "15_the_path_of_c", "lines", trackers),
-)  # fmt: skip
+    ("Which pair?", "07_which_pair", "choosing", selectors),
+    ("How far?", "10_two_steps_at_once", "choosing", steps),
+    ("When to stop?", "06_when_it_is_over", "choosing", stopping),
+    ("Where to begin?", "13_seeds_and_folds", "rounds", seeders),
+    ("What to leave out?", "08_rows_cache_shrinking", "choosing", solver),
+    ("Every C?", "15_the_path_of_c", "lines", trackers),
+)
 """The decisions of a solve: the question, the chapter and the page that answer it, and the room of its rules."""
 
 
@@ -54,11 +57,14 @@ def family() -> Iterator[tuple[str, str, str, list[tuple[Any, str]]]]:
     """Yield question, chapter and page of each decision, and its rules, each with the chapter that prints it."""
     for question, chapter, page, room in FAMILY:
         if room is solver:
-            rules = list(dict.fromkeys(each for name in solver.__all__ if is_shrinking(each := getattr(solver, name))))
+            rules = list(
+                dict.fromkeys(each for name in solver.__all__ if is_shrinking(each := getattr(solver, name)))
+            )
         else:
             rules = rules_in(room)
         files = [rule.__module__.replace(".", "/") + ".py" for rule in rules]
-        yield question, chapter, page, [(rule, printed().get(file, chapter)) for rule, file in zip(rules, files, strict=True)]
+        chapters = [printed().get(file, chapter) for file in files]
+        yield question, chapter, page, list(zip(rules, chapters, strict=True))
 
 
 def is_shrinking(found: Any) -> bool:
@@ -97,7 +103,8 @@ class Family(SphinxDirective):
         text = ".. grid:: 1 2 3 3\n   :gutter: 2\n   :class-container: family\n\n"
         for question, chapter, page, rules in family():
             text += f"   .. grid-item-card:: {question}\n\n"
-            text += f"      :doc:`chapter {int(chapter[:2])} </gallery/tutorials/{chapter}>` · :doc:`page </{page}>`\n\n"
+            text += f"      :doc:`chapter {int(chapter[:2])} </gallery/tutorials/{chapter}>` · "
+            text += f":doc:`page </{page}>`\n\n"
             for rule, shown in rules:
                 module, name = rule.__module__, rule.__name__
                 code = f"`code <_modules/{module.replace('.', '/')}.html#{name}>`__"

@@ -55,7 +55,7 @@ def stands_in(term, text):
     [
         ("R.-E. Fan, P.-H. Chen and C.-J. Lin chose by second order (2005)", ["fan2005"]),
         ("S. Keerthi and colleagues, with E. Gilbert (2001, 2002)", ["keerthi2001", "keerthi2002"]),
-        ("T. Glasmachers and C. Igel chose by gain (2006), Glasmachers planned (2008)", ["glasmachers2006", "glasmachers2008"]),
+        ("T. Glasmachers and C. Igel (2006); Glasmachers planned (2008)", ["glasmachers2006", "glasmachers2008"]),
         ("G. Rätsch, T. Onoda, K.-R. Müller (2001)", ["ratsch2001"]),
         ("A graph of pairs (J. Platt and others, 2000)", ["platt2000"]),
         ("The sigmoid has two parameters (Platt, 2000)", ["platt2000sigmoid"]),
@@ -157,23 +157,23 @@ def test_the_map_names_a_chapter_that_prints_the_rule():
     chapters = {chapter.stem for chapter in CHAPTERS}
     found = list(rules.family())
     assert [len(of_decision) for *_, of_decision in found] == [7, 4, 4, 7, 4, 2]
-    assert all({chapter, *(shown for _, shown in of_decision)} <= chapters for _, chapter, _, of_decision in found)
+    assert all(
+        {chapter, *(shown for _, shown in of_decision)} <= chapters for _, chapter, _, of_decision in found
+    )
 
 
 def test_five_groups_hold_every_page_once():
     text = (DOCS / "index.md").read_text(encoding="utf-8")
     groups = re.findall(r"(?m)^\w+ <(\w+|gallery/tutorials/index)>$", text)
     assert len(groups) == 5
-    held = [
-        line
-        for group in groups[1:]
-        for line in re.search(r"(?s)\{toctree\}.*?\n\n(.*?)```", (DOCS / f"{group}.md").read_text(encoding="utf-8"))[1].split()
-    ]
+    texts = {group: (DOCS / f"{group}.md").read_text(encoding="utf-8") for group in groups[1:]}
+    tree = r"(?s)\{toctree\}.*?\n\n(.*?)```"
+    held = [line for page in texts.values() for line in re.search(tree, page)[1].split()]
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index", *groups}
     assert sorted(each for each in held if "/" not in each) == sorted(pages)
-    for group in groups[1:]:  # the table of a group names its pages
-        page = (DOCS / f"{group}.md").read_text(encoding="utf-8")
-        assert set(re.findall(r"\]\((\S+?)\.(?:md|rst)\)", page)) >= {each for each in held if each in page.split("toctree")[1].split()}
+    for page in texts.values():  # the table of a group names its pages
+        listed = set(page.split("toctree")[1].split()) & set(held)
+        assert set(re.findall(r"\]\((\S+?)\.(?:md|rst)\)", page)) >= listed
 
 
 def test_the_picture_of_the_first_page_is_that_of_a_run():
