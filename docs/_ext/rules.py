@@ -1,4 +1,4 @@
-"""All rules, read from the package, in Markdown within ``{eval-rst}``: a table, ``.. rules::``, and a map, ``.. family::``.
+"""All rules, read from the package, in ``{eval-rst}``: a table, ``.. rules::``, and a map, ``.. family::``.
 
 A rule stands in both by its line in the ``__init__.py`` of its room. The map has a card for each decision; of each rule
 it links the page, the chapter that prints its file, and the code.
