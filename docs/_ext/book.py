@@ -224,7 +224,7 @@ def link_rules(app, doctree):
         return
     for literal in list(doctree.findall(nodes.literal)):
         rule = getattr(refsvm, literal.astext(), None)
-        if isinstance(rule, type):
+        if isinstance(rule, type) and not isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
             target = {
                 "refdomain": "py",
                 "reftype": "class",
