@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from papers import named, papers
+from papers import named, papers, plain
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -38,7 +38,8 @@ def terms() -> dict[str, re.Pattern[str]]:
     entries = re.search(
         r"(?s)```\{glossary\}\n(.*?)\n```", (DOCS / "glossary.md").read_text(encoding="utf-8")
     )[1]
-    return {line: pattern(line) for line in entries.split("\n") if re.match(r"\S", line)}
+    lines = [line for line in entries.split("\n") if re.match(r"\S", line)]
+    return {line: pattern(line) for line in sorted(lines, key=len, reverse=True)}  # hinge loss before loss
 
 
 def pattern(term: str, *, emphasised: bool = False) -> re.Pattern[str]:
@@ -89,7 +90,7 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     noted: dict[str, tuple[str, str]] = {}
     for paragraph in doctree.findall(nodes.paragraph):
         for _, key in named(paragraph.astext()):
-            noted.setdefault(f"{papers()[key].author} {papers()[key].year}", section_of(paragraph))
+            noted.setdefault(f"{papers()[key].shown} {papers()[key].year}", section_of(paragraph))
     for term, form in terms().items():
         for leaf in doctree.findall(nodes.Text):
             is_emphasised = isinstance(leaf.parent, nodes.emphasis)
@@ -182,7 +183,7 @@ class BookIndex(SphinxDirective):
 def entries(noted: dict[str, dict[str, tuple[str, str]]]) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
     """Yield each term and paper with the chapter, anchor and section of its first use in each chapter."""
     names = {name for of_chapter in noted.values() for name in of_chapter}
-    for name in sorted(names, key=lambda name: name.lower()):
+    for name in sorted(names, key=lambda name: plain(name).lower()):
         yield name, [(page, *noted[page][name]) for page in sorted(noted) if name in noted[page]]
 
 
@@ -200,7 +201,7 @@ def fill_index(app: Any, doctree: nodes.document, docname: str) -> None:
                     nodes.Text(", "),
                 ]
             line.pop()
-            letters.setdefault(name[0].upper(), nodes.bullet_list(classes=["simple"])).append(
+            letters.setdefault(plain(name)[0].upper(), nodes.bullet_list(classes=["simple"])).append(
                 nodes.list_item("", line)
             )
         parts: list[nodes.Node] = []

@@ -219,8 +219,8 @@ typeset = gen_rst.codestr2rst
 
 
 def link_rules(app, doctree):
-    """Link the names of rules on the landing page to their pages."""
-    if app.env.docname != "index":
+    """Link the names of rules on the landing page and in the table of the rules to their pages."""
+    if app.env.docname not in {"index", "rules"}:
         return
     for literal in list(doctree.findall(nodes.literal)):
         rule = getattr(refsvm, literal.astext(), None)

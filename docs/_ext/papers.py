@@ -25,10 +25,13 @@ NEAR = 220
 
 
 class Paper(NamedTuple):
-    """An entry of the file: its key, the first author's surname, the year, a word that tells it apart, and its text."""
+    """An entry of the file: its key, the first author's surname without accents and with them, the year, a word that
+    tells it apart from others, and its text.
+    """
 
     key: str
     author: str
+    shown: str
     year: str
     said: str
     text: str
@@ -40,6 +43,14 @@ def plain(text: str) -> str:
     return "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
 
 
+def accented(authors: str) -> str:
+    r"""Return the first surname of a list of authors with Unicode's accents: Sch\"olkopf is Schölkopf."""
+    marks = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "v": "\u030c", "~": "\u0303"}
+    accent = r"\\([\"'`~]|v(?=\{))\{?(\w)\}?"
+    text = re.sub(accent, lambda found: found[2] + marks[found[1]], authors.split(",", maxsplit=1)[0])
+    return unicodedata.normalize("NFC", text)
+
+
 @cache
 def papers() -> dict[str, Paper]:
     """Return all entries by their keys."""
@@ -49,7 +60,9 @@ def papers() -> dict[str, Paper]:
         key = re.search(r"\{(\S+?),", text)[1]
         surname = plain(fields["author"]).split(",")[0]
         shown = re.sub(r" said = \{.*?\},", "", text)
-        found[key] = Paper(key, surname, fields["year"], fields.get("said", ""), shown)
+        found[key] = Paper(
+            key, surname, accented(fields["author"]), fields["year"], fields.get("said", ""), shown
+        )
     return found
 
 

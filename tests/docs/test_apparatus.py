@@ -85,6 +85,13 @@ def test_every_paper_that_is_named_has_its_entry_and_every_entry_is_named():
     assert set(papers.papers()) - seen == set()
 
 
+def test_surnames_keep_their_accents():
+    shown = {key: paper.shown for key, paper in papers.papers().items()}
+    assert [shown[key] for key in ("scholkopf2000", "torres2021", "bjorck1996", "demsar2006", "fan2005")] == [
+        "Schölkopf", "Torres-Barrán", "Björck", "Demšar", "Fan",
+    ]  # fmt: skip
+
+
 def test_every_entry_that_is_printed_is_there():
     printed = re.findall(r"```\{bibtex\} (.*)", (DOCS / "citing.md").read_text(encoding="utf-8"))
     assert len(printed) > 10
