@@ -65,7 +65,8 @@ def said_in(node: nodes.Node) -> bool:
     """Whether a piece of text, or a formula, is part of a sentence: of no title, link, code or formula."""
     barred = (
         nodes.title | nodes.reference | nodes.literal | nodes.literal_block | nodes.math | nodes.math_block | nodes.raw
-        | nodes.caption | nodes.rubric | addnodes.pending_xref | nodes.image | nodes.comment | addnodes.download_reference
+        | nodes.caption | nodes.rubric | nodes.image | nodes.comment | addnodes.pending_xref
+        | addnodes.download_reference
     )  # fmt: skip
     parent = node.parent
     while parent is not None:
