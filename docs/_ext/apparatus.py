@@ -114,17 +114,18 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
                 leaf.parent.replace(leaf, [*parts, nodes.Text(leaf[found.end() :])])
                 break
     app.env.refsvm_terms[docname] = noted
+
+
+def link_symbols(app: Any, doctree: nodes.document, docname: str) -> None:
+    """Link each symbol where it first stands alone in a chapter."""
+    if not re.fullmatch(BOOK + r"\d\d_\w+", docname):
+        return
+    there = app.builder.get_relative_uri(docname, "notation")
     for symbol, anchor in symbols().items():
         for formula in doctree.findall(nodes.math):
             if formula.astext() == symbol and said_in(formula):
-                name = {
-                    "refdomain": "std",
-                    "reftype": "ref",
-                    "reftarget": anchor,
-                    "refexplicit": True,
-                    "refwarn": True,
-                }
-                formula.replace_self(addnodes.pending_xref("", formula.deepcopy(), **name))
+                link = nodes.reference("", "", formula.deepcopy(), refuri=f"{there}#{anchor}", internal=True)
+                formula.replace_self(link)
                 break
 
 
@@ -159,14 +160,11 @@ def label_symbols(app: Any, doctree: nodes.document) -> None:
     """Give each row of the table of symbols the anchors of its symbols."""
     if app.env.docname != "notation":
         return
-    standard = app.env.get_domain("std")
     for row in doctree.findall(nodes.row):
         for formula in row.children[0].findall(nodes.math):
             anchor = symbols().get(formula.astext())
-            if anchor and anchor not in standard.labels:
+            if anchor:
                 formula["ids"].append(anchor)
-                standard.anonlabels[anchor] = "notation", anchor
-                standard.labels[anchor] = "notation", anchor, formula.astext()
 
 
 class Places(nodes.General, nodes.Element):
@@ -229,5 +227,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("env-purge-doc", forget)
     for function in (link_terms, link_chapters, label_symbols):
         app.connect("doctree-read", function)
+    app.connect("doctree-resolved", link_symbols)
     app.connect("doctree-resolved", fill_index)
     return {"parallel_read_safe": False}
