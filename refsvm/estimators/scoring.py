@@ -30,6 +30,9 @@ from refsvm.rounds.weights import copies
 
 VOTES: Final = "decision_function_shape"
 
+OF_CLASSES: Final = "sklearn.metrics._classification", "sklearn.metrics._scorer", "sklearn.metrics.cluster"
+"""Where metrics are that compare classes."""
+
 ROUNDING: Final = 1e-11
 """Decision values that differ by less, relative to the largest or to 1, are equal."""
 
@@ -228,7 +231,9 @@ def refuse_probabilities(given: Any, model: str) -> None:
             f"scoring={given!r} needs probabilities, and SVC {PROBABILITIES.format(name='SVC')}. Search with "
             "GridSearchCV(CalibratedClassifierCV(SVC(), ensemble=False), {'estimator__C': [...]}, scoring=...)."
         )
-    if model == "SVR" and asked not in (None, "predict"):
+    home = getattr(getattr(scorer, "_score_func", None), "__module__", "")
+    of_classes = asked not in (None, "predict") or home.startswith(OF_CLASSES)
+    if model == "SVR" and of_classes:
         raise ValueError(
             f"scoring={given!r} is a score of classes, and SVR predicts targets; give one of regressions, such as "
             "'neg_mean_absolute_error', or search with SVCCV."

@@ -204,17 +204,16 @@ def _followed(
     walk.of.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
     if solve_at(walk, here, EPS_START, "start"):
-        points = [(here, walk.of.alpha.copy(), walk.b, len(walk.members))]
-        follow = DEFAULT_TRACKER.follow(walk, there)
-        points += [(p[0], p[1].copy(), p.intercept, p.elbow) for p in follow]
+        points = [(here, walk.of.alpha.copy(), walk.b)]
+        points += [(p[0], p[1].copy(), p.intercept) for p in DEFAULT_TRACKER.follow(walk, there)]
     if walk.status is not None:
         raise ValueError(
             f"The walk of a target ends at {walk.t:.6g} ({walk.status.name}): rounding hides the optimum; scale the "
             "features and the targets, or choose a smaller C."
         )
-    middle = [_middles(walk, K, *pair) if pair[0][3] == 0 else [] for pair in pairwise(points)]
+    middle = [_middles(walk, K, *pair) for pair in pairwise(points)]
     points = [each for point, more in zip(points, [*middle, []], strict=True) for each in (point, *more)]
-    t, alpha, b = (np.array(each) for each in zip(*(point[:3] for point in points), strict=True))
+    t, alpha, b = (np.array(each) for each in zip(*points, strict=True))
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
@@ -223,13 +222,16 @@ def _followed(
 
 
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
-    """Return points of a segment without a free variable: there b is the middle of its interval, as of `solve`.
+    """Return points of a segment if it has no free variable: there b is the middle of its interval, as of `solve`.
 
     α stays, and of G that of the new example alone moves: the ends of the interval bend where it passes that of others.
     The middle is the same whichever example is the new one, on which the guarantee rests.
     """
     alpha = one[1]
     rises, falls = alpha < walk.problem.upper, alpha > walk.problem.lower
+    # of two copies on the elbow both may have reached their bound, while the elbow is not empty
+    if (rises & falls).any() or not np.array_equal(alpha, other[1]):
+        return []
     old = np.ones(len(alpha), dtype=bool)
     old[[len(alpha) // 2 - 1, -1]] = False
     first, last = one[0], other[0]
@@ -243,5 +245,5 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     for share in sorted(each for each in times if 0.0 <= each <= 1.0):
         now = (1.0 - share) * begin + share * end
         b = 0.5 * (float(now[rises].max()) + float(now[falls].min()))
-        points.append(((1.0 - share) * first + share * last, alpha, b, 0))
+        points.append(((1.0 - share) * first + share * last, alpha, b))
     return points

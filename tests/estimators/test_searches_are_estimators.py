@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("sklearn")
 
 from sklearn.feature_selection import RFE, RFECV, SelectFromModel
-from sklearn.metrics import f1_score, log_loss, make_scorer
+from sklearn.metrics import f1_score, get_scorer_names, log_loss, make_scorer
 from sklearn.model_selection import GridSearchCV
 
 from refsvm import SVC, SVCCV, SVR, SVRCV
@@ -138,12 +138,21 @@ def test_a_scorer_of_the_users_that_asks_for_probabilities():
         SVCCV(**GRID, scoring=lambda model, A, y: model.predict_proba(A)[0, 0]).fit(X, Y)
 
 
-@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "neg_brier_score", "average_precision"])
+OF_TARGETS = re.compile("r2|explained_variance|d2_absolute|.*(error|deviance)")
+
+
+@pytest.mark.parametrize("scoring", [name for name in get_scorer_names() if not OF_TARGETS.match(name)])
 def test_scores_of_classes_are_refused_for_targets(scoring):
     with pytest.raises(
         ValueError, match=f"scoring='{scoring}' is a score of classes, and SVR predicts targets"
     ):
         SVRCV(**GRID, scoring=scoring).fit(X, TARGETS)
+
+
+@pytest.mark.parametrize("scoring", [*filter(OF_TARGETS.match, get_scorer_names())])
+def test_scores_of_targets_are_taken(scoring):
+    fitted = SVRCV(**GRID, scoring=scoring).fit(X, np.abs(TARGETS) + 5.0)
+    assert np.isfinite(fitted.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize(("search", "y"), [(SVCCV, Y), (SVRCV, TARGETS)], ids=["SVCCV", "SVRCV"])

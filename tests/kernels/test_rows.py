@@ -310,3 +310,21 @@ def test_a_kernel_that_fails_once_costs_no_other_row():
     for i, computed in ((1, 3), (3, 3), (0, 4)):
         np.testing.assert_array_equal(rows.row(i), i * X[:, 0])
         assert rows.computed == computed
+
+
+@pytest.mark.parametrize("is_large", [False, True])
+def test_compiled_code_fills_the_slots_whose_memory_is_there(is_large, monkeypatch):
+    """None before a few rows were timed; all of a small store; of a large one those that were mapped ahead."""
+    monkeypatch.setattr("refsvm.kernels.cached_rows.KEPT_FROM_BYTES", 1 if is_large else 2**40)
+    rows = CachedRows(Gram(RBF(0.5), X), budget(5))
+    timed = []
+    for i in range(5):
+        rows.ensure(i)
+        timed.append(rows.ready)
+    assert timed[:3] == [-1, -1, -1]
+    mapped = rows._buffer.ready if is_large else rows.capacity
+    assert timed[3:] == [mapped, mapped]
+    rows._open(3)
+    if is_large:
+        rows._buffer._ready = 2
+    assert rows.ready == (2 if is_large else 3)

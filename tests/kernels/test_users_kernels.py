@@ -111,6 +111,21 @@ def test_a_complex_kernel_function_and_matrix_are_refused():
         DualProblem.classification(y=Y, gram=Complex())
 
 
+@dataclass(frozen=True)
+class OfOneShape(Kernel):
+    """A kernel that wants an inner product of each pair of norms."""
+
+    def from_inner(self, inner, x_norms, z_norms):
+        assert inner.shape == (len(x_norms), len(z_norms))
+        return inner + 1.0
+
+
+def test_a_kernel_is_asked_for_as_many_values_as_there_are_pairs():
+    found = solve(DualProblem.classification(X, Y, kernel=OfOneShape()), engine="numpy")
+    alike = solve(DualProblem.classification(X, Y, kernel=lambda A, B: A @ B.T), engine="numpy")
+    assert found.objective == pytest.approx(alike.objective, rel=1e-4)
+
+
 class Complex(Matrix):
     def block(self, rows, columns=None):
         return super().block(rows, columns) + 0j

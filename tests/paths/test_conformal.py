@@ -109,3 +109,28 @@ def test_engines_agree_and_few_examples_decide_nothing():
     )
     with pytest.raises(ValueError, match="confidence=90 is not between 0 and 1"):
         conformal_intervals(*given, confidence=90)
+
+
+@pytest.mark.parametrize(
+    ("seed", "n", "far", "C"),
+    [
+        *((seed, 12, None, 0.05) for seed in range(8)),  # of the third, two copies reach their bound at once
+        (153, 8, 9.0, 1.0),  # one target is farther than where the new example meets its bound
+    ],
+)
+def test_copies_are_as_many_examples(seed, n, far, C):
+    """An interval of weights is that of repeated rows, which have ties everywhere: both are where refits have it."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 1)), np.round(rng.normal(size=n), 2 if far is None else 1)
+    y[0] = y[0] if far is None else far
+    weights, new = rng.integers(1, 4, n).astype(float), rng.normal(size=(2, 1)) * (2 if far is None else 1)
+    kernel, repeated = RBF(0.5), np.repeat(np.arange(n), weights.astype(int))
+    given = {"C": C, "epsilon": 0.1, "confidence": 0.8, "engine": FAST}
+    one = conformal_intervals(kernel(X, X), y, kernel(new, X), np.ones(2), weights=weights, **given)
+    A, t = X[repeated], y[repeated]
+    other = conformal_intervals(kernel(A, A), t, kernel(new, A), np.ones(2), **given)
+    np.testing.assert_allclose(one, other, atol=1e-9)
+    for x, ends in zip(new, other, strict=True):
+        for end, out in zip(ends, (-1e-3, 1e-3), strict=True):
+            shares = [share_as_strange(A, t, x, end + way * out, kernel, C, 0.1) for way in (-1.0, 1.0)]
+            assert shares[0] > 0.2 >= shares[1]

@@ -278,6 +278,27 @@ def test_steps_of_cells_that_leave_one_out_are_those_of_leave_one_out():
         assert steps[1:] == alone.round_iterations[1:].tolist()
 
 
+def test_cells_of_two_splits_that_leave_one_out_are_those_of_all():
+    """A search that goes on may have two splits left: what is trained on is what any of them trains on."""
+    heart = load("heart")
+    X, y, i = heart.X[:20], heart.y[:20], np.arange(20)
+    splits = [Split(r, i[i != r], i[i == r], (i != r) * 1.0, np.ones(1)) for r in range(20)]
+    task = task_given(X, y, Linear(), None)
+    values = []
+    for some in (splits, splits[:2]):
+        asked: list[float] = []
+        cells = left_out_cells(
+            task,
+            np.array([0.1]),
+            some,
+            [[0]] * len(some),
+            score=lambda *given, asked=asked: asked.append(given[2]),
+        )
+        assert [cell.split for cell in cells] == [split.number for split in some]
+        values.append(np.concatenate(asked[:2]))
+    np.testing.assert_allclose(*values, atol=1e-3)
+
+
 @needs_jit
 def test_control_c_ends_compiled_rounds_between_chunks(monkeypatch):
     heart = load("heart")

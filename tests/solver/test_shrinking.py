@@ -27,7 +27,7 @@ from refsvm import (
     solve,
 )
 from refsvm.datasets import make_banana, make_waveform
-from refsvm.engine.limits import Limits
+from refsvm.engine.limits import Deadline, Limits
 from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.rows import megabytes
 from refsvm.solver import run
@@ -397,7 +397,7 @@ def test_the_seconds_to_the_gradient_of_all_variables_are_asked_of_each_store_on
         alpha=np.array([0.0, 0.0, 5.0, 0.0]),
     )  # fmt: skip
     inner = SimpleNamespace(parent=(part, np.array([3, 0])), alpha=np.array([0.0, -1.0]))
-    seconds = owed(inner if nested else part, SimpleNamespace(deadline=deadline))
+    seconds = owed(inner if nested else part, SimpleNamespace(deadline=Deadline(deadline)))
     if deadline == np.inf:
         assert (seconds, asked) == (0.0, [])
     elif nested:  # 0 and 2 of the part have moved, which are 4 and 0
