@@ -95,12 +95,8 @@ def link_terms(app: Any, doctree: nodes.document) -> None:
     for term, form in terms().items():
         for leaf in doctree.findall(nodes.Text):
             is_emphasised = isinstance(leaf.parent, nodes.emphasis)
-            found = (
-                (pattern(term, emphasised=True) if is_emphasised else form).search(leaf)
-                if said_in(leaf)
-                else None
-            )
-            if found:
+            found = (pattern(term, emphasised=True) if is_emphasised else form).search(leaf)
+            if found and said_in(leaf):
                 noted[term] = section_of(leaf)
                 name = {
                     "refdomain": "std",

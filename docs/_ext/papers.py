@@ -68,8 +68,9 @@ def papers() -> dict[str, Paper]:
 
 def named(text: str) -> Iterator[tuple[int, str]]:
     """Yield the place of each year that belongs to an entry, and the key of the entry."""
-    words = plain_in_place(text)
-    for year in re.finditer(r"\b(?:19|20)\d\d\b", words):
+    years = list(re.finditer(r"\b(?:19|20)\d\d\b", text))
+    words = plain_in_place(text) if years else ""
+    for year in years:
         before = words[max(0, year.start() - NEAR) : year.start()]
         near = [
             (before.rfind(paper.author), bool(paper.said), paper.key)
