@@ -7,11 +7,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Final
 
 import numpy as np
 
-LARGEST: Final = 1e300
+LARGEST_NUMBER: Final = 1e300
 """Vectors with a larger number are refused: sums would overflow."""
 
 NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
@@ -35,6 +36,15 @@ def hint(
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f"did you mean {shown(near[0])}?" if near else otherwise
+
+
+def frames_within() -> int:
+    """Return how many frames of this package are on top of the stack, without that of this function."""
+    frame: FrameType | None = sys._getframe(1)
+    count = 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "refsvm":
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 @contextmanager
@@ -82,7 +92,7 @@ def number(name: str, value: Any) -> float:
 
 def real(name: str, value: Any) -> float:
     """A finite real number, as float."""
-    if type(value) in (float, int) and -LARGEST < value < LARGEST:  # as nearly always
+    if type(value) in (float, int) and -LARGEST_NUMBER < value < LARGEST_NUMBER:  # as nearly always
         return float(value)
     result = number(name, value)
     if not math.isfinite(result):
@@ -118,7 +128,7 @@ def not_negative(name: str, value: Any) -> float:
 
 def positive_or_inf(name: str, value: Any) -> float:
     """A number above zero, or infinity, as float."""
-    if type(value) in (float, int) and 0 < value < LARGEST:
+    if type(value) in (float, int) and 0 < value < LARGEST_NUMBER:
         return float(value)
     return math.inf if number(name, value) == math.inf else positive(name, value)
 
@@ -168,7 +178,8 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         array = np.full(n, float(array))
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}; expected one number or {n} of them.")
-    if np.vdot(array, array) <= LARGEST:  # no number beyond 1e150, and none is NaN: nearly always the case
+    # no number beyond 1e150, and none is NaN: nearly always the case
+    if np.vdot(array, array) <= LARGEST_NUMBER:
         return array
     # NaN first: it compares false with everything, and would pass the look at the size
     if infinite and np.isnan(array).any():
@@ -176,7 +187,7 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
     finite = array[np.isfinite(array)]
     if not infinite and len(finite) < n:
         raise ValueError(f"{name} contains NaN or infinity; give finite numbers.")
-    if len(finite) and np.abs(finite).max() > LARGEST:
+    if len(finite) and np.abs(finite).max() > LARGEST_NUMBER:
         largest = finite[np.abs(finite).argmax()]
         remedy = "scale it down, or give infinity" if infinite else "scale it down"
         raise ValueError(
@@ -224,7 +235,7 @@ def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
     for bound in (lower, upper):
         if not isinstance(bound, np.ndarray) or bound.dtype != np.float64 or bound.shape != (n,):
             return False
-        if not np.vdot(bound, bound) <= LARGEST:  # nor if one is NaN
+        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # nor if one is NaN
             return False
     return np.count_nonzero(lower > 0.0) == 0 and np.count_nonzero(upper < 0.0) == 0
 
@@ -253,7 +264,7 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
 
 def penalties(C: Any, n: int) -> np.ndarray:
     """C of each of n examples, none negative: one positive number for all, or one for each, zeros allowed."""
-    if type(C) is float and 0.0 < C <= LARGEST:  # as nearly always
+    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # as nearly always
         return np.full(n, C)
     # a penalty of 0 for all leaves nothing to train, one for some leaves them out
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:

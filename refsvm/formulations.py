@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from refsvm._checks import classes_of, not_negative, penalties, refuse_targets, 
 from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
+from refsvm.scheme import OneVsOne
 
 
 class Formulations:
@@ -51,11 +51,17 @@ class Formulations:
         return problem
 
     @classmethod
+    def _of_labels(cls, gram: KernelMatrix, labels: np.ndarray, penalties: np.ndarray) -> Self:
+        """Return the problem of checked labels, ±1 and 0 of examples without a box, and penalties of all of them."""
+        signed = np.where(labels == 0.0, 0.0, labels * penalties)
+        return cls._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
+
+    @classmethod
     def _of_pairs(cls, gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[Self]:
         """Yield the problems of all pairs of classes, over all n examples: those of other classes have L = U = 0.
 
         So one kernel matrix serves all pairs, and the decision values of every example are read off each gradient.
-        Order and signs are those of `refsvm.multiclass.one_vs_one.pairs`.
+        Order and signs are those of `refsvm.scheme.OneVsOne`.
 
         Parameters
         ----------
@@ -66,12 +72,9 @@ class Formulations:
         penalties : ndarray of shape (n,), float64
             C of each example.
         """
-        k = int(codes.max()) + 1
-        for p, q in combinations(range(k), 2):
-            positive, negative = (q, p) if k == 2 else (p, q)
-            labels = (codes == positive) * 1.0 - (codes == negative) * 1.0
-            signed = np.where(labels == 0.0, 0.0, labels * penalties)
-            yield cls._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
+        scheme = OneVsOne(int(codes.max()) + 1)
+        for pair in scheme.pairs:
+            yield cls._of_labels(gram, scheme.labels(codes, pair), penalties)
 
     @classmethod
     def classification(
@@ -275,22 +278,6 @@ class Formulations:
         return type(self).one_class(gram=gram, nu=min(self.z / float(width.sum()), 1.0), weights=C)
 
 
-def classification_given(
-    X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0
-) -> tuple[KernelMatrix, Any, Any]:
-    """Return the kernel matrix, the labels and the penalties of a front door; X may be a whole problem.
-
-    Raises
-    ------
-    ValueError
-        As `refsvm.kernels.checked.matrix_given` and `labelled`.
-    """
-    if not isinstance(X, Formulations):
-        return matrix_given(X, kernel, gram), y, C
-    problem = labelled(X, y, kernel, gram, C)
-    return problem.gram, problem.v.astype(np.int64), problem.upper - problem.lower
-
-
 Problem = TypeVar("Problem", bound=Formulations)
 
 
@@ -383,29 +370,3 @@ def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
             f"y holds {unknown[0]!r}, which is none of the classes of the path: {[*number][:10]}."
         )
     return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
-
-
-def votes(values: np.ndarray, k: int) -> np.ndarray:
-    """Class number with the most votes of the pairs; the lowest on a tie, as in LIBSVM.
-
-    Parameters
-    ----------
-    values : ndarray of shape (t, k(k − 1)/2), float64
-        Decision values, intercepts included.
-    k : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (t,), int64
-    """
-    if k == 2:
-        return (values[:, 0] >= 0.0).astype(np.int64)
-    count = np.zeros((len(values), k), dtype=np.int64)
-    first = 0
-    for p in range(k - 1):  # its pairs (p, p + 1) … (p, k − 1) stand side by side
-        wins = values[:, first : first + k - 1 - p] > 0.0
-        count[:, p] += np.count_nonzero(wins, axis=1)
-        count[:, p + 1 :] += ~wins
-        first += k - 1 - p
-    return count.argmax(axis=1)

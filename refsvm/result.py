@@ -12,6 +12,7 @@ import numpy as np
 
 from refsvm._checks import whole
 from refsvm.problem import DualProblem, most_violating_pair
+from refsvm.rule import Renamed
 
 if TYPE_CHECKING:
     from refsvm.state import SolverState
@@ -220,7 +221,7 @@ class Solution:
         gradient, around_mean = self.gradient - offset, self.gradient
         return replace(self, problem=problem, gradient=gradient, around_mean=around_mean, offset=offset)
 
-    def where_solved(self, problem: DualProblem | None = None) -> Solution:
+    def in_solver_coordinates(self, problem: DualProblem | None = None) -> Solution:
         """Return the solution as it was found, around the mean of the data; undoes `of`.
 
         Parameters
@@ -232,6 +233,8 @@ class Solution:
             return self
         problem = self.problem.centred if problem is None else problem
         return replace(self, problem=problem, gradient=self.around_mean, around_mean=None, offset=0.0)
+
+    where_solved = Renamed("where_solved", "in_solver_coordinates")
 
     continue_to: ClassVar[Callable[..., Any]]
     """``continue_to(problem, **options)``: `refsvm.paths.continuing.continue_to`, which that file puts here."""
@@ -264,7 +267,7 @@ class Solution:
         """G, shape (n,), with float64 kernel values where rounding may decide about b; see `rounding`."""
         if not self.rounding:
             return self.gradient
-        there = self.where_solved()
+        there = self.in_solver_coordinates()
         return there.problem.with_exact_ends(self.alpha, there.gradient, self.rounding) - self.offset
 
     @property

@@ -186,6 +186,7 @@ def test_files_beside_the_folders():
         "state.py",
         "result.py",
         "rule.py",
+        "scheme.py",
         "store.py",
     }
     assert files <= nouns | {

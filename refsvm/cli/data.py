@@ -19,7 +19,7 @@ from refsvm.cli.choices import TASKS, one, scale_or_number
 from refsvm.cli.messages import note
 from refsvm.datasets import Dataset, open_data
 from refsvm.datasets.dataset import training_matrix
-from refsvm.datasets.labels import MANY
+from refsvm.datasets.labels import MOST_CLASSES
 from refsvm.experiment import Instance
 from refsvm.kernels.names import KERNELS, kernel_called
 from refsvm.multiclass.model import Scaling
@@ -195,7 +195,7 @@ def task_of(y: np.ndarray, given: str | None, tell: bool) -> str:
         note(
             "note: The labels have fractions, so they are taken for targets; --task classification says otherwise"
         )
-    elif given is None and (count := len(np.unique(y))) > MANY:
+    elif given is None and (count := len(np.unique(y))) > MOST_CLASSES:
         note(
             f"note: The {count} different labels are taken for classes; if they are targets, give --task regression"
         )

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +26,7 @@ from refsvm.datasets import binary_labels
 from refsvm.experiment import TrackPath
 from refsvm.paths import Breakpoint, ErrorCurve, OneVsOnePath, RegularizationPath, cross_validate_path
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.scheme import OneVsOne
 
 
 @options.in_one("C", "nu", "tol", "max_iter", cache_mb=1000.0)
@@ -57,7 +57,7 @@ def path(
         show(f"{n} examples: a kernel matrix of {n**2 / 2**17:.3g} MiB, and the start")
         # no callback where nothing is shown: each call takes time from the path
         k = len(np.unique(labels)) if opened.task == CLASSIFICATION else 2
-        watch = None if show is tables.unseen else _Watch(show, c_min, c_max, k * (k - 1) // 2)
+        watch = None if show is tables.unseen else _Watch(show, c_min, c_max, len(OneVsOne(k).pairs))
         found = regularization_path(**given, time_limit=training.time_limit, callback=watch, **common)
         is_cut = found.status is Status.INTERRUPTED
         if folds is not None and not is_cut:
@@ -141,7 +141,7 @@ def _summary(found: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
 def _summary_of_pairs(found: OneVsOnePath) -> dict[str, Any]:
     """Collect the path of each pair, and the sums and extremes of their numbers."""
     parts = [_summary(path) for path in found.paths]
-    names = combinations(map(label_text, found.classes.tolist()), 2)
+    names = OneVsOne(len(found.classes)).named(np.array([*map(label_text, found.classes.tolist())]))
     kinds = Counter[str]()
     for part in parts:
         kinds.update(part["kinds"])

@@ -34,16 +34,16 @@ ALLOWANCE_SECONDS = 0.2
 """Seconds of work in NumPy in this process after which compiled code is loaded."""
 
 PIECE_STEPS = 50
-"""Readable steps between two looks at the clock."""
+"""Readable steps between two checks of the clock."""
 
 PIECE_PROBLEMS = 8
 """Small problems between two looks, if each is solved by itself."""
 
-LOOK_SECONDS = 0.1
+CHECK_SECONDS = 0.1
 """Between two looks for code on disk, at least."""
 
 PAUSE = 10.0
-"""The next look comes no sooner than this many times what the last one took."""
+"""The next check comes no sooner than this many times what the last one took."""
 
 PLACES: Final = {
     "loop": "solver/loop", "single loop": "solver/loop", "rounds": "rounds/rounds", "single rounds": "rounds/rounds",
@@ -63,7 +63,7 @@ class Process:
         self.broken: list[Exception] = []  # why Numba cannot be used
         # imports of Numba from two threads would meet half-made modules
         self.loading = threading.RLock()  # one thread at a time: others would find modules half made
-        self.next_look: dict[tuple[str, ...], float] = {}
+        self.next_check: dict[tuple[str, ...], float] = {}
 
 
 process: Process = Process()
@@ -162,7 +162,7 @@ class Auto:
         places = [background_compiler.place_of(rule) for rule in rules]
         began, order = time.perf_counter(), (family, *places)
         # another thread loads already: this one goes on in NumPy, it never waits
-        if began < process.next_look.get(order, 0.0) or not process.loading.acquire(blocking=False):
+        if began < process.next_check.get(order, 0.0) or not process.loading.acquire(blocking=False):
             return False
         try:
             if background_compiler.is_on():
@@ -176,7 +176,7 @@ class Auto:
         finally:
             now = time.perf_counter()
             # on a slow disk a look may take longer than the steps between two looks
-            process.next_look[order] = now + max(LOOK_SECONDS, PAUSE * (now - began))
+            process.next_check[order] = now + max(CHECK_SECONDS, PAUSE * (now - began))
             process.loading.release()
 
 

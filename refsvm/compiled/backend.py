@@ -58,7 +58,7 @@ class CompiledBackend:
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""
-        # the readable round looks at the limits; a chunk would overrun a deadline that has passed
+        # the readable round checks the limits; a chunk would overrun a deadline that has passed
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]

@@ -7,7 +7,7 @@ from numba import types
 from numba.extending import overload
 
 from refsvm.compiled.interface.extremes import (
-    LARGEST,
+    LARGEST_INT64,
     MOST,
     TILE,
     larger,
@@ -317,7 +317,7 @@ def most_violating_pair(state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.problem.most_violating_pair`; sets the sides too."""
     now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
     top = bottom = -1
-    highest, lowest = -LARGEST, LARGEST
+    highest, lowest = -LARGEST_INT64, LARGEST_INT64
     for t in range(len(alpha)):
         state.sides[t] = side(alpha[t], lower[t], upper[t])
         key = sortable_bits(G[t])

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-MANY: Final = 20
+MOST_CLASSES: Final = 20
 """More different labels may be targets."""
 
 _CODE: Final = re.compile(
@@ -51,8 +51,8 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64 or str, shape (n,)
-        Numbers, if all are and different texts are different numbers: 007 and 7 stay texts. More than `MANY` different
-        fractions are targets, and always numbers.
+        Numbers, if all are and different texts are different numbers: 007 and 7 stay texts. More than
+        `MOST_CLASSES` different fractions are targets, and always numbers.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     has_fractions = bool((numbers[np.isfinite(numbers)] % 1).any())
     stray = not is_number.all() and (
         has_fractions
-        or len(values) > MANY
+        or len(values) > MOST_CLASSES
         or (len(words) == 1 and is_number.mean() >= 0.75 and not any(map(str.isdigit, *words)))
         or all(map(_ALMOST, words))
     )
@@ -93,7 +93,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     is_exact = all(plain) and np.abs(numbers).max() < 2**53
     if has_fractions:
         different = {text.lstrip("+") for text, number in zip(labels, numbers, strict=True) if number}
-        is_exact = len(values) > MANY or len(values - {0.0}) == len(different)
+        is_exact = len(values) > MOST_CLASSES or len(values - {0.0}) == len(different)
     if is_number.all() and not is_exact:
         odd = labels[plain.index(False)] if not all(plain) else labels[np.abs(numbers).argmax()]
         said = f"the labels stay texts, as no number prints as {odd} again; write plain numbers if they are targets."

@@ -77,7 +77,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     moved = float(np.abs(optimum.alpha).sum()) / abs(rates.value or 1.0) if rates.kernel else 0.0
     floor = ROUNDED * optimum.largest * (moved + float(np.abs(d).sum()))
     intercept = settle(walk, optimum, floor)
-    d[there] = walk.of.d
+    d[there] = walk.variables.d
     return Direction(sign * d, sign * intercept)
 
 
@@ -107,7 +107,7 @@ def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
 def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[float, float]]:
     """Take the direction, refined twice; return ḃ, and what counts as zero in d and in Ġ − ḃ."""
     assert walk.system is not None
-    of, M = walk.of, walk.members
+    of, M = walk.variables, walk.members
     for _ in range(2):
         walk.direction()
         left = np.append(of.d[M].sum() - walk.total, -of.speed[M])
@@ -119,7 +119,7 @@ def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[f
 
 def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
     """Where no variable is free, let the first of those at an event that must move join M; return whether one does."""
-    of, below, above = walk.of, walk.side == BELOW, walk.side == ABOVE
+    of, below, above = walk.variables, walk.side == BELOW, walk.side == ABOVE
     largest = max(float(np.abs(each).max(initial=0.0)) for each in (of.pace, of.lower_rate, of.upper_rate))
     if abs(walk.total) > 1e-12 * max(largest, abs(walk.line.z)):
         waiting = below if walk.total > 0.0 else above
@@ -145,7 +145,7 @@ def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: floa
 
 def _middle(walk: Walk) -> float:
     """ḃ where no variable is free: the mean of the rates of G at both ends of the interval of b."""
-    of = walk.of
+    of = walk.variables
     of.d[:] = of.pace
     ends = [of.push[walk.side == BELOW].max(initial=-np.inf), of.push[walk.side == ABOVE].min(initial=np.inf)]
     return float(np.mean([each for each in ends if np.isfinite(each)]))
@@ -153,7 +153,7 @@ def _middle(walk: Walk) -> float:
 
 def _refuse_jump_of_alpha(walk: Walk, optimum: Optimum, floor: float) -> None:
     """Refuse a parameter that would take dependent examples apart: the right side is not in the range of A."""
-    of, tied = walk.of, np.flatnonzero(walk.side == TIED)
+    of, tied = walk.variables, np.flatnonzero(walk.side == TIED)
     if not len(tied):
         return
     most = floor + APART * float(np.abs(of.push).max()) + NOISE * optimum.largest * float(np.abs(of.d).sum())

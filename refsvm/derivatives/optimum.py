@@ -89,7 +89,7 @@ class Optimum:
     """
 
     def __init__(self, solution: Solution) -> None:
-        there = solved_exactly(solution.where_solved())
+        there = solved_exactly(solution.in_solver_coordinates())
         self.problem, self.alpha, self.b = there.problem, there.alpha.copy(), there.intercept
         self._classify(there.gradient)
         order = self.places
@@ -227,7 +227,7 @@ def solved_exactly(solution: Solution) -> Solution:
     most = POLISHED * range_of(problem, solution.alpha, solution.gradient)
     if solution.kkt_gap <= most and not solution.rounding:
         return solution
-    found = solve(problem, start=solution.alpha, stop=KKTGap(0.1 * most), polish=True).where_solved()
+    found = solve(problem, start=solution.alpha, stop=KKTGap(0.1 * most), polish=True).in_solver_coordinates()
     if not found.kkt_gap <= 10.0 * most:
         raise ValueError(
             f"The solution has a KKT gap of {found.kkt_gap:.2g} and cannot be solved more exactly, so that the sets of "

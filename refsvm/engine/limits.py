@@ -86,7 +86,7 @@ class Limits(Generic[Seen]):
 
     Attributes
     ----------
-    began, last_look : float
+    began, last_check : float
         On the clock of `time.perf_counter`.
     deadline : Deadline
     interrupt : interruptible
@@ -116,7 +116,7 @@ class Limits(Generic[Seen]):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of {self.seen}.")
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)
         # the clock begins here, so a time limit covers the kernel rows that are computed before the first step
-        self.began = self.last_look = time.perf_counter()
+        self.began = self.last_check = time.perf_counter()
         self.deadline = Deadline.after(time_limit)
         self.callback, self.interrupt = callback, interruptible()
 
@@ -131,7 +131,7 @@ class Limits(Generic[Seen]):
         A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
         """
         # a callback sees the full problem, for which a restricted solve has to end; not more often than one can watch
-        due = self.callback is not None and time.perf_counter() >= self.last_look + 0.1
+        due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1
         if self.callback is not None and getattr(self.callback, "only_watches", False):
             self.callback(seen)
             due = False
@@ -139,7 +139,7 @@ class Limits(Generic[Seen]):
 
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the Status of the first limit reached, or None, after so many steps."""
-        self.last_look = time.perf_counter()
+        self.last_check = time.perf_counter()
         # asked first: the user's own reason says more than a limit that is reached with the same step
         if self.callback is not None and self.callback(seen):
             return Status.CALLBACK

@@ -64,6 +64,11 @@ def joblib_is_set_up() -> bool:
     return not getattr(get_active_backend(prefer="threads")[0], "uses_threads", False)
 
 
+def share_memory(n_jobs: Any) -> bool:
+    """Whether the workers are threads of this process, or there is only one."""
+    return worker_count(n_jobs) == 1 or not joblib_is_set_up()
+
+
 def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
     """Whether several workers are over sooner with so many items, each of about these seconds.
 

@@ -9,9 +9,9 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from types import FrameType
 from typing import Final
 
+from refsvm._checks import frames_within
 from refsvm.result import Status
 
 REMEDY: Final = {
@@ -76,12 +76,3 @@ def convergence_warning() -> type[Warning]:
     """Return scikit-learn's ConvergenceWarning, if scikit-learn is loaded: a filter cannot name it before."""
     module = sys.modules.get("sklearn.exceptions")
     return getattr(module, "ConvergenceWarning", UnsolvedWarning)
-
-
-def frames_within() -> int:
-    """Return how many frames of this package are on top of the stack, without that of this function."""
-    frame: FrameType | None = sys._getframe(1)
-    count = 0
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "refsvm":
-        frame, count = frame.f_back, count + 1
-    return count

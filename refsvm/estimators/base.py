@@ -34,6 +34,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
 from refsvm.multiclass.prediction import decision_values, pair_sums
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.options import RunOptions
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
@@ -235,14 +236,14 @@ class KernelMachine(KernelEstimator):
         """The stopping rule: `tol` if it is one, and the relative KKT gap of this tolerance otherwise."""
         return stopping_rule_of(self.tol)
 
-    def _solver_options(self, progress: Progress | None) -> dict[str, Any]:
-        """Return the arguments of `refsvm.solve`."""
-        return {
-            "selector": self.selector, "step": self.step, "stop": self._stopping_rule,
-            "engine": self.engine, "shrinking": self.shrinking, "callback": progress,
-            "cache_mb": self.cache_size, "cache_dtype": self.cache_dtype,
-            "max_iter": None if self.max_iter == -1 else self.max_iter, "time_limit": self.time_limit,
-        }  # fmt: skip
+    def _run_options(self, progress: Progress | None) -> RunOptions:
+        """Return the options of the solves of `fit`; the clock begins here."""
+        return RunOptions(
+            selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
+            shrinking=self.shrinking, callback=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
+            max_iter=None if self.max_iter == -1 else self.max_iter, time_limit=self.time_limit, polish=True,
+            n_jobs=getattr(self, "n_jobs", None),
+        )  # fmt: skip
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
@@ -318,21 +319,21 @@ class KernelMachine(KernelEstimator):
         """Σ αᵢ valuesᵢ over the support vectors, one row for each decision function."""
         return pair_sums(self.dual_coef_, self.n_support_, values)
 
-    def _decision_values(self, X: Any, told: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
+    def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
         """Return h(x) of each decision function, shape (t, number of them); only the support vectors are looked at.
 
-        Or what `told` makes of some rows of them at a time: all values of hundreds of classes may not fit into memory.
+        Or what `reduce` makes of some rows of them at a time: those of hundreds of classes may not fit into memory.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
         if is_user_kernel(self.kernel_):
-            return told(self._users_values(X) + self.intercept_)
+            return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
         if self._centred is not None:  # what the caller has added to intercept_ counts, too
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
-            self.kernel_, X, vectors, self._sums, origin, lambda sums: told(sums + intercept)
+            self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)
         )
 
     def _users_values(self, X: Any) -> np.ndarray:

@@ -10,6 +10,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import numpy as np
@@ -124,7 +125,7 @@ class Incremental(KernelMachine):
         """Return the held matrix of some examples."""
         K = (self.held_ if held is None else held)["K"].K
         gram = Gram(Precomputed(), K if len(rows) == len(K) else K[np.ix_(rows, rows)], is_checked=True)
-        gram.is_psd = bool(getattr(self.kernel_, "is_psd", False))
+        gram.facts = replace(gram.facts, is_psd=bool(getattr(self.kernel_, "is_psd", False)))
         return gram
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from inspect import signature
-from itertools import combinations
 from numbers import Number
 from typing import Any, ClassVar, Final
 
@@ -27,6 +26,7 @@ from refsvm.identity import described, digest_of
 from refsvm.kernels.names import is_precomputed
 from refsvm.rounds.grid import Split
 from refsvm.rounds.weights import copies
+from refsvm.scheme import OneVsOne
 
 VOTES: Final = "decision_function_shape"
 
@@ -42,15 +42,15 @@ class HeldOut:
 
     _part: tuple[Any, np.ndarray]
 
-    def _decision_values(self, X: Any, told: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Return what is told of the decision values of the test part; nothing else is known."""
+    def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
+        """Return what `reduce` makes of the decision values of the test part; nothing else is known."""
         known, values = self._part
         if X is not known and (np.shape(X) != known.shape or (known != X).sum()):
             raise ValueError(
                 "scoring= may ask for predictions of the test part only, the X that it is called with; search by "
                 f"GridSearchCV({type(self).__name__.removeprefix('HeldOut')}(), ...) where a scorer needs more."
             )
-        return told(values)
+        return reduce(values)
 
     def _check_fitted(self) -> None:
         """Pass: the decision values are here, though no support vectors are."""
@@ -252,8 +252,7 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
     """
     if len(present) == k:
         return values
-    pairs = [*combinations(range(k), 2)]
-    chosen = values[:, [pairs.index(pair) for pair in combinations(present.tolist(), 2)]]
+    chosen = values[:, OneVsOne(k).places(present)]
     return -chosen if len(present) == 2 else chosen  # of two classes the second is the positive one
 
 

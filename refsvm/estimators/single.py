@@ -18,7 +18,7 @@ from refsvm.kernels.names import is_precomputed, is_user_kernel
 from refsvm.multiclass.one_vs_one import convergence_message
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.solver import solve
+from refsvm.solver.solve import solved
 
 
 class SingleMachine(Incremental):
@@ -50,7 +50,7 @@ class SingleMachine(Incremental):
             problem = self._problem(gram_of_rows(known, data, rows), y[rows], factors, self._values())
             progress = Progress(type(self).__name__) if self.verbose else None
             start = self._start(problem, len(y), rows) if self.warm_start else None
-            solution = solve(problem, start=start, polish=True, **self._solver_options(progress))
+            solution = solved(problem, self._run_options(progress), start)
             if progress is not None:
                 progress.finish(solution.status, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
@@ -120,7 +120,7 @@ class SingleMachine(Incremental):
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
         self._examples = X if is_user_kernel(self.kernel_) else None  # a copy of its own
         self.dual_coef_ = alpha[self.support_][None]
-        there = solution.where_solved()
+        there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")
         self._set_intercepts([self._intercept(there)], origin)
         self.n_iter_ = max(1, solution.iterations)

@@ -10,7 +10,6 @@ import logging
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -21,7 +20,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from refsvm._checks import penalties
-from refsvm.engine.pool import worker_count
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.progress import Progress
@@ -37,12 +35,12 @@ from refsvm.estimators.validation import (
     refuse_to_forget,
     scaled,
 )
-from refsvm.formulations import votes
 from refsvm.kernels.names import is_precomputed, is_user_kernel
 from refsvm.multiclass.one_vs_one import BinaryResult, Pair, convergence_message, layout, worst
 from refsvm.multiclass.small_pairs import train_pairs, train_present
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
+from refsvm.scheme import OneVsOne
 
 
 @reject_probability
@@ -219,14 +217,12 @@ class SVC(ClassifierMixin, Incremental):
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
         start = self._previous(codes) if self.warm_start else None
         progress = Progress(type(self).__name__) if self.verbose else None
-        options = self._solver_options(progress) | {
-            "workers": worker_count(self.n_jobs) if len(classes) > 2 else 1
-        }
         with self._interruptible() as interrupt:
+            options = self._run_options(progress)
             if len(present) == len(classes):
-                results = train_pairs(known, data, codes, C, start, interrupt, **options)
+                results = train_pairs(known, data, codes, C, start, interrupt, options)
             else:
-                results = train_present(known, data, codes, C, start, interrupt, present=present, **options)
+                results = train_present(known, data, codes, C, start, interrupt, options, present)
             if (log := logging.getLogger("refsvm")).isEnabledFor(logging.DEBUG):
                 for result in results:
                     log.debug("%s", result)
@@ -404,7 +400,7 @@ class SVC(ClassifierMixin, Incremental):
         k = len(self.classes_)
         if self.break_ties and k > 2:
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
-        return np.asarray(self.classes_[self._decision_values(X, partial(votes, k=k))])
+        return np.asarray(self.classes_[self._decision_values(X, OneVsOne(k).votes)])
 
     @property
     def alpha_(self) -> np.ndarray:

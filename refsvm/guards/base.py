@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
-from refsvm.engine.unsolved import frames_within
+from refsvm._checks import frames_within
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.result import Solution, Status
 from refsvm.state import SolverState
@@ -88,4 +88,5 @@ class Guard:
 
 def tolerance_of(solved: Solution, stop: StoppingRule) -> float:
     """Return what decision values of this solution are right to, by its stopping rule and by its KKT gap."""
-    return max(stop.wanted(solved.problem, solved.alpha, solved.decision_range), solved.kkt_gap)
+    least = stop.tolerance_for_rounding(solved.problem, solved.alpha, solved.decision_range)
+    return max(least, solved.kkt_gap)

@@ -45,15 +45,15 @@ def guards_for(
     >>> [type(guard).__name__ for guard in guards_for(rows, NoShrinking(), Limits(n=2))]
     ['FreshGradient', 'Snap']
     """
-    may_leave = rows.keeps_float32 and not rows.exact.keeps_float32
+    may_leave = rows.facts.keeps_float32 and not rows.exact.facts.keeps_float32
     applies: list[tuple[bool, Callable[[], Guard]]] = [
         (True, FreshGradient),
         (not is_builtin(cast("type[Rule]", type(shrinking))), lambda: Progress(shrinking)),
         (polish, Polish),  # moves α off its bounds, and is snapped to them
         (True, Snap),
-        (rows.keeps_float32, lambda: Float32Rows(limits, in_float64 if may_leave else None, allowed)),
-        (not rows.is_psd, Indefinite),
-        (rows.gram.noise != 0.0, Noise),
+        (rows.facts.keeps_float32, lambda: Float32Rows(limits, in_float64 if may_leave else None, allowed)),
+        (not rows.facts.is_psd, Indefinite),
+        (rows.gram.facts.kernel_error != 0.0, Noise),
     ]
     return [guard() for does, guard in applies if does]
 

@@ -15,7 +15,7 @@ import numpy as np
 from refsvm.engine.limits import Limits
 from refsvm.guards.base import Guard, Verdict, tolerance_of
 from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.precision import SHARE, decision_error
+from refsvm.kernels.precision import SHARE_OF_TOLERANCE, decision_error
 from refsvm.kernels.rows import KernelRows
 from refsvm.result import Solution, Status
 from refsvm.state import SolverState
@@ -61,7 +61,7 @@ class Float32Rows(Guard):
         if (
             self._in_float64 is None
             or error == 0.0
-            or error <= self._allowed * rules.stop.absolute(state).tolerance
+            or error <= self._allowed * rules.stop.with_absolute_tolerance(state).tolerance
         ):
             return None
         old = state.rows
@@ -83,8 +83,8 @@ class Float32Rows(Guard):
         Where that is more than a tenth of the tolerance, the stopping rule is asked once more, with a G of float64
         values where they decide. If it goes on, less rounding is allowed from then on.
         """
-        error, tolerance = error_of(state), rules.stop.absolute(state).tolerance
-        if not (self.can_leave and verdict.is_final) or error <= SHARE * tolerance:
+        error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
+        if not (self.can_leave and verdict.is_final) or error <= SHARE_OF_TOLERANCE * tolerance:
             return verdict
         if error <= self._allowed * tolerance:
             state.gradient[:] = state.problem.with_exact_ends(state.alpha, state.gradient, error)
@@ -97,23 +97,23 @@ class Float32Rows(Guard):
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Note how far the rows have moved G; warn if that is far, and they could not be left."""
         error = error_of(state)
-        self.error = 0.0 if state.rows.exact.keeps_float32 else error
+        self.error = 0.0 if state.rows.exact.facts.keeps_float32 else error
         if error > 0.0:
-            self._say(error, rules.stop.absolute(state).tolerance)
+            self._say(error, rules.stop.with_absolute_tolerance(state).tolerance)
 
     def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
         """Where its values are float32."""
-        return gram.keeps_float32
+        return gram.facts.keeps_float32
 
     def look_at(self, solved: Solution, stop: StoppingRule) -> None:
         """Warn as `after` does."""
         gram = solved.problem.gram
-        if gram.keeps_float32:
+        if gram.facts.keeps_float32:
             largest = float(np.abs(gram.diagonal()).max())
             self._say(decision_error(gram, solved.alpha, largest), tolerance_of(solved, stop))
 
     def _say(self, error: float, tolerance: float) -> None:
-        if not self.can_leave and error > SHARE * tolerance:
+        if not self.can_leave and error > SHARE_OF_TOLERANCE * tolerance:
             self.warn(
                 f'float32 kernel values (cache_dtype="float32", or a matrix given so) move decision values by about '
                 f"{error:.3g}, more than a tenth of the tolerance, {tolerance:.3g}; give a float64 matrix and "
@@ -123,6 +123,6 @@ class Float32Rows(Guard):
 
 def error_of(state: SolverState) -> float:
     """Return about how far rows kept as float32 have moved G; 0 with float64."""
-    if not state.rows.keeps_float32:
+    if not state.rows.facts.keeps_float32:
         return 0.0
     return decision_error(state.problem.gram, state.alpha, state.largest_diagonal)

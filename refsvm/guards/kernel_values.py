@@ -26,9 +26,9 @@ class Indefinite(Guard):
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Look at the least curvature of all steps."""
         # a curvature is a difference of four values, and rounds at the size of the largest
-        share = ROUNDED_INDEFINITE if state.rows.keeps_float32 else INDEFINITE
+        share = ROUNDED_INDEFINITE if state.rows.facts.keeps_float32 else INDEFINITE
         q = state.least_curvature
-        if q < share * state.largest_diagonal and not state.rows.is_psd:
+        if q < share * state.largest_diagonal and not state.rows.facts.is_psd:
             self.warn(
                 f"The kernel is not positive semi-definite (a pair has q = {q:.3g} < 0); the result is a "
                 "stationary point, perhaps not the global optimum."
@@ -44,7 +44,7 @@ class Noise(Guard):
         is_noisy = problem.fixed_noise or noise_of_values(gram, state.largest_diagonal)
         if is_noisy and verdict.status is Status.CONVERGED:
             s = problem.decision_range(state.alpha, state.gradient)
-            wanted = rules.stop.wanted(problem, state.alpha, s)
+            wanted = rules.stop.tolerance_for_rounding(problem, state.alpha, s)
             self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
 
     def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:

@@ -23,7 +23,7 @@ from refsvm.guards.base import Guard, Verdict
 from refsvm.result import Status
 from refsvm.state import SolverState
 
-LARGEST: Final = 32
+MOST_FREE_VARIABLES: Final = 32
 """Free variables up to which the step takes about a tenth of a millisecond."""
 
 
@@ -47,7 +47,7 @@ def polish(state: SolverState) -> bool:
     Returns
     -------
     bool
-        Whether it moved. Not if there are more than `LARGEST` free variables, or the wrong ones at their bounds.
+        Whether it moved. Not if there are more than `MOST_FREE_VARIABLES` free ones, or the wrong ones at their bounds.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def polish(state: SolverState) -> bool:
     """
     alpha = state.alpha
     F = ((alpha > state.lower) & (alpha < state.upper)).nonzero()[0]
-    if not 0 < len(F) <= LARGEST:
+    if not 0 < len(F) <= MOST_FREE_VARIABLES:
         return False
     rows = np.array([state.row(i) for i in F.tolist()])
     free = rows[:, F], alpha[F], state.gradient[F], state.lower[F], state.upper[F]

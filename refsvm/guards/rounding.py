@@ -32,7 +32,7 @@ class FreshGradient(Guard):
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
         """Take a verdict back that the fresh G does not support, up to `FRESH` times; then the solve has stalled."""
-        if not drifted(state, rules.stop.absolute(state).restricted_tolerance(0.0)):
+        if not drifted(state, rules.stop.with_absolute_tolerance(state).restricted_tolerance(0.0)):
             return verdict
         state.recompute_gradient()
         if not verdict.is_final:
@@ -52,7 +52,7 @@ class Snap(Guard):
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Do so at the last point."""
-        snap(state, rules.stop.absolute(state).restricted_tolerance(0.0))
+        snap(state, rules.stop.with_absolute_tolerance(state).restricted_tolerance(0.0))
 
 
 def drifted(state: SolverState, tolerance: float = 0.0) -> bool:

@@ -15,7 +15,7 @@ from refsvm.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
 from refsvm.kernels.rows import KernelRows, megabytes
 
 TIMED: Final = 4
-"""Rows that are computed in Python, which looks at the clock, before compiled code computes others."""
+"""Rows that are computed in Python, which checks the clock, before compiled code computes others."""
 
 ROWS_AT_A_TIME: Final = 64
 """Rows that are copied, or computed in passing, at a time."""

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import examples, is_sparse, not_negative, owned, read_only, whole
+from refsvm._checks import examples, frames_within, is_sparse, not_negative, owned, read_only, whole
 from refsvm.kernels.blocks import called, check_finite_values, shaped
+from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import around, origin_of
 from refsvm.kernels.products import stored_for_products
-from refsvm.rule import is_builtin
+from refsvm.rule import SAID, is_builtin
 
 AGREEMENT: Final = 1e-6
 """Largest difference of two values of an object that should be equal, relative to the largest: float32 may round."""
 
 
 def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
-    """Return the kernel matrix of a front door's arguments: of a kernel on a copy of X, or `gram` itself.
+    """Return the kernel matrix that a caller of a public function means: of a kernel on a copy of X, or `gram` itself.
 
     A matrix that is given as an array is not copied: it may take gigabytes.
 
@@ -209,8 +211,10 @@ class GivenMatrix(KernelMatrix):
     ``full_matrix_only = True``        all rows are evaluated in one block, where there is memory for them
     ``prefers_batches = True``         several rows in one block cost far less than one by one
     ``is_psd = True``                  the kernel is known to be positive semi-definite
-    ``rounding = 1e-7``                about how far a value may be from the true one, if that is much
+    ``data_error = 1e-7``              about how far a value may be from the true one, if that is much
     =================================  ==========================================================================
+
+    It may say whatever else `refsvm.kernels.facts.KernelFacts` names, too.
 
     Rows are stored and counted by `refsvm.kernels.rows.KernelRows` as those of any kernel. With ``n_jobs`` several
     threads call `block` at the same time.
@@ -252,9 +256,12 @@ class GivenMatrix(KernelMatrix):
                     "examples, and block(rows, columns=None), which returns K[rows][:, columns]."
                 )
         self.n = whole(f"{type(given).__name__}.n", given.n, 1)
-        for name in ("full_matrix_only", "prefers_batches", "is_psd", "rounding"):
-            setattr(self, name, getattr(given, name, getattr(KernelMatrix, name)))
-        not_negative(f"{type(given).__name__}.rounding", self.rounding)
+        self.full_matrix_only, self.facts = getattr(given, "full_matrix_only", False), KernelFacts.of(given)
+        if hasattr(given, "rounding") and not hasattr(given, "data_error"):
+            said = SAID.format(f"{type(given).__name__}.rounding", "data_error")
+            warnings.warn(said, DeprecationWarning, stacklevel=frames_within() + 1)
+            self.facts = replace(self.facts, data_error=given.rounding)
+        not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
         # asked for once: an object on another machine may be slow to ask
         self._diagonal = self._all_diagonal()
         self._probe()

@@ -7,6 +7,7 @@ stands; a large one in tiles that several threads share. Of the whole matrix hal
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from refsvm.kernels.blocks import (
     shaped,
     write_mirrored,
 )  # fmt: skip
+from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.functions import RBF, Kernel, Linear, Precomputed
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.memory import reused, scratch
@@ -87,15 +89,9 @@ class Gram(KernelMatrix):
         That of this matrix; None for 0.
     dense : ndarray of shape (n, n) or None
         The matrix itself if the caller supplied it.
-    prefers_batches : bool
-        Whether several rows in one product cost far less than the same rows one by one.
     full_matrix_only : bool
         Whether all rows should be evaluated in one block, where there is memory for them. True for callables: they
         may be slow to call, or rely on getting all examples at once, as they do from scikit-learn.
-    rounding : float
-        About how far a kernel value may be from the true one, see `refsvm.kernels.products.PreparedExamples`.
-    is_psd : bool
-        Whether the kernel is known to be positive semi-definite.
 
     Raises
     ------
@@ -117,38 +113,32 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._noise: float | None = None
+        self._own_error = 0.0 if is_checked else None  # of an array
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
-            self.prefers_batches = self._examples.products.prefers_batches
-            self.rounding, self.is_psd = self._examples.rounding, kernel.is_psd
-            self.has_unit_diagonal = kernel.has_unit_diagonal
         elif isinstance(kernel, Precomputed):
             self.dense = X
-            if X.dtype == np.float32:
-                self.rounding = float(np.finfo(np.float32).eps) / 2.0
             if not is_checked:
                 check_finite_values(X)
-            self._noise = 0.0 if is_checked else None
         else:
             self.full_matrix_only = True
 
-    @property
-    def noise(self) -> float | None:
-        """Estimated rounding error of a kernel value, of the product x·x and of the kernel function.
-
-        0 for an array of the package itself, such as that of a path, which has a bound of its own.
-        """
-        # measured when asked for: it takes passes over the data that many solves never need
-        if self._noise is None and isinstance(self.kernel, Kernel):
-            self._noise = self._measured_noise(self.kernel)
-        return self._noise
+    @cached_property
+    def facts(self) -> KernelFacts:
+        """Facts of the numbers; of an array of the package itself, such as that of a path, it has no error."""
+        if isinstance(kernel := self.kernel, Kernel):
+            # when asked for: to measure the error of a value takes passes over the data that predictions never need
+            examples, error = self._examples, self._measured_noise(kernel)
+            known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
+            return KernelFacts(*known, examples.data_error, error, batches)
+        single = self.dense is not None and self.dense.dtype == np.float32
+        return KernelFacts(data_error=2.0**-24 * single, kernel_error=self._own_error, keeps_float32=single)
 
     def _measured_noise(self, kernel: Kernel) -> float:
         """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
         if kernel.has_unit_diagonal:
-            return noise_of_distances(self)
+            return noise_of_distances(self, self._examples.data_error)
         norms = self._examples.norms
         ends = np.array([norms.min(), norms.max()])
         factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # no distance is negative
@@ -193,7 +183,7 @@ class Gram(KernelMatrix):
     @property
     def supports_float32(self) -> bool:
         """Whether float32 rows are computed in single precision, with values of which none exceeds 1."""
-        return self.has_unit_diagonal and self._single is not None
+        return getattr(self.kernel, "has_unit_diagonal", False) and self._single is not None
 
     def parts(self, dtype: np.dtype) -> RowParts | None:
         """Return what rows of this type are made of in compiled code; None where they are made otherwise."""
@@ -268,7 +258,7 @@ class Gram(KernelMatrix):
         """Evaluate some rows at a time."""
         others, rows = examples.columns(columns), np.ascontiguousarray(rows, dtype=np.int64)
         # features that are read from a slower cache are read once for many rows
-        height = DENSE_ROWS if self.prefers_batches else TILE_ENTRIES // max(1, out.shape[1])
+        height = DENSE_ROWS if examples.products.prefers_batches else TILE_ENTRIES // max(1, out.shape[1])
         if out.size * examples.products.Z.shape[1] > SHARED_FROM:
             height = min(height, -(-len(rows) // arithmetic.current.threads))
         is_cast = out.dtype != examples.products.Z.dtype or not out.flags.c_contiguous
@@ -420,5 +410,6 @@ def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.
 def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
     """Return K as a matrix about which the same is known as about `gram`."""
     held = Gram(Precomputed(), K, is_checked=is_checked)
-    held.rounding, held.is_psd, held._noise = max(held.rounding, gram.rounding), gram.is_psd, gram.noise
+    error, single = max(held.facts.data_error, gram.facts.data_error), K.dtype == np.float32
+    held.facts = replace(gram.facts, data_error=error, prefers_batches=False, keeps_float32=single)
     return held

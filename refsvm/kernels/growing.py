@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-SHARE: Final = 8
+ROWS_FOR_ONE_SPARE: Final = 8
 """One row and column in so many is room to spare."""
 
 LEAST: Final = 64
@@ -91,7 +91,7 @@ class GrowingMatrix:
 
 def _copied(K: np.ndarray, kept: np.ndarray, size: int, most: float) -> np.ndarray:
     """Return an array with room for a matrix of this size, with some rows and columns of K in its corner."""
-    room = int(min(size + max(LEAST, size // SHARE), max(most, size)))
+    room = int(min(size + max(LEAST, size // ROWS_FOR_ONE_SPARE), max(most, size)))
     # zeros: memory that was freed may hold a number of an example that is to be forgotten
     array, every = np.zeros((room, room)), len(kept) == len(K)
     for some in _slices(0, len(kept)):

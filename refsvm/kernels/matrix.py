@@ -7,9 +7,12 @@ it is a store of rows (`refsvm.kernels.rows.KernelRows`). Code that works with o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+
+from refsvm.kernels.facts import KernelFacts
 
 
 class KernelMatrix(ABC):
@@ -27,29 +30,18 @@ class KernelMatrix(ABC):
         Of a view: its matrix, and the row of each variable there.
     repeats : bool
         Whether several variables share such a row.
-    prefers_batches : bool
-        Whether several rows in one product cost far less than the same rows one by one.
+    facts : KernelFacts
+        Facts of the numbers, which views and stores hand on.
     full_matrix_only : bool
         Whether all rows should be evaluated in one block, where there is memory for them.
-    rounding : float
-        About how far a value may be from the true one.
-    is_psd : bool
-        Whether the matrix is known to be positive semi-definite for any data.
-    has_unit_diagonal : bool
-        Whether all kᵢᵢ are known to be 1: no value of a positive semi-definite matrix exceeds 1 then.
     supports_float32 : bool
         Whether rows as float32 are computed in single precision, with values of which none exceeds 1.
-    keeps_float32 : bool
-        Whether values are given or stored as float32 anywhere behind this matrix.
     exact : KernelMatrix
         The matrix that evaluates the values, without any store before it.
     distinct : ndarray of shape (n,), int64
         A number for each variable; those that are known to have the same row of K share one.
     origin : ndarray of shape (d,) or None
         Where a linear kernel is evaluated around; None for 0.
-    noise : float or None
-        About how far rounding puts a value from the true one, whose effect on decision values is about noise · ‖α‖.
-        None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
     """
 
     n: int
@@ -58,22 +50,18 @@ class KernelMatrix(ABC):
     source: KernelMatrix
     indices: np.ndarray
     repeats: bool = False
-    prefers_batches: bool = False
     full_matrix_only: bool = False
-    rounding: float = 0.0
-    is_psd: bool = False
-    has_unit_diagonal: bool = False
     origin: np.ndarray | None = None
+
+    @cached_property
+    def facts(self) -> KernelFacts:
+        """Facts of the numbers: what the matrix says of itself."""
+        return KernelFacts.of(self)
 
     @property
     def supports_float32(self) -> bool:
         """Whether rows as float32 are computed in single precision, with values of which none exceeds 1."""
         return False
-
-    @property
-    def keeps_float32(self) -> bool:
-        """Whether values are given or stored as float32 anywhere behind this matrix."""
-        return self.dense is not None and self.dense.dtype == np.float32
 
     @property
     def exact(self) -> KernelMatrix:
@@ -88,11 +76,6 @@ class KernelMatrix(ABC):
     def distinct(self) -> np.ndarray:
         """A number for each variable, shape (n,); those that are known to have the same row of K share one."""
         return np.arange(self.n)
-
-    @property
-    def noise(self) -> float | None:
-        """About how far rounding puts a value from the true one; None for that of one operation."""
-        return None
 
     @property
     def centred(self) -> KernelMatrix:
@@ -160,22 +143,17 @@ class View(KernelMatrix):
     def __init__(self, source: KernelMatrix, indices: np.ndarray) -> None:
         self.source, self.indices = source, indices
         self.n, self.store, self.repeats = len(indices), source.store, len(indices) > source.n
-        self.prefers_batches, self.rounding = source.prefers_batches, source.rounding
-        self.is_psd, self.has_unit_diagonal, self.origin = (
-            source.is_psd,
-            source.has_unit_diagonal,
-            source.origin,
-        )
+        self.origin = source.origin
+
+    @cached_property
+    def facts(self) -> KernelFacts:
+        """Those of the source."""
+        return self.source.facts
 
     @property
     def supports_float32(self) -> bool:
         """Whether those of the source do."""
         return self.source.supports_float32
-
-    @property
-    def keeps_float32(self) -> bool:
-        """Whether the source does."""
-        return self.source.keeps_float32
 
     @property
     def exact(self) -> KernelMatrix:
@@ -186,11 +164,6 @@ class View(KernelMatrix):
     def distinct(self) -> np.ndarray:
         """The numbers of the examples behind the variables."""
         return self.source.distinct[self.indices]
-
-    @property
-    def noise(self) -> float | None:
-        """That of the source."""
-        return self.source.noise
 
     @property
     def centred(self) -> KernelMatrix:

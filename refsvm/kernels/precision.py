@@ -7,7 +7,7 @@ G = v − Kα moves by about
 
 independent errors, of which 4 standard deviations are counted with room to spare. Equal examples have equal errors,
 which add up: their α are summed before they are squared. That is known once α is known (`decision_error`). Before a
-solve only the gain is known (`is_worthwhile`).
+solve only the gain is known (`float32_pays`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FLOAT32_CROWDED_FROM: Final = 10_000
 FLOAT32_TOLERANCE: Final = 1e-4
 """Least tolerance of the stopping rule for rows in single precision."""
 
-SHARE: Final = 0.1
+SHARE_OF_TOLERANCE: Final = 0.1
 """Most that rounding may move a decision value, as a share of the tolerance."""
 
 ROUNDING: Final = 2.0**-24
@@ -55,9 +55,7 @@ COLUMNS_LOOKED_AT: Final = 64
 """Of K, to tell by how much its values vary."""
 
 
-def is_worthwhile(
-    gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False
-) -> bool:
+def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False) -> bool:
     """Whether a solve is faster on float32 values, and its tolerance is none that they never allow.
 
     Parameters
@@ -75,9 +73,9 @@ def is_worthwhile(
     >>> import numpy as np
     >>> from refsvm import RBF
     >>> from refsvm.kernels import Gram
-    >>> from refsvm.kernels.precision import is_worthwhile
+    >>> from refsvm.kernels.precision import float32_pays
     >>> gram = Gram(RBF(0.5), np.linspace(0.0, 1.0, 3000)[:, None])
-    >>> is_worthwhile(gram, 1e-3, True), is_worthwhile(gram, 1e-5, True)
+    >>> float32_pays(gram, 1e-3, True), float32_pays(gram, 1e-5, True)
     (True, False)
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
@@ -124,7 +122,7 @@ def largest_value(gram: KernelMatrix) -> float:
     """max |kᵢᵢ|, which bounds a positive semi-definite matrix; 1 for callables, which may want all examples at once."""
     return (
         1.0
-        if gram.has_unit_diagonal or gram.full_matrix_only
+        if gram.facts.has_unit_diagonal or gram.full_matrix_only
         else float(np.abs(gram.diagonal()).max(initial=0.0))
     )
 
@@ -138,7 +136,7 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
     largest : float
         max |kᵢᵢ|, of which a matrix that says nothing of its rounding is right to 2⁻⁵².
     """
-    noise = EPSILON * largest if gram.noise is None else gram.noise
+    noise = EPSILON * largest if gram.facts.kernel_error is None else gram.facts.kernel_error
     return noise if noise > SLIGHT else 0.0
 
 
@@ -177,11 +175,11 @@ def decision_noise(
     sizes = np.abs(diagonal)
     largest = float(sizes.max(initial=0.0))
     noise, shares = noise_of_values(gram, largest), np.ones(len(alpha))
-    if gram.noise is None and noise > 0.0:
+    if gram.facts.kernel_error is None and noise > 0.0:
         shares = np.sqrt(sizes / largest)
     parts = alpha * shares
     moved = math.hypot(noise * math.sqrt(dot(parts, parts)), fixed)
-    if moved > tolerance and gram.noise is None and (K := gram.dense) is not None:
+    if moved > tolerance and gram.facts.kernel_error is None and (K := gram.dense) is not None:
         with np.errstate(over="ignore", invalid="ignore"):
             sums = (np.square(K) * np.square(alpha)).sum(axis=1)
         moved = float(np.fmin(moved, np.hypot(EPSILON * np.sqrt(sums.max()), fixed)))
@@ -202,17 +200,17 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
     return float(np.abs(alpha).sum() * np.ptp(values, axis=1).max(initial=0.0))
 
 
-def noise_of_distances(gram: Any) -> float:
+def noise_of_distances(gram: Any, data_error: float) -> float:
     """Return what γ‖x − z‖² loses of a `Gram` of CSR data, ε γ max ‖x‖², times the largest k between a few examples.
 
     0 where that is slight, and for dense data, which are moved to their mean: no digit is lost there.
     """
-    if not is_sparse(gram.X) or gram.rounding < SLIGHT or gram.n < 2:
+    if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0
     some = np.unique(np.linspace(0, gram.n - 1, FEW).astype(np.int64))
     values = gram.block(some, some)
     np.fill_diagonal(values, 0.0)
-    return float(gram.rounding * values.max())
+    return float(data_error * values.max())
 
 
 def distinct_rows(X: Any) -> np.ndarray:

@@ -137,7 +137,7 @@ class PreparedExamples:
         Of the prepared Z, which is ``products.Z``.
     norms : ndarray of shape (n,), of the type of the examples
         ‖z − c‖² with the origin c, of the examples as they are multiplied, summed as their products are.
-    rounding : float
+    data_error : float
         About how far a kernel value may be from its true value: ε γ max ‖z − c‖² for a kernel of γ‖x − z‖² and ε for
         the others, with ε = 2⁻⁵² in float64 and 2⁻²³ in float32.
 
@@ -177,7 +177,7 @@ class PreparedExamples:
             SparseProducts(Z, table_from) if is_sparse(Z) else DenseProducts(Z)
         )
         self.norms: np.ndarray = (norms if Z is given else squared_norms(Z)).astype(dtype, copy=False)
-        self.rounding = float(np.finfo(dtype).eps) * max(1.0, scale * float(self.norms.max(initial=0.0)))
+        self.data_error = float(np.finfo(dtype).eps) * max(1.0, scale * float(self.norms.max(initial=0.0)))
 
     def columns(self, those: np.ndarray | slice | None) -> Columns:
         """Return some of the examples, or all, as the z of kernel rows."""

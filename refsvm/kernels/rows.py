@@ -17,11 +17,14 @@ copies of another one's rows: as float64, which the rules read, of rows kept as 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import positive_or_inf
+from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.matrix import KernelMatrix
 
 
@@ -82,7 +85,6 @@ class KernelRows(KernelMatrix):
 
     def __init__(self, gram: KernelMatrix, cache_mb: float = 200.0, values: np.ndarray | None = None) -> None:
         self.gram, self.n, self.cache_mb = gram, gram.n, positive_or_inf("cache_mb", cache_mb)
-        self.rounding, self.is_psd = gram.rounding, gram.is_psd
         self.dense, self.filled, self.slots = gram.dense, self.n, np.arange(self.n)
         self.values: np.ndarray = values if values is not None else np.asarray(self.dense)
         self.capacity, self.holds_all = len(self.values), len(self.values) == self.n
@@ -164,20 +166,16 @@ class KernelRows(KernelMatrix):
         """
         arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 
-    @property
-    def noise(self) -> float | None:
-        """That of the matrix."""
-        return self.gram.noise
+    @cached_property
+    def facts(self) -> KernelFacts:
+        """Those of the matrix, and whether these rows are float32."""
+        facts = self.gram.facts
+        return replace(facts, keeps_float32=True) if self.values.dtype == np.float32 else facts
 
     @property
     def store(self) -> KernelRows:
         """The store itself."""
         return self
-
-    @property
-    def keeps_float32(self) -> bool:
-        """Whether these rows are float32, or copies of rows that are."""
-        return self.values.dtype == np.float32 or self.gram.keeps_float32
 
     @property
     def exact(self) -> KernelMatrix:

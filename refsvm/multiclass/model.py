@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import examples, is_sparse
-from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.origin import origin_of, weights_at
 from refsvm.kernels.sparse import TABLE_BYTES
 from refsvm.multiclass.prediction import decision_values, pair_sums
+from refsvm.scheme import OneVsOne
 
 UNBALANCED: Final = 1e-9
 """|Σα| up to which, relative to the largest |α|, it is 0 but for rounding, as of all machines but one-class ones."""
@@ -234,7 +234,7 @@ class Model(StoredModel):
         ndarray of shape (t,)
             Entries of `classes`.
         """
-        return np.asarray(self.classes[votes(self._values(X, self.n_support), len(self.classes))])
+        return np.asarray(self.classes[OneVsOne(len(self.classes)).votes(self._values(X, self.n_support))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,7 @@
 """One-vs-one: k classes as k(k − 1)/2 binary problems, in the order, signs and layout of LIBSVM.
 
-The pairs are (0, 1), (0, 2), …, (k − 2, k − 1). Each is a dual problem of its own on the examples of its two classes,
-with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b. The first class of a pair is the positive one; a single pair (two
-classes) is turned round, as in scikit-learn, so that h(x) > 0 means the second class.
+The pairs are those of `refsvm.scheme.OneVsOne`. Each is a dual problem of its own on the examples of its two classes,
+with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
 
 The coefficients of all pairs share one array of shape (k − 1, m): a support vector of class p takes part in k − 1
 pairs, and column s holds its α in each of them, ordered by the other class.
@@ -13,19 +12,20 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from refsvm.engine.limits import Deadline, interruptible
-from refsvm.engine.pool import in_threads, is_worth_workers
+from refsvm.engine.limits import interruptible
+from refsvm.engine.pool import in_threads, is_worth_workers, worker_count
 from refsvm.kernels.blocks import called
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.solver.solve import solve
+from refsvm.scheme import OneVsOne
+from refsvm.solver.options import RunOptions
+from refsvm.solver.solve import solved
 from refsvm.stopping.base import StoppingRule
 from refsvm.stopping.kkt_gap import KKTGap
 
@@ -143,11 +143,12 @@ class BinaryResult:
     @classmethod
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
         """Keep the numbers of a solution and let go of the problem, which holds the data."""
+        there = solution.in_solver_coordinates()
         return cls(
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
             solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
             math.inf if status is Status.CONVERGED else solution.decision_range,
-            *where_solved(solution),
+            there.problem.gram.origin, there.intercept,
         )  # fmt: skip
 
     @property
@@ -166,12 +167,6 @@ class BinaryResult:
         full = np.zeros(n)
         full[self.rows] = self.alpha
         return full
-
-
-def where_solved(solution: Solution) -> tuple[np.ndarray | None, float]:
-    """Return the origin around which the kernel was evaluated, None for 0, and b there."""
-    there = solution.where_solved()
-    return there.problem.gram.origin, there.intercept
 
 
 def pairs(
@@ -195,33 +190,22 @@ def pairs(
     ------
     Pair
     """
-    n, k = len(codes), int(codes.max()) + 1
+    n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
     # one origin for all pairs, as their machines are asked together; that of two classes is its own
-    moving = {} if k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
-    for number, (p, q) in enumerate(combinations(range(k), 2)):
+    moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
+    for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
             continue
-        negative, positive = (p, q) if k == 2 else (q, p)
-        rows = everyone if k == 2 else everyone[(codes[everyone] == p) | (codes[everyone] == q)]
-        labels = np.where(codes[rows] == positive, 1.0, -1.0)
-        signed = labels * penalties[rows]
-        gram = gram_of_rows(kernel, X, rows, **moving)
-        yield Pair(
-            negative, positive, rows,
-            DualProblem._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed)),
-        )  # fmt: skip
+        there = codes[everyone]
+        rows = everyone if scheme.k == 2 else everyone[(there == pair[0]) | (there == pair[1])]
+        gram, labels = gram_of_rows(kernel, X, rows, **moving), scheme.labels(codes[rows], pair)
+        yield Pair(*scheme.sides(pair), rows, DualProblem._of_labels(gram, labels, penalties[rows]))
 
 
 def solve_pairs(
-    problems: Iterable[Pair],
-    previous: list[BinaryResult] | None,
-    interrupt: interruptible,
-    *,
-    workers: int = 1,
-    time_limit: float | Deadline | None = None,
-    **options: Any,
-) -> Iterator[BinaryResult]:
+    problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
+) -> Iterator[BinaryResult]:  # fmt: skip
     """Solve every pair, one after another or several at the same time.
 
     Parameters
@@ -231,37 +215,36 @@ def solve_pairs(
         For each pair an earlier result on the same examples, to start from; made feasible without a warning.
     interrupt : interruptible
         That of the block around all pairs: whether Ctrl-C was pressed.
-    workers : int
-        Threads, once they are over sooner. Compiled steps of several pairs run at once; the readable loop gains
-        nothing. Each pair is a problem of its own, so that its result does not depend on the others.
-    time_limit, **options
-        As in `solve`, but the time is that of all pairs together.
+    options : RunOptions
+        The time is that of all pairs together. Threads share them, once they are over sooner: compiled steps of
+        several pairs run at once; the readable loop gains nothing. Each pair is a problem of its own, so that its
+        result does not depend on the others.
 
     Yields
     ------
     BinaryResult
         For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
     """
-    began, engines, deadline = time.perf_counter(), set[str](), Deadline.after(time_limit)
+    began, engines, workers = time.perf_counter(), set[str](), worker_count(options.n_jobs)
 
-    def solved(numbered: tuple[int, Pair]) -> BinaryResult:
+    def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
         # every pair needs some α: the classifier is fitted, though not to the end
         pressed = interrupt.pressed
-        more = options | {"max_iter": 1, "shrinking": False} if pressed else options
-        solution = solve(pair.problem, start=start, time_limit=deadline, polish=True, **more)
+        own = replace(options, max_iter=1, shrinking=False) if pressed else options
+        solution = solved(pair.problem, own, start)
         engines.add(solution.engine)
         cut = pressed and solution.status is not Status.CONVERGED
         return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
 
     numbered = enumerate(problems)
     for each in numbered:
-        yield solved(each)
+        yield trained(each)
         # this thread begins: small pairs are over sooner than other threads are started
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
             break
-    yield from in_threads(solved, numbered, workers)
+    yield from in_threads(trained, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
@@ -329,7 +312,7 @@ def _layout_of_several(
     k = int(codes.max()) + 1
     first, second = (
         np.repeat(classes, [len(result.rows) for result in results])
-        for classes in np.array([*combinations(range(k), 2)]).T
+        for classes in np.array(OneVsOne(k).pairs).T
     )
     rows = np.concatenate([result.rows for result in results])
     alpha = np.concatenate([result.alpha for result in results])

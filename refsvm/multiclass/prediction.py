@@ -27,7 +27,7 @@ from refsvm.multiclass.one_vs_one import kernel_values
 BLOCK_ENTRIES: Final = 2**18
 """Kernel values computed at a time: 2 MiB."""
 
-TOLD_ENTRIES: Final = 2**20
+REDUCED_ENTRIES: Final = 2**20
 """Decision values in memory at a time where not all of them are wanted: 8 MiB."""
 
 WEIGHTS_BYTES: Final = 2**27
@@ -83,7 +83,7 @@ def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
 
 def decision_values(
     kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray], origin: np.ndarray | None = None,
-    told: Callable[[np.ndarray], np.ndarray] = np.asarray,
+    reduce: Callable[[np.ndarray], np.ndarray] = np.asarray,
 ) -> np.ndarray:  # fmt: skip
     """Σ αᵢ k(x, xᵢ) of every pair for every row of X, in blocks of rows.
 
@@ -97,19 +97,19 @@ def decision_values(
         `pair_sums` with its coefficients.
     origin : ndarray of shape (d,), optional
         Where a linear kernel is evaluated around.
-    told : callable, optional
+    reduce : callable, optional
         Function of the values of some rows, which returns one entry or row for each of them; the values by default.
 
     Returns
     -------
-    ndarray of shape (t, k(k − 1)/2), float64, or the results of `told`
+    ndarray of shape (t, k(k − 1)/2), float64, or the results of `reduce`
     """
     # the number of pairs is known to the sum alone; asked with no values it costs nothing
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
         # w once, then one product for each row: no kernel value is computed
         X, weights = _linear_parts(around(origin, X), around(origin, vectors), pair_sum)
-        return _told_in_blocks(lambda rows: _products(X[rows], weights), X.shape[0], pairs, told)
+        return _reduced_in_blocks(lambda rows: _products(X[rows], weights), X.shape[0], pairs, reduce)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
         X = type(vectors)(X)
     elif isinstance(kernel, Kernel) and (csr := compressed(X)) is not None:
@@ -139,19 +139,19 @@ def decision_values(
         run_in_pieces(piece, len(sums), -(-len(sums) // PIECES) if large else max(1, len(sums)))
         return sums
 
-    return _told_in_blocks(some, t, pairs, told)
+    return _reduced_in_blocks(some, t, pairs, reduce)
 
 
-def _told_in_blocks(
-    values: Callable[[slice], np.ndarray], t: int, pairs: int, told: Callable[[np.ndarray], np.ndarray]
+def _reduced_in_blocks(
+    values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the results of `told` for the values of t rows; of many pairs, some rows at a time."""
+    """Return the results of `reduce` for the values of t rows; of many pairs, some rows at a time."""
     # the values themselves are wanted all: one block saves a copy
-    if told is np.asarray or t * pairs <= TOLD_ENTRIES:
-        return told(values(slice(0, t)))
-    height = max(1, TOLD_ENTRIES // pairs)
+    if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
+        return reduce(values(slice(0, t)))
+    height = max(1, REDUCED_ENTRIES // pairs)
     blocks = (slice(start, min(start + height, t)) for start in range(0, t, height))
-    return np.concatenate([told(values(rows)) for rows in blocks])
+    return np.concatenate([reduce(values(rows)) for rows in blocks])
 
 
 def _columns_in_use(vectors: Any) -> int:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from refsvm.backend import Backend, chosen_backend
-from refsvm.engine.limits import Deadline, interruptible
+from refsvm.backend import chosen_backend
+from refsvm.engine.limits import interruptible
 from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.kernels.products import stored_for_products
 from refsvm.kernels.rows import megabytes
 from refsvm.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
 from refsvm.result import Status
-from refsvm.solver.rules import Rules, chosen_rules, warn_of_rounding
-from refsvm.solver.small import FEW, MOST_STEPS, STEPS, takes
+from refsvm.scheme import OneVsOne
+from refsvm.solver.options import RunOptions
+from refsvm.solver.rules import warn_of_rounding
+from refsvm.solver.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.solver.small_pairs import FEWEST_EXAMPLES, Stack, stacks
 
 
 def train_pairs(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
-    interrupt: interruptible, *, workers: int = 1, time_limit: float | Deadline | None = None, **options: Any,
+    interrupt: interruptible, options: RunOptions,
 ) -> list[BinaryResult]:  # fmt: skip
     """Train the machines of all pairs of classes.
 
@@ -30,7 +31,7 @@ def train_pairs(
     ----------
     kernel, X, codes, penalties
         As of `refsvm.multiclass.one_vs_one.pairs`.
-    previous, interrupt, workers, time_limit, **options
+    previous, interrupt, options
         As of `refsvm.multiclass.one_vs_one.solve_pairs`.
 
     Returns
@@ -38,43 +39,39 @@ def train_pairs(
     list of BinaryResult
         One for each pair, in order. Kernel rows that were computed for several pairs count for the first of them.
     """
-    deadline, k = Deadline.after(time_limit), int(codes.max()) + 1
-    found = dict[int, BinaryResult]()
+    scheme, found = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
     X = stored_for_products(kernel, X)  # as one decision for the examples of all pairs
-    if k > 2 and previous is None and are_small(codes, penalties, **options):
-        chosen = (
-            chosen_backend(options["engine"]),
-            chosen_rules(*map(options.get, ("selector", "step", "stop"))),
-        )
-        budget, most = options["cache_mb"], options["max_iter"] or MOST_STEPS
-        found = small_pairs(kernel, X, codes, penalties, interrupt, *chosen, budget, most, deadline)
-    left = [number for number in range(k * (k - 1) // 2) if number not in found]
+    if scheme.k > 2 and previous is None and are_small(codes, penalties, options):
+        found = small_pairs(kernel, X, codes, penalties, interrupt, options)
+    left = [number for number in range(len(scheme.pairs)) if number not in found]
     if left:
         earlier = None if previous is None else [previous[number] for number in left]
         problems = pairs(kernel, X, codes, penalties, None if len(found) == 0 else {*left})
-        results = solve_pairs(problems, earlier, interrupt, workers=workers, time_limit=deadline, **options)
+        results = solve_pairs(
+            problems, earlier, interrupt, options if scheme.k > 2 else replace(options, n_jobs=1)
+        )
         found.update(zip(left, results, strict=True))
     return [found[number] for number in range(len(found))]
 
 
 def train_present(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
-    interrupt: interruptible, *, present: np.ndarray, **options: Any,
+    interrupt: interruptible, options: RunOptions, present: np.ndarray,
 ) -> list[BinaryResult]:  # fmt: skip
     """Train the machines of all pairs of classes, of which `present` alone have a penalty above 0, two at least.
 
     A pair with a class that has none gets a constant machine, for the other class. So the class never has the most
     votes: it has one at most from each other that is not there either, and each that is there has one from all of them.
     """
-    k, numbers = int(codes.max()) + 1, np.full(int(codes.max()) + 1, 0)
+    scheme = OneVsOne(int(codes.max()) + 1)
+    numbers = np.full(scheme.k, 0)
     numbers[present] = np.arange(len(present))
-    places = [*combinations(range(k), 2)]
-    there = [number for number, pair in enumerate(places) if np.isin(pair, present).all()]
+    there = scheme.places(present)
     earlier = None if previous is None else [facing(previous[number], len(present) == 2) for number in there]
-    trained = train_pairs(kernel, X, numbers[codes], penalties, earlier, interrupt, **options)
-    results = [constant(p, q, p in present, q in present, trained[0].origin) for p, q in places]
+    trained = train_pairs(kernel, X, numbers[codes], penalties, earlier, interrupt, options)
+    results = [constant(p, q, p in present, q in present, trained[0].origin) for p, q in scheme.pairs]
     for number, result in zip(there, trained, strict=True):
-        p, q = places[number]
+        p, q = scheme.pairs[number]
         turned = facing(result, len(present) == 2)
         results[number] = replace(turned, negative=q, positive=p)
     return results
@@ -94,39 +91,24 @@ def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None
     """Return the machine of two classes of which one is not there: the optimum with α = 0."""
     nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
     return BinaryResult(
-        q,
-        p,
-        nothing,
-        np.zeros(0),
-        b,
-        0.0,
-        0.0,
-        0.0,
-        0,
-        0,
-        Status.CONVERGED,
-        origin=origin,
-        centred_intercept=b,
-    )
+        negative=q, positive=p, rows=nothing, alpha=np.zeros(0), intercept=b, dual_objective=0.0, primal_objective=0.0,
+        kkt_gap=0.0, iterations=0, kernel_rows=0, status=Status.CONVERGED, origin=origin, centred_intercept=b,
+    )  # fmt: skip
 
 
-def are_small(
-    codes: np.ndarray, penalties: np.ndarray, *, selector: Any = None, step: Any = None, stop: Any = None,
-    cache_dtype: str = "auto", cache_mb: float = 200.0, callback: Any = None, **_: Any,
-) -> bool:  # fmt: skip
+def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> bool:
     """Whether some pairs of classes are small, and nothing is asked for that their solutions in one call lack."""
-    if callback is not None or cache_dtype == "float32" or not takes(chosen_rules(selector, step, stop)):
+    if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
     # a smaller budget holds no piece of the matrix; `refsvm.solve` does with two rows, and refuses less
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
-    is_enough = cache_mb >= megabytes(least, least)
+    is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
 
 
-def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
-    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, interrupt: interruptible, backend: Backend,
-    rules: Rules, cache_mb: float, max_iter: int, deadline: Deadline,
+def small_pairs(
+    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, interrupt: interruptible, options: RunOptions
 ) -> dict[int, BinaryResult]:  # fmt: skip
     """Train the machines of the pairs of small classes; return them by the numbers of the pairs.
 
@@ -134,15 +116,16 @@ def small_pairs(  # noqa: PLR0913, PLR0917 (the arguments of its one caller)
     indefinite.
     """
     known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
+    rules, backend = options.rules, chosen_backend(options.engine)
     # one origin for all pairs, as their machines are asked together
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
-    warn_of_rounding(gram.rounding, rules.stop.tolerance)
-    limit, late = min(max_iter, MOST_STEPS), None
+    warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
+    limit, late = min(options.max_iter or MOST_STEPS, MOST_STEPS), None
     computed = 0 if gram.dense is not None else gram.n
-    for stack in stacks(gram, codes[known], penalties[known], cache_mb):
+    for stack in stacks(gram, codes[known], penalties[known], options.cache_mb):
         if interrupt.pressed:
             late = Status.INTERRUPTED
-        elif deadline.left() <= 0.0:
+        elif options.time_limit.left() <= 0.0:
             late = Status.TIME_LIMIT
         # every pair needs some α: the classifier is fitted, though not to the end
         stands = stack.solve(backend, rules, limit if late is None else 1)

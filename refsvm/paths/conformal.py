@@ -201,10 +201,10 @@ def _followed(
     K = np.tile(whole, (2, 2))
     walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
     # without a weight it changes nothing
-    walk.of.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
+    walk.variables.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
     if solve_at(walk, here, EPS_START, "start"):
-        points = [(here, walk.of.alpha.copy(), walk.b)]
+        points = [(here, walk.variables.alpha.copy(), walk.b)]
         points += [(p[0], p[1].copy(), p.intercept) for p in DEFAULT_TRACKER.follow(walk, there)]
     if walk.status is not None:
         raise ValueError(

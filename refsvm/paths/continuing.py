@@ -93,7 +93,7 @@ def continued(
     K = kernel_matrix(solved_gram(start, end), cache_mb)
     line = ProblemLine(start, end, (0.0, 1.0), largest(K), K)
     walk = PathState(start, K, engine, line)
-    walk.of.alpha[:] = alpha
+    walk.variables.alpha[:] = alpha
     status, events, tracker = Status.CONVERGED, 0, tracker_of_lines(tracker)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
@@ -102,7 +102,7 @@ def continued(
         for events, point in enumerate(points_of(tracker, walk, 1.0), 1):
             limit = limits.reached(point, events)
             if limit is not None and point[0] != 1.0:
-                status, walk.of.alpha[:] = limit, point[1]  # compiled code may be further on
+                status, walk.variables.alpha[:] = limit, point[1]  # compiled code may be further on
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status
@@ -124,7 +124,7 @@ def _arrived(
     """Return α, G and the status where the walk has ended; rounding on the way is undone by steps of SMO."""
     problem = end.with_gram(walk.problem.gram)
     # thousands of events leave rounding in Σα, which a solution must not have
-    found = problem.feasible(walk.of.alpha)
+    found = problem.feasible(walk.variables.alpha)
     gradient = walk.gradient(problem.v, found)
     # where the decision values differ by less than their unit, the tolerance is relative to what they differ by
     share = min(1.0, problem.decision_range(found, gradient))

@@ -210,10 +210,10 @@ class LeftOut:
         problem = path.problem.boxed(path.problem.lower * less, path.problem.upper * less)
         line = RegularizationLine(problem, float(path.C[first]), float(path.C[last]))
         walk = PathState(problem, K, self._engine, line)
-        walk.of.alpha[:] = self._s[first]
+        walk.variables.alpha[:] = self._s[first]
         points = []
         if solve_at(walk, float(self.lam[first]), EPS_START, "start"):
-            points = [(walk.t, float(K[r] @ walk.of.alpha) + walk.b)]
+            points = [(walk.t, float(K[r] @ walk.variables.alpha) + walk.b)]
             for point in points_of(self._tracker, walk, float(self.lam[last])):
                 points.append((1.0 / point[0], float(K[r] @ point[1]) + point.intercept))
         if walk.status is not None:

@@ -1,4 +1,4 @@
-"""parametric_path: the front door to a walk between any two problems over one kernel matrix."""
+"""parametric_path: the public function that walks between any two problems over one kernel matrix."""
 
 from __future__ import annotations
 

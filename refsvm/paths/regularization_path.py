@@ -1,4 +1,4 @@
-"""regularization_path: the front door to the trackers."""
+"""regularization_path: the public function around the trackers."""
 
 from __future__ import annotations
 

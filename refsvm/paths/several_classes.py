@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from refsvm._checks import examples
 from refsvm.engine.limits import PathLimits, interruptible
-from refsvm.formulations import known_codes, numbered, votes
+from refsvm.formulations import known_codes, numbered
 from refsvm.kernels.checked import cross_values
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
@@ -32,6 +31,7 @@ from refsvm.paths.voted import Turns, voted_curve, voted_curves
 from refsvm.problem import DualProblem
 from refsvm.result import Status
 from refsvm.rounds.weights import given_weights, refuse_absent_class
+from refsvm.scheme import OneVsOne
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -129,7 +129,7 @@ class OneVsOnePath:
 
     def predict(self, X: Any, C: float) -> np.ndarray:
         """Return the class with the most votes at C, the first of `classes` on a tie; shape (t,). As `refsvm.SVC`."""
-        return np.asarray(self.classes[votes(self.decision_function(X, C), len(self.classes))])
+        return np.asarray(self.classes[OneVsOne(len(self.classes)).votes(self.decision_function(X, C))])
 
     def _cross(self, X: Any) -> np.ndarray:
         """Return the kernel values of rows of X with all examples, shape (t, n)."""
@@ -161,7 +161,7 @@ class OneVsOnePath:
 
     def error_of(self, cross: np.ndarray, codes: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:
         """Return that error from kernel values with all examples, shape (t, n), and the numbers of the classes."""
-        pairs = zip(combinations(range(len(self.classes)), 2), self.rows, self.paths, strict=True)
+        pairs = zip(OneVsOne(len(self.classes)).pairs, self.rows, self.paths, strict=True)
         turns = [Turns(*pair, *path.crossings(cross[:, rows])) for pair, rows, path in pairs]
         return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights, self.status)
 
@@ -174,7 +174,7 @@ class OneVsOnePath:
         import pandas as pd
 
         frames = []
-        pairs = combinations(self.classes.tolist(), 2)
+        pairs = OneVsOne(len(self.classes)).named(self.classes)
         for (first, second), rows, path in zip(pairs, self.rows, self.paths, strict=True):
             frame = path.to_frame()
             frames.append(frame.assign(index=rows[frame["index"]], first=first, second=second))
@@ -205,7 +205,7 @@ def has_several_classes(y: Any) -> bool:
 def held_gram(gram: KernelMatrix, cache_mb: float) -> Gram:
     """Return the matrix as an array, of which those of all pairs are parts."""
     held = Gram(Precomputed(), kernel_matrix(gram, cache_mb), is_checked=True)
-    held.is_psd, held._noise = True, gram.noise
+    held.facts = replace(held.facts, is_psd=True, kernel_error=gram.facts.kernel_error)
     return held
 
 
@@ -266,12 +266,10 @@ def pair_paths(
         ended = ended or bool(limits.callback is not None and limits.callback(point))
         return ended
 
-    for p, q in combinations(range(int(codes.max()) + 1), 2):
+    for p, q in OneVsOne(int(codes.max()) + 1).pairs:
         rows = np.flatnonzero((codes == p) | (codes == q))
-        labels = np.where(codes[rows] == q, 1.0, -1.0)
-        signed = labels * weights[rows]
-        part = gram.restrict(rows)
-        problem = DualProblem._of_checked(part, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
+        labels = np.where(codes[rows] == q, 1.0, -1.0)  # of each pair the second class is the positive one
+        problem = DualProblem._of_labels(gram.restrict(rows), labels, weights[rows])
         merged = (
             merge_variables(problem, problem, None if X is None else X[rows], alike=alike)
             if merge
@@ -316,7 +314,7 @@ def voted_folds(
             raise KeyboardInterrupt
         turns = [
             Turns(*pair, *path.crossings(cross[:, rows]))
-            for pair, (rows, path) in zip(combinations(present.tolist(), 2), found, strict=True)
+            for pair, (rows, path) in zip(OneVsOne(len(present)).named(present), found, strict=True)
         ]
         paths, own = [path for _, path in found], None if weights is None else weights[held]
         status = first_unfinished(path.status for path in paths)
@@ -336,7 +334,7 @@ def voted_left_out(
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
     counting = np.where(factors > 0.0, codes, -1)  # the others are asked, and never trained on
     pairs = pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options)
-    for (p, q), (rows, path) in zip(combinations(range(k), 2), pairs, strict=True):
+    for (p, q), (rows, path) in zip(OneVsOne(k).pairs, pairs, strict=True):
         if interrupt.pressed:
             raise KeyboardInterrupt
         others = np.setdiff1d(np.arange(len(codes)), rows, assume_unique=True)

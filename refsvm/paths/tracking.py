@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf
+from refsvm._checks import frames_within, positive, positive_or_inf
 from refsvm.engine.limits import PathLimits, interruptible
-from refsvm.engine.unsolved import frames_within, unsolved, warn
+from refsvm.engine.unsolved import unsolved, warn
 from refsvm.guards.kernel_values import noisy
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import EPSILON, decision_noise, noise_of_values
@@ -139,9 +139,9 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
     """Move the walk to the optimum for t: by SMO, or, if that takes too long, from an easier t."""
     eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
     if estimate is not None:
-        walk.of.alpha[:], eps = estimate
+        walk.variables.alpha[:], eps = estimate
     # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
-    easy = walk.largest * float((walk.of.upper - walk.of.lower).sum())
+    easy = walk.largest * float((walk.variables.upper - walk.variables.lower).sum())
     # SMO from scratch is fast where nearly all α are at a bound, and slow where few are
     if easy <= HARD * t or not walk.along.is_c_path:
         solve_at(walk, t, eps, "start")
@@ -167,7 +167,7 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
                 break
         if other.status is None:
             walk.counts["start"] += 1
-            walk.place(t, other.of.alpha, other.b, "start")
+            walk.place(t, other.variables.alpha, other.b, "start")
     walk.status = other.status
 
 
@@ -227,7 +227,7 @@ def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
     # the twin reads whole rows of float64; what is held otherwise is copied once
     if K is None or whole_rows(K) is None:
         K = np.ascontiguousarray(gram.block(np.arange(n)))
-    if not gram.is_psd:
+    if not gram.facts.is_psd:
         _refuse_indefinite(K)
     return K
 

@@ -9,22 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import positive_or_inf
-from refsvm.engine.limits import Deadline, interruptible
-from refsvm.engine.pool import joblib_is_set_up, worker_count
+from refsvm.engine.limits import interruptible
+from refsvm.engine.pool import share_memory
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
-from refsvm.formulations import votes
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Status
 from refsvm.rounds.folds import fold_numbers
 from refsvm.rounds.results import CrossValidation, FoldReport
 from refsvm.rounds.round import Round, RoundResult
-from refsvm.rounds.rounds import Rounds
-from refsvm.rounds.small_folds import are_many_and_small, small_folds
+from refsvm.rounds.rounds import RELATIVE, Rounds
+from refsvm.rounds.small_folds import TAKEN, are_many_and_small, small_folds
 from refsvm.rounds.task import CLASSIFICATION, Machine, Task, task_given
 from refsvm.rounds.walked import ORIGIN, WALK, folds_walked_to
 from refsvm.seeders import AVG, SIR, Cold, Seeder
+from refsvm.solver.options import RunOptions
 
 
 def cross_validate(
@@ -116,27 +115,26 @@ def cross_validate(
     """
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
-    # before the kernel matrix: a wrong argument should not cost its computation
-    options = {"cache_mb": positive_or_inf("cache_mb", cache_mb), **options}
-    if "time_limit" in options:  # that of all machines together
-        options["time_limit"] = Deadline.after(options["time_limit"])
-    workers, default = worker_count(n_jobs), AVG() if from_full else SIR()
+    # before the kernel matrix: a wrong argument should not cost its computation; the time is that of all machines
+    is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
+    asked = RunOptions(stop=RELATIVE if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)
+    default = AVG() if from_full else SIR()
     walk = WALK if seeder is None and from_full else None
-    is_small = walk is not None and are_many_and_small(task, fold, options)
+    is_small = walk is not None and is_plain and are_many_and_small(task, fold, asked)
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
-    # threads share one kernel matrix; each process computes its own rows
-    if is_small or workers == 1 or not joblib_is_set_up():
-        task = task.held(cache_mb, single=options.get("cache_dtype") == "float32")
-    if megabytes(task.gram.n, task.gram.n) <= cache_mb and options.get("cache_dtype", "auto") == "auto":
-        options["cache_dtype"] = "float64"
+    # each process computes its own rows
+    if share_memory(n_jobs) or is_small:
+        task = task.with_shared_matrix(cache_mb, single=asked.cache_dtype == "float32")
+    if megabytes(task.gram.n, task.gram.n) <= cache_mb and asked.cache_dtype == "auto":
+        asked = replace(asked, cache_dtype="float64")
     held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
     table = FoldTable(task, fold, began)
     with interruptible() as interrupt:
         if is_small and task.gram.dense is not None:
-            table.take_small(small_folds(task, fold, options, interrupt))
+            table.take_small(small_folds(task, fold, asked, interrupt))
         for machine, numbers in table.missing(held_out):
             # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-            rounds = Rounds(machine.problem, n_jobs=n_jobs, **options)
+            rounds = Rounds.of(machine.problem, asked)
             plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
             table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
     result = table.result()
@@ -172,12 +170,8 @@ def warn_of_rounds(result: CrossValidation) -> None:
     found, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
     if left and not found:
         found = unsolved([result.status])
-    rests = (
-        f"{left} of {len(result.labels)} examples are not predicted"
-        if left
-        else "predict their folds all the same"
-    )
-    total = int(result.fold.max() + 1) * result.decision_values.shape[1]
+    n, total = len(result.labels), int(result.fold.max() + 1) * result.decision_values.shape[1]
+    rests = f"{left} of {n} examples are not predicted" if left else "predict their folds all the same"
     warn_of_unsolved("rounds of cross-validation", found, total, rests)
 
 
@@ -229,17 +223,11 @@ class FoldTable:
     def result(self) -> CrossValidation:
         """Return the result, in the names of the classes."""
         task, known = self.task, ~np.isnan(self.values).any(axis=1)
-        if task.kind == CLASSIFICATION:
-            codes = task.codes.copy()
-            codes[known] = votes(self.values[known], len(task.classes))
-            predictions = task.classes[codes]
-        else:
-            predictions = task.predicted(self.values[:, 0])
         # workers finish in any order, and results do not depend on it
         self.reports.sort(key=lambda each: (each.pair, each.fold))
         ends = [each.status for each in self.reports] + self.endings
         return CrossValidation(
-            kind=task.kind, classes=task.classes, predictions=predictions, labels=task.labels,
+            kind=task.kind, classes=task.classes, predictions=task.predicted(self.values, known), labels=task.labels,
             decision_values=self.values, fold=self.fold, rounds=tuple(self.reports),
             status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
             iterations=self.iterations, kernel_rows=self.kernel_rows, seconds=time.perf_counter() - self.began,

@@ -11,14 +11,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm.engine.limits import interruptible
-from refsvm.formulations import votes
 from refsvm.result import Status
 from refsvm.rounds.leave_one_out import decided
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.scores import r_squared, variance
-from refsvm.rounds.task import COPIES, REGRESSION, Task
+from refsvm.rounds.sufficiency import CHECKS
+from refsvm.rounds.task import COPIES, REGRESSION, Task, task_given
 from refsvm.seeders import ActiveSet, Cold, Seeder
+from refsvm.solver.options import RunOptions
 
 FOLDS_AT_ONCE: Final = 16
 """Splits that go from one C to the next together, two solutions of each in memory."""
@@ -88,7 +89,7 @@ def usual_score(task: Task, split: Split, place: int, values: np.ndarray) -> flo
     """Return the weighted share of right predictions; of a regression R² as scikit-learn has it, NaN of one example."""
     labels, weights = task.labels[split.test], split.test_weights
     if task.kind != REGRESSION:
-        return float((votes(values, len(task.classes)) == task.codes[split.test]) @ weights) / split.total
+        return float((task.scheme.votes(values) == task.codes[split.test]) @ weights) / split.total
     counts = weights > 0.0
     labels, weights, predicted = labels[counts], weights[counts], values[counts, 0]
     if len(labels) < 2:
@@ -202,6 +203,8 @@ def left_out_cells(
     splits: Sequence[Split],
     wanted: Sequence[Sequence[int]],
     score: Score | None = None,
+    epsilon: float | None = None,
+    checks: Any = CHECKS,
     **options: Any,
 ) -> Iterator[Cell]:
     """Score every wanted value of C on splits that leave out one example each: `refsvm.leave_one_out`.
@@ -214,8 +217,10 @@ def left_out_cells(
         Of one test example each, all with the same factors of the examples that they train on.
     score : callable, optional
         Of classes only whether the prediction is right, by default: decision values are known by their sign.
+    epsilon, checks
+        As of `refsvm.leave_one_out`.
     **options
-        Of `refsvm.leave_one_out`; of a regression its ``epsilon``.
+        Of `refsvm.Rounds`.
 
     Yields
     ------
@@ -239,12 +244,11 @@ def left_out_cells(
     >>> [cell.score for cell in cells]
     [1.0, 1.0, 1.0, 1.0]
     """
-    test, factors = (
-        np.concatenate([split.test for split in splits]),
-        np.maximum(splits[0].factors, splits[1].factors),
-    )
+    test = np.concatenate([split.test for split in splits])
+    factors = np.maximum(splits[0].factors, splits[1].factors)
     for place in sorted({place for places in wanted for place in places}):
-        loo = decided(y=task.labels, gram=task.gram, C=Cs[place] * factors, **options).result()
+        weighted = task_given(None, task.labels, None, task.gram, Cs[place] * factors, epsilon=epsilon)
+        loo = decided(weighted, RunOptions(**options), checks=checks).result()
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)

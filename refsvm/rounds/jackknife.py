@@ -155,7 +155,7 @@ def held_out_machines(
     number = np.arange(n) if folds is None else np.unique(folds, return_inverse=True)[1]
     stop = KKTGap(relative=True) if stop is None else stop
     rounds = Rounds(problem, stop=stop, engine=engine, cache_dtype="float64", **options)
-    full = rounds.solutions["all"] = rounds.solve().where_solved(rounds.problem)
+    full = rounds.solutions["all"] = rounds.solve().in_solver_coordinates(rounds.problem)
     beta, count = full.alpha.reshape(2, n).sum(axis=0), int(number.max()) + 1
     nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
     changes, intercepts = [nothing] * count, np.full(count, full.intercept)

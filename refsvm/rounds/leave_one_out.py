@@ -14,16 +14,17 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive, positive_or_inf
-from refsvm.engine.limits import Deadline, interruptible
-from refsvm.engine.unsolved import REMEDY, frames_within, warn
+from refsvm._checks import frames_within, positive
+from refsvm.engine.limits import interruptible
+from refsvm.engine.unsolved import REMEDY, warn
 from refsvm.kernels.rows import megabytes
 from refsvm.result import Solution, Status
-from refsvm.rounds.progress import ALL_AT_ONCE, LOOProgress, TaskProgress
+from refsvm.rounds.progress import ALL_AT_ONCE, LeftOutTable
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.sufficiency import CHECKS, Check, chosen_checks
@@ -31,6 +32,7 @@ from refsvm.rounds.task import CLASSIFICATION, Task, task_given
 from refsvm.rounds.walked import WALK
 from refsvm.seeders import TOP, Seeder
 from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.options import RunOptions
 from refsvm.solver.rules import Rules
 from refsvm.steps.base import StepRule
 from refsvm.stopping import BallRule, KKTGap, StoppingRule
@@ -162,55 +164,49 @@ def leave_one_out(
     >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
     ((270,), 0.8, 0.3)
     """
-    found = decided(
-        X, y, kernel=kernel, gram=gram, C=C, epsilon=epsilon, nu=nu, seeder=seeder, stop=stop, selector=selector,
-        step=step, checks=checks, efficiency_test=efficiency_test, n_jobs=n_jobs, engine=engine, cache_mb=cache_mb,
-        max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
+    began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    options = RunOptions(
+        selector=selector, step=step, stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
+        time_limit=time_limit, trace=trace, n_jobs=n_jobs,
     )  # fmt: skip
+    found = decided(task, options, seeder, checks, efficiency_test, callback, began)
     result = found.result()
     found.warn(result)
     return result
 
 
 def decided(
-    X: Any = None, y: Any = None, *, kernel: Any = None, gram: Any = None, C: float | np.ndarray = 1.0,
-    epsilon: float | None = None, nu: float | None = None, seeder: Seeder | None = None,
-    stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
-    checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
-    engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None, time_limit: float | None = None,
-    callback: Callable[[int, int], object] | None = None, trace: bool | int = False,
-) -> TaskProgress:  # fmt: skip
+    task: Task, options: RunOptions, seeder: Seeder | None = None, checks: Iterable[str | Check] = CHECKS,
+    efficiency_test: bool = True, callback: Callable[[int, int], object] | None = None, began: float | None = None,
+) -> LeftOutTable:  # fmt: skip
     """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
-    began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    began = time.perf_counter() if began is None else began
     if task.gram.n < 2:
         raise ValueError(
             "X holds one example, and without it there is nothing to train on; give at least two."
         )
-    has_seeder = seeder is not None
-    seeder, stop, checks = chosen_for(task, seeder, stop, checks)
+    hard = WALK if seeder is None else seeder
+    seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
-    cache_mb = positive_or_inf("cache_mb", cache_mb)
-    # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it
-    options: dict[str, Any] = {
-        "selector": selector, "step": step, "stop": KKTGap(kkt.tol * FULL_TOL, relative=True), "engine": engine,
-        "shrinking": task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > cache_mb,
-        "cache_mb": cache_mb, "max_iter": max_iter, "time_limit": Deadline.after(time_limit), "n_jobs": n_jobs,
-        "trace": trace,
-        "cache_dtype": "float64",  # the proofs need float64 rows
-    }  # fmt: skip
-    found = TaskProgress(task if task.has_one_machine else task.held(cache_mb), callback, began)
+    # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it; the
+    # proofs need float64 rows
+    options = replace(
+        options, stop=KKTGap(kkt.tol * FULL_TOL, relative=True), cache_dtype="float64",
+        shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
+    )  # fmt: skip
+    task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
+    found = LeftOutTable(task, callback, began)
     with interruptible():  # Ctrl-C ends the rounds between two of them
-        for part in found.task.parts():
-            rounds = Rounds(part.machine.problem, **options)
-            hard = seeder if has_seeder else WALK
-            algorithm_1(found.begin(part, rounds), (seeder, hard), stop, kkt, checks, efficiency_test)
+        for part in task.parts():
+            found.begin(part, Rounds.of(part.machine.problem, options))
+            algorithm_1(found, (seeder, hard), stop, kkt, checks, efficiency_test)
             if found.status is not Status.CONVERGED:
                 break
     return found
 
 
 def algorithm_1(
-    found: LOOProgress, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
+    found: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
     """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
@@ -224,7 +220,7 @@ def algorithm_1(
         return
     warn_if_stalled(found.full, rounds.rules, kkt.tol)
     # 2. the sufficiency checks, those that hold for this kernel
-    if not rounds.problem.gram.is_psd and found.proves:
+    if not rounds.problem.gram.facts.is_psd and found.proves:
         checks, stop = checks_valid_for_kernel(rounds, checks, stop, kkt)
     found.check(checks)
     # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
@@ -237,13 +233,12 @@ def algorithm_1(
         stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
     found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
     if seeder.is_exact:
-        # without a step it was the walk that has led to the optimum
-        found.decided[(found.decided == "kkt") & (found.iterations == 0)] = "path"
+        found.by_walk()
     settle_signs(found, seeder, kkt)
-    # 4. the error is the share of wrong predictions, over all machines: `TaskProgress.result`
+    # 4. the error is the share of wrong predictions, over all machines: `LeftOutTable.result`
 
 
-def settle_signs(found: LOOProgress, seeder: Seeder, kkt: KKTGap) -> None:
+def settle_signs(found: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
     """Go on with the rounds that the KKT gap has ended next to h = 0, a digit at a time, until |h| is sure of its sign.
 
     A round begins anew at its seed: few do, and no others have to be kept for them.

@@ -1,23 +1,21 @@
-"""Progress of leave-one-out: for the examples of one machine, and for all machines of a task."""
+"""The table of leave-one-out: what is known of each example, by the machines of a task, one after the other."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
-from refsvm.formulations import votes
-from refsvm.result import Status, Trace
+from refsvm.result import Solution, Status, Trace
 from refsvm.rounds.results import LeaveOneOut
 from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.runner import LATE_FROM, told_if_late
 from refsvm.rounds.sufficiency import Check, sufficient
-from refsvm.rounds.task import CLASSIFICATION, NOVELTY, Asked, Task
+from refsvm.rounds.task import NOVELTY, LeftOutMachine, Task
 from refsvm.rounds.walked import few_steps, walked
 from refsvm.stopping import KKTGap, StoppingRule
 
@@ -31,117 +29,8 @@ OTHER_CLASS: Final = "other class"
 """What decides an example in a pair of classes that it is in neither of: the machine of all never used it."""
 
 
-class LOOProgress:
-    """Progress of the examples of one machine; it begins with the solution on all of them.
-
-    Parameters
-    ----------
-    part : Asked
-    rounds : Rounds
-    callback : callable, optional
-        Called with the number of examples that this machine has decided.
-    start : ndarray, optional
-        α that the solution on all examples starts from.
-    """
-
-    def __init__(
-        self, part: Asked, rounds: Rounds, callback: Callable[[int], object] | None, start: np.ndarray | None
-    ) -> None:
-        self.part, self.rounds, self._callback, self._start = part, rounds, callback, start
-        self.status, self.proves = Status.CONVERGED, rounds.problem.has_labels
-        self.iterations, self.early = np.zeros(len(part.examples), dtype=np.int64), 0
-        self.gap_rule_kept: bool | None = None
-        self.unsolved: dict[int, Status] = {}
-        self.traces: dict[int, Trace] = {}
-
-    def solve_on_all(self, kkt: KKTGap) -> None:
-        """Train on all examples: by a walk, if that takes many steps (`refsvm.rounds.walked`)."""
-        rounds, n = self.rounds, len(self.part.examples)
-        if rounds.rows.holds_all and n <= ALL_AT_ONCE:
-            rounds.rows.fetch(np.arange(rounds.rows.gram.n))
-        with told_if_late(
-            n, "Leave-one-out of %d examples: the solution on all of them, with which it begins, takes longer than "
-            "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
-        ):  # fmt: skip
-            few = min(rounds.max_iter, few_steps(rounds.problem.n))
-            self.given = rounds.solve(
-                start=self._start, max_iter=rounds.max_iter if rounds.shrinking else few
-            )
-            # one exact seed after the other then, and the steps that are left with shrinking
-            self.is_hard = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
-            if self.is_hard:
-                rounds, self.given = walked(rounds, self.given, kkt)
-                self.rounds = rounds
-        self.full = rounds.solutions["all"] = self.given.where_solved(rounds.problem)
-        if self.full.status not in {Status.CONVERGED, Status.STALLED}:
-            self.status = self.full.status
-        self.check(())
-
-    def check(self, checks: tuple[Check, ...]) -> None:
-        """Apply the sufficiency checks."""
-        self.decided, self.signs, self.values = sufficient(
-            self.full, self.rounds.rows, checks, self.part.machine.copies
-        )
-
-    def round(self, r: int) -> Round:
-        """Return the round that leaves example r out."""
-        if self.part.machine.copies == 1:
-            return Round(r, "all")
-        return Round(self.part.machine.variables(np.array([r])), "all", evaluate=r)
-
-    def undecided(self) -> list[int]:
-        """Return the examples that are asked about and that nothing has decided yet."""
-        names, asked = self.decided.tolist(), self.part.asked
-        return [r for r in (range(len(names)) if asked is None else asked) if not names[r]]
-
-    def by_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
-        """Record the results of rounds, until a limit, the callback or Ctrl-C ends them."""
-        if self.status is not Status.CONVERGED:
-            return
-        count = len(self.decided) - len(self.undecided())
-        for out, value, steps, reason, status, _, _, _, trace in rounds:
-            r = out if self.part.machine.copies == 1 else int(out[0])
-            self.iterations[r], count = self.iterations[r] + steps, count + 1
-            if status is not Status.CONVERGED:
-                self.unsolved[r] = status
-            if status is Status.TIME_LIMIT:
-                self.status = status
-                break
-            name, self.values[r] = stop.outcome(reason, value)
-            self.early += name != "kkt"
-            self.decided[r] = "limit" if status is Status.MAX_ITER else name
-            if trace is not None and r in self.traces:
-                self.traces[r].append_later(trace, len(self.traces[r]))
-            elif trace is not None:
-                self.traces[r] = trace
-            if self._callback is not None and self._callback(count):
-                self.status = Status.CALLBACK
-                break
-        if self.rounds.status is not Status.CONVERGED:
-            self.status = self.rounds.status
-
-    def near_zero(self, distance: float, relative: bool) -> list[int]:
-        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
-        if self.status is not Status.CONVERGED:
-            return []
-        # s of the round without r is about that of all examples
-        distance *= min(1.0, self.full.decision_range) if relative else 1.0
-        return np.flatnonzero((self.decided == "kkt") & (np.abs(self.values) <= distance)).tolist()
-
-    def again(self, examples: list[int]) -> list[Round]:
-        """Return the rounds of these examples, which count as undecided until they have ended once more."""
-        self.decided[examples] = ""
-        return [self.round(r) for r in examples]
-
-    def keeps(self, tried: int) -> bool:
-        """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""
-        if self.status is Status.CONVERGED:
-            self.gap_rule_kept = self.early >= tried / 2
-        return bool(self.gap_rule_kept)
-
-
-class TaskProgress:
-    """Progress of all examples, by all machines.
+class LeftOutTable:
+    """The state of leave-one-out for each example, filled in by one machine after the other.
 
     Parameters
     ----------
@@ -150,123 +39,186 @@ class TaskProgress:
         Called with the number of examples decided and their number; of several classes, those of all pairs.
     began : float
         When the call began.
+
+    Attributes
+    ----------
+    decided, signs, values : ndarrays of shape (n, pairs)
+        The reason that decided an example, "" if none has, the sign of h if only that is known, and h.
+    iterations : ndarray of shape (n, pairs), int64
+    unsolved : dict of (int, int) to Status
+        By example and column: how rounds ended whose rule was not satisfied.
+    traces : dict
+        By example, or by example and classes.
+    status : Status
+        CONVERGED, or what ends the call.
+    part, rounds, full, given, proves, is_hard
+        Of the machine under way: which examples it is asked about; its rounds; the solution on all examples, as it was
+        found and as it is returned; whether it has labels, so that signs can be proved; whether SMO takes many steps.
     """
 
     def __init__(self, task: Task, callback: Callable[[int, int], object] | None, began: float) -> None:
         if callback is not None and not callable(callback):
             raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
+        n, pairs = task.gram.n, len(task.pairs)
         self.task, self._callback, self._began, self._told = task, callback, began, -np.inf
-        self._parts: list[LOOProgress] = []
-        self._total = task.gram.n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
+        self.decided, self.signs = np.full((n, pairs), "", dtype=object), np.zeros((n, pairs))
+        self.values, self.iterations = np.full((n, pairs), np.nan), np.zeros((n, pairs), dtype=np.int64)
+        self.unsolved: dict[tuple[int, int], Status] = {}
+        self.traces: dict[Any, Trace] = {}
+        self.status = Status.CONVERGED
+        self._fulls, self._families, self._kept = list[Solution](), list[Rounds](), list[bool]()
+        self._total, self._before = n * max(1, len(task.classes) - 1), 0  # each example is in k − 1 pairs
 
-    @property
-    def status(self) -> Status:
-        """CONVERGED, or what ends the call."""
-        return self._parts[-1].status if self._parts else Status.CONVERGED
+    def begin(self, part: LeftOutMachine, rounds: Rounds) -> None:
+        """Begin with the next machine."""
+        if self._families:
+            self._before += self._count()
+        self.part, self.rounds, self.proves, self._early = part, rounds, rounds.problem.has_labels, 0
+        self._asked = (
+            np.arange(len(part.examples)) if part.asked is None else np.array(part.asked, dtype=np.int64)
+        )
+        self._column = self.task.pairs.index(part.machine.pair)
+        self._cells = part.examples[self._asked], self._column
 
-    def begin(self, part: Asked, rounds: Rounds) -> LOOProgress:
-        """Return the empty results of another machine."""
-        start = None
-        if self.task.kind == NOVELTY and self._parts:  # the same machine, but for z
-            start = rounds.problem.feasible(self._parts[0].full.alpha)
-        before = sum(len(each.decided) - len(each.undecided()) for each in self._parts)
-        callback = None if self._callback is None else partial(self._should_end, self._callback, before)
-        self._parts.append(LOOProgress(part, rounds, callback, start))
-        return self._parts[-1]
+    def solve_on_all(self, kkt: KKTGap) -> None:
+        """Train on all examples: by a walk, if that takes many steps (`refsvm.rounds.walked`)."""
+        rounds, n, start = self.rounds, len(self.part.examples), None
+        if self.task.kind == NOVELTY and self._fulls:  # the same machine, but for z
+            start = rounds.problem.feasible(self._fulls[0].alpha)
+        if rounds.rows.holds_all and n <= ALL_AT_ONCE:
+            rounds.rows.fetch(np.arange(rounds.rows.gram.n))
+        with told_if_late(
+            n, "Leave-one-out of %d examples: the solution on all of them, with which it begins, takes longer than "
+            "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
+        ):  # fmt: skip
+            few = min(rounds.max_iter, few_steps(rounds.problem.n))
+            self.given = rounds.solve(
+                start=start, max_iter=rounds.max_iter if rounds.options.shrinking else few
+            )
+            # one exact seed after the other then, and the steps that are left with shrinking
+            self.is_hard = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
+            if self.is_hard:
+                self.rounds, self.given = walked(rounds, self.given, kkt)
+        self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
+        self._fulls.append(self.given)
+        self._families.append(self.rounds)
+        if self.full.status not in {Status.CONVERGED, Status.STALLED}:
+            self.status = self.full.status
+        if self.values.shape[1] > 1:
+            self.decided[self.part.others, self._column] = OTHER_CLASS
+            self.values[self.part.others, self._column] = self.part.values_of_others(self.full)
+        self.check(())
 
-    def _should_end(self, callback: Callable[[int, int], object], before: int, count: int) -> bool:
+    def check(self, checks: tuple[Check, ...]) -> None:
+        """Apply the sufficiency checks."""
+        found = sufficient(self.full, self.rounds.rows, checks, self.part.machine.copies)
+        for table, each in zip((self.decided, self.signs, self.values), found, strict=True):
+            table[self._cells] = each[self._asked]
+
+    def round(self, r: int) -> Round:
+        """Return the round that leaves example r of the machine out."""
+        if self.part.machine.copies == 1:
+            return Round(r, "all")
+        return Round(self.part.machine.variables(np.array([r])), "all", evaluate=r)
+
+    def undecided(self) -> list[int]:
+        """Return the examples of the machine that are asked about and that nothing has decided yet."""
+        names = self.decided[self._cells].tolist()
+        return [r for r, name in zip(self._asked.tolist(), names, strict=True) if not name]
+
+    def _count(self) -> int:
+        """Return how many examples this machine has decided."""
+        return len(self._asked) - len(self.undecided())
+
+    def by_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
+        """Record the results of rounds, until a limit, the callback or Ctrl-C ends them."""
+        if self.status is not Status.CONVERGED:
+            return
+        count, copies, pair = self._before + self._count(), self.part.machine.copies, self.part.machine.pair
+        for out, value, steps, reason, status, _, _, _, trace in rounds:
+            r = int(self.part.examples[out if copies == 1 else out[0]])
+            cell, count = (r, self._column), count + 1
+            self.iterations[cell] += steps
+            if status is not Status.CONVERGED:
+                self.unsolved[cell] = status
+            if status is Status.TIME_LIMIT:
+                self.status = status
+                break
+            name, self.values[cell] = stop.outcome(reason, value)
+            self._early += name != "kkt"
+            self.decided[cell] = "limit" if status is Status.MAX_ITER else name
+            key: Any = (r, *pair) if self.values.shape[1] > 1 else r
+            if trace is not None and key in self.traces:
+                self.traces[key].append_later(trace, len(self.traces[key]))
+            elif trace is not None:
+                self.traces[key] = trace
+            if self._callback is not None and self._should_end(self._callback, count):
+                self.status = Status.CALLBACK
+                break
+        if self.rounds.status is not Status.CONVERGED:
+            self.status = self.rounds.status
+
+    def _should_end(self, callback: Callable[[int, int], object], count: int) -> bool:
         """Call the callback from time to time with the number decided; return whether it ends the call."""
-        now, count = time.perf_counter(), before + count
+        now = time.perf_counter()
         if now < self._told + INTERVAL_SECONDS and count < self._total:
             return False
         self._told = now
         return bool(callback(count, self._total))
 
+    def by_walk(self) -> None:
+        """Say of rounds without a step after an exact seed that the walk has led them to the optimum."""
+        rows, column = self._cells
+        there = (self.decided[self._cells] == "kkt") & (self.iterations[self._cells] == 0)
+        self.decided[rows[there], column] = "path"
+
+    def near_zero(self, distance: float, relative: bool) -> list[int]:
+        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
+        if self.status is not Status.CONVERGED:
+            return []
+        # s of the round without r is about that of all examples
+        distance *= min(1.0, self.full.decision_range) if relative else 1.0
+        near = (self.decided[self._cells] == "kkt") & (np.abs(self.values[self._cells]) <= distance)
+        return self._asked[near].tolist()
+
+    def again(self, examples: list[int]) -> list[Round]:
+        """Return the rounds of these examples, which count as undecided until they have ended once more."""
+        self.decided[self.part.examples[examples], self._column] = ""
+        return [self.round(r) for r in examples]
+
+    def keeps(self, tried: int) -> bool:
+        """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""
+        is_kept = self.status is Status.CONVERGED and self._early >= tried / 2
+        if self.status is Status.CONVERGED:
+            self._kept.append(is_kept)
+        return is_kept
+
     def warn(self, result: LeaveOneOut) -> None:
         """Warn of examples whose machines are not solved, or not trained at all after a limit."""
-        ends = [status for part in self._parts for status in part.unsolved.values()]
-        found = unsolved([*ends, result.status])
-        left, n = int((~result.is_known).sum()), len(result.labels)
-        rests = (
-            f"{left} of {n} examples are not decided" if left else "they predict their examples all the same"
-        )
+        found = unsolved([*self.unsolved.values(), result.status])
+        left, rests = int((~result.is_known).sum()), "they predict their examples all the same"
+        if left:
+            rests = f"{left} of {len(result.labels)} examples are not decided"
         warn_of_unsolved("machines of leave-one-out", found, self._total, rests)
 
     def result(self) -> LeaveOneOut:
         """Return the result, in the names of the classes."""
-        task, parts, pairs = self.task, self._parts, self.task.pairs
-        table = Table.of(task.gram.n, len(pairs))
-        for part in parts:
-            table.take(part, pairs.index(part.part.machine.pair))
-        known = (table.decided != "").all(axis=1)
-        fulls = [part.given for part in parts]
-        kept = [part.gap_rule_kept for part in parts if part.gap_rule_kept is not None]
-        each: Any = slice(None) if len(pairs) > 1 else 0
+        task, fulls, known = self.task, self._fulls, (self.decided != "").all(axis=1)
+        is_unsolved = np.zeros(len(known), dtype=bool)
+        is_unsolved[[r for r, _ in self.unsolved]] = True
+        each: Any = slice(None) if self.values.shape[1] > 1 else 0
+        # sign h(xᵣ), or the votes of all pairs
+        values = np.where(np.isnan(self.values), self.signs, self.values)
         return LeaveOneOut(
-            kind=task.kind, classes=task.classes, predictions=self._predictions(table, known), labels=task.labels,
-            decided_by=table.decided[:, each].astype(str), decision_values=table.values[:, each],
-            iterations=sum(full.iterations for full in fulls) + int(table.iterations.sum()),
-            round_iterations=table.iterations,
-            kernel_rows=task.rows_computed + sum(part.rounds.rows.computed for part in parts),
+            kind=task.kind, classes=task.classes, predictions=task.predicted(values, known), labels=task.labels,
+            decided_by=self.decided[:, each].astype(str), decision_values=self.values[:, each],
+            iterations=sum(full.iterations for full in fulls) + int(self.iterations.sum()),
+            round_iterations=self.iterations.sum(axis=1),
+            kernel_rows=task.rows_computed + sum(family.rows.computed for family in self._families),
             seconds=time.perf_counter() - self._began,
             full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
             status=Status.CONVERGED if known.all() else self.status,
-            engine=next((part.rounds.used for part in parts if part.rounds.used), fulls[0].engine),
-            gap_rule_kept=all(kept) if kept else None, traces=table.traces, weights=task.weights,
-            is_solved=known & ~table.is_unsolved,
+            engine=next((family.used for family in self._families if family.used), fulls[0].engine),
+            gap_rule_kept=all(self._kept) if self._kept else None, traces=self.traces, weights=task.weights,
+            is_solved=known & ~is_unsolved,
         )  # fmt: skip
-
-    def _predictions(self, table: Table, known: np.ndarray) -> np.ndarray:
-        """Return the predictions; of an example that nothing has decided its own label, or NaN for a target."""
-        task = self.task
-        if task.kind != CLASSIFICATION:
-            return task.predicted(np.where(known, table.values[:, 0], np.nan))
-        # sign h(xᵣ), or the votes of all pairs; one rule for h = 0, that of `refsvm.SVC`
-        values = np.where(np.isnan(table.values), table.signs, table.values)
-        codes = votes(values, len(task.classes))
-        return np.asarray(task.classes[np.where(known, codes, task.codes)])
-
-
-class Table(NamedTuple):
-    """Results by example and machine.
-
-    Attributes
-    ----------
-    decided, signs, values : ndarrays of shape (n, pairs)
-        The reason that decided an example, the sign of h if only that is known, and h.
-    iterations : ndarray of shape (n,), int64
-    is_unsolved : ndarray of shape (n,), bool
-        Whether a round of an example has ended before its rule was satisfied.
-    traces : dict
-        By example, or by example and classes.
-    """
-
-    decided: np.ndarray
-    signs: np.ndarray
-    values: np.ndarray
-    iterations: np.ndarray
-    is_unsolved: np.ndarray
-    traces: dict[Any, Trace]
-
-    @classmethod
-    def of(cls, n: int, pairs: int) -> Table:
-        """Return one in which nothing is known."""
-        decided, iterations = np.full((n, pairs), "", dtype=object), np.zeros(n, dtype=np.int64)
-        values = np.full((n, pairs), np.nan)
-        return cls(decided, np.zeros((n, pairs)), values, iterations, np.zeros(n, dtype=bool), {})
-
-    def take(self, found: LOOProgress, column: int) -> None:
-        """Write the results of one machine."""
-        part = found.part
-        local = np.arange(len(part.examples)) if part.asked is None else np.array(part.asked, dtype=np.int64)
-        rows = part.examples[local]
-        self.decided[rows, column], self.signs[rows, column] = found.decided[local], found.signs[local]
-        self.values[rows, column] = found.values[local]
-        np.add.at(self.iterations, rows, found.iterations[local])
-        self.is_unsolved[part.examples[[*found.unsolved]]] = True
-        if self.values.shape[1] > 1:
-            self.decided[part.others, column] = OTHER_CLASS
-            self.values[part.others, column] = part.values_of_others(found.full)
-        for r, trace in found.traces.items():
-            key = int(part.examples[r])
-            self.traces[(key, *part.machine.pair) if self.values.shape[1] > 1 else key] = trace

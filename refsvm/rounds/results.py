@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from refsvm.rounds.scores import (
     share_wrong,
 )
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.scheme import OneVsOne
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
 """What may decide an example, by name: the checks, the stopping rules, a walk to the end, a limit before either."""
@@ -134,7 +134,7 @@ class LeaveOneOut(Scores):
         if self.decided_by.ndim == 1:
             columns |= {"decided_by": self.decided_by, "decision_value": self.decision_values}
         else:
-            for pair, names in enumerate(combinations(self.classes.tolist(), 2)):
+            for pair, names in enumerate(OneVsOne(len(self.classes)).named(self.classes)):
                 end = " {} {}".format(*names)
                 columns["decided_by" + end] = self.decided_by[:, pair]
                 columns["decision_value" + end] = self.decision_values[:, pair]

@@ -19,10 +19,9 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Deadline, Limits, interruptible
 from refsvm.engine.pool import worker_count
-from refsvm.kernels.precision import SHARE
+from refsvm.kernels.precision import SHARE_OF_TOLERANCE
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
@@ -30,7 +29,8 @@ from refsvm.rounds.round import LATEST, Round, RoundResult
 from refsvm.rounds.runner import Runner
 from refsvm.seeders import Cold, Seeder
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import Rules, chosen_rules, float64_rows, row_store, starting_point
+from refsvm.solver.options import RunOptions
+from refsvm.solver.rules import Rules, starting_point
 from refsvm.solver.run import Run
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
@@ -109,36 +109,34 @@ class Rounds:
         time_limit: float | Deadline | None = None, callback: Callable[[SolverState], object] | None = None,
         polish: bool = False, trace: bool | int = False, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
-        self.selector, self.step, self.stop, self.engine, self.shrinking = (
-            selector,
-            step,
-            stop,
-            engine,
-            shrinking,
-        )
-        self.cache_mb, self.cache_dtype, self.polish, self.trace = cache_mb, cache_dtype, polish, trace
-        self.time_limit, self.callback = time_limit, callback
-        self.solutions: dict[Hashable, Solution] = {}
-        self.status, self.used, self.workers = Status.CONVERGED, "", worker_count(n_jobs)
-        self.most_iterations, self.first_iterations = 0, 0  # of the longest round, of the first
-        self.limits: Limits[SolverState] = Limits(problem.n, max_iter, time_limit, callback)
-        self.max_iter = self.limits.most
-        self.rules = chosen_rules(selector, step, RELATIVE if stop is None else stop)
-        self.rows: KernelRows = row_store(problem, self.rules, cache_mb, cache_dtype, shrinking)
-        self._given, self.problem = problem, problem.with_gram(self.rows)
-        self._grams = [problem.gram, self.rows]  # of problems that belong here
-        self._is_moved = problem.centred is not problem
-        self.backend = chosen_backend(engine)
-        self._run = self._made_run()
+        self._begin(problem, RunOptions(
+            selector=selector, step=step, stop=RELATIVE if stop is None else stop, engine=engine, shrinking=shrinking,
+            cache_mb=cache_mb, cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback,
+            polish=polish, trace=trace, n_jobs=n_jobs,
+        ))  # fmt: skip
 
-    def _made_run(self) -> Run:
-        """Return a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
-        return Run(
-            self.backend, self.limits, self.rows, shrinking=self.shrinking, polish=self.polish, allowed=SHARE,
-            in_float64=(
-                partial(float64_rows, self._given, self.rules, self.cache_mb) if self.cache_dtype == "auto" else None
-            ),
-        )  # fmt: skip
+    @classmethod
+    def of(cls, problem: DualProblem, options: RunOptions) -> Rounds:
+        """Return the rounds of a problem with options that are checked already."""
+        rounds = object.__new__(cls)
+        rounds._begin(problem, options)
+        return rounds
+
+    def _begin(self, problem: DualProblem, options: RunOptions) -> None:
+        """Begin with memory for kernel rows and a clock."""
+        self.options, self.rules, self.workers = options, options.rules, worker_count(options.n_jobs)
+        self.solutions: dict[Hashable, Solution] = {}
+        self.status, self.used = Status.CONVERGED, ""
+        self.most_iterations, self.first_iterations = 0, 0  # of the longest round, of the first
+        self._given, self._is_centred = problem, problem.centred is not problem
+        self._set_run()
+        self.max_iter, self.problem = self.limits.most, problem.with_gram(self.rows)
+        self._grams = [problem.gram, self.rows]  # of problems that belong here
+
+    def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
+        """Make a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
+        self._run = Run(self._given, self.options, allowed=SHARE_OF_TOLERANCE, rows=rows, limits=limits)
+        self.rows, self.limits, self.backend = self._run.rows, self._run.limits, self._run.backend
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
         """Return the problem of a round, for instance to hand it to a seeder.
@@ -160,27 +158,22 @@ class Rounds:
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         # a worker that shared its rounds again would wait for workers that wait for it
-        other.limits, other.workers, other.solutions = copy(self.limits), 1, self.solutions.copy()
-        other.backend = chosen_backend(self.engine)
+        other.workers, other.solutions, other._grams = 1, self.solutions.copy(), self._grams.copy()
         # what a run remembers of its solve belongs to one thread
-        other._grams, other._run = self._grams.copy(), other._made_run()
+        other._set_run(self.rows, copy(self.limits))
         return other
 
     def with_shrinking(self) -> Rounds:
         """Return the same rounds with shrinking and one exact step at the end of each, over the same store of rows."""
         other = self.clone_for_worker()
-        other.workers, other.shrinking, other.polish = self.workers, True, True
-        other._run = other._made_run()
+        other.workers, other.options = self.workers, replace(self.options, shrinking=True, polish=True)
+        other._set_run(other.rows, other.limits)
         return other
 
     def __reduce__(self) -> Any:
         """Pickle without kernel rows, which the other process computes anew."""
         # rows may take gigabytes: to compute them anew is faster than to pickle them
-        anew = partial(
-            Rounds, self._given, selector=self.selector, step=self.step, stop=self.stop, engine=self.engine,
-            shrinking=self.shrinking, cache_mb=self.cache_mb, cache_dtype=self.cache_dtype, max_iter=self.max_iter,
-            time_limit=self.time_limit, callback=self.callback, polish=self.polish, trace=self.trace, n_jobs=1,
-        )  # fmt: skip
+        anew = partial(Rounds.of, self._given, replace(self.options, n_jobs=1))
         return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
@@ -230,7 +223,7 @@ class Rounds:
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
-            self.solutions[name] = kept.where_solved(self._stored(kept.problem))
+            self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
         if not self._run.may_speak(self.problem):  # compiled rounds say nothing
             return runner.run(rounds)
@@ -286,9 +279,9 @@ class Rounds:
         is_given = box is None and lower is None and upper is None
         problem = self._given if is_given else self._in_box(box, lower, upper)
         start = None if start is None else starting_point(problem, start)
-        origin = None if origin is None else origin.where_solved(problem)
+        origin = None if origin is None else origin.in_solver_coordinates(problem)
         solution = self.steps(problem, start, origin, rules, most, trace=trace)
-        return solution.of(problem.with_gram(self._given.gram)) if self._is_moved else solution
+        return solution.of(problem.with_gram(self._given.gram)) if self._is_centred else solution
 
     def steps(
         self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,

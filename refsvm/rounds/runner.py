@@ -22,7 +22,7 @@ from refsvm.engine.limits import interruptible
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
 from refsvm.rounds.round import Round, RoundResult
-from refsvm.rounds.workers import in_parts, is_worth_sharing
+from refsvm.rounds.workers import in_parts, sharing_pays
 from refsvm.rule import Rule, is_builtin, memory_of
 from refsvm.seeders.base import Seeder
 from refsvm.seeders.neighbour import extrapolate
@@ -105,12 +105,12 @@ class Runner:
         self.shares = type(seeder).memory is not Rule.memory
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
-        rows, shrinks = family.rows, family.shrinking
+        rows, shrinks = family.rows, bool(family.options.shrinking)
         # of all examples a pair of classes trains on its own
         self.trained = np.count_nonzero(family.problem.lower < family.problem.upper)
         self.is_large = shrinks and self.trained > LARGE
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
-        K, watched = rows.gram.dense, family.callback or family.polish
+        K, watched = rows.gram.dense, family.options.callback or family.options.polish
         self.holds_float32 = K is not None and K.dtype == np.float32
         limit = family.max_iter
         if shrinks:
@@ -146,7 +146,7 @@ class Runner:
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
             shared = is_measure and family.workers > 1 and family.status is Status.CONVERGED
             # long rounds come one by one from compiled code, too
-            if shared and is_worth_sharing(waiting, each, family.backend.name == "numba"):
+            if shared and sharing_pays(waiting, each, family.backend.name == "numba"):
                 yield from in_parts(self, [*waiting], each)
                 break
 
@@ -174,7 +174,7 @@ class Runner:
         rules = self.rules
         if rules.stop.left_out:
             rules = rules._replace(stop=for_example(rules.stop, each.left_out))
-        most, trace = self.limit if is_short else family.max_iter, family.trace
+        most, trace = self.limit if is_short else family.max_iter, family.options.trace
         solution = family.steps(problem, start, origin, rules, most, shrinks=not is_short, trace=trace)
         return self.ended(each, solution, began, seeded, rows)
 
@@ -214,7 +214,7 @@ class Runner:
         _, steps, memory = self._shared
         if memory is None:
             left_out = [NONE_LEFT_OUT if each.left_out is None else each.left_out for each in rounds]
-            if not self.seeder.is_worthwhile(solved, steps, left_out):
+            if not self.seeder.pays(solved, steps, left_out):
                 return NOTHING
             memory = memory_of(self.seeder, solved, steps)
             self._shared = solved, steps, memory
@@ -256,7 +256,7 @@ class Runner:
         """Solve with shrinking what a short round has left; the steps are counted anew, the trace has all of them."""
         family, steps = self.family, begun.iterations
         rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
-        most, trace = family.max_iter - steps, family.trace
+        most, trace = family.max_iter - steps, family.options.trace
         solution: Solution = family.steps(begun.problem, begun.alpha, begun, rules, most, trace=trace)
         if begun.trace is None or solution.trace is None:
             return solution

@@ -7,7 +7,7 @@ thousands of pairs. Their problems are solved without seeds here: each takes a f
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,46 +15,34 @@ from refsvm.backend import chosen_backend
 from refsvm.engine.limits import interruptible
 from refsvm.result import Status
 from refsvm.rounds.results import FoldReport
-from refsvm.rounds.rounds import RELATIVE
 from refsvm.rounds.task import CLASSIFICATION, Task
-from refsvm.solver.rules import TIGHTEST, Rules, chosen_rules
-from refsvm.solver.small import FEW, MOST_STEPS, STEPS, takes
+from refsvm.solver.options import RunOptions
+from refsvm.solver.rules import TIGHTEST
+from refsvm.solver.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.solver.small_pairs import stacks
 
-MANY: Final = 10
+STACKED_FROM_CLASSES: Final = 10
 """Classes from which on the pairs are stacked; the rounds of fewer share seeds."""
 
 TAKEN: Final = {"selector", "step", "stop", "engine", "shrinking", "cache_mb", "cache_dtype"}
 """Options of `refsvm.Rounds` that change nothing here, or do the same."""
 
 
-def are_many_and_small(task: Task, fold: np.ndarray, options: dict[str, Any]) -> bool:
+def are_many_and_small(task: Task, fold: np.ndarray, options: RunOptions) -> bool:
     """Whether the folds of a task are solved here: many classes, of which no fold leaves none, in small pairs."""
-    rules = rules_of(options)
-    if (
-        task.kind != CLASSIFICATION
-        or len(task.classes) < MANY
-        or not options.keys() <= TAKEN
-        or not takes(rules)
-    ):
+    if task.kind != CLASSIFICATION or len(task.classes) < STACKED_FROM_CLASSES or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(task.codes))
     left = np.zeros((int(fold.max()) + 1, len(task.classes)), dtype=np.int64)
     np.add.at(left, (fold, task.codes), 1)
     is_left = (np.bincount(task.codes) > left).all()
-    held_as_float64 = options.get("cache_dtype", "auto") != "float32" and task.gram.rounding <= TIGHTEST
+    held_as_float64 = options.cache_dtype != "float32" and task.gram.facts.data_error <= TIGHTEST
     is_open = not np.isfinite(task.C).all() or not (task.C > 0.0).all()
     return bool(sizes[-1] + sizes[-2] <= FEW and is_left and held_as_float64 and not is_open)
 
 
-def rules_of(options: dict[str, Any]) -> Rules:
-    """Return the rules that these options of `refsvm.Rounds` name."""
-    stop = options.get("stop")
-    return chosen_rules(options.get("selector"), options.get("step"), RELATIVE if stop is None else stop)
-
-
 def small_folds(
-    task: Task, fold: np.ndarray, options: dict[str, Any], interrupt: interruptible
+    task: Task, fold: np.ndarray, options: RunOptions, interrupt: interruptible
 ) -> tuple[np.ndarray, list[FoldReport]] | None:
     """Return the decision values of all pairs for the examples held out, and a report of each pair and fold.
 
@@ -65,19 +53,18 @@ def small_folds(
     task : Task
         `are_many_and_small`, with its kernel matrix held as an array.
     fold : ndarray of shape (n,), int
-    options : dict
-        Of `refsvm.Rounds`.
+    options : RunOptions
     interrupt : interruptible
         Ctrl-C leaves the values of later folds unknown, NaN.
     """
-    rules, backend = rules_of(options), chosen_backend(options.get("engine", "auto"))
+    rules, backend = options.rules, chosen_backend(options.engine)
     values, reports = np.full((len(fold), len(task.pairs)), np.nan), list[tuple[int, FoldReport]]()
     for h in range(int(fold.max()) + 1):
         if interrupt.pressed:
             break
         rest, out, began = np.flatnonzero(fold != h), np.flatnonzero(fold == h), time.perf_counter()
         cross, steps = task.gram.block(out, rest), np.zeros(len(task.pairs), dtype=np.int64)
-        for stack in stacks(task.gram.restrict(rest), task.codes[rest], task.C[rest], options["cache_mb"]):
+        for stack in stacks(task.gram.restrict(rest), task.codes[rest], task.C[rest], options.cache_mb):
             if not stack.solve(backend, rules, MOST_STEPS).all():
                 return None
             # h(x) = Σ αᵢ k(x, xᵢ) + b

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -31,6 +30,7 @@ from refsvm.kernels.rows import megabytes
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.rounds.weights import weights_in
+from refsvm.scheme import OneVsOne
 
 CLASSIFICATION, REGRESSION, NOVELTY = "classification", "regression", "novelty"
 
@@ -62,7 +62,7 @@ class Machine(NamedTuple):
         return np.concatenate([examples, examples + self.problem.n // 2])
 
 
-class Asked(NamedTuple):
+class LeftOutMachine(NamedTuple):
     """A machine, and which examples leave-one-out asks it about.
 
     Attributes
@@ -124,9 +124,14 @@ class Task:
     rows_computed: int = 0
 
     @property
+    def scheme(self) -> OneVsOne:
+        """How the machines of two classes decide among all of them; of no machine where there are no classes."""
+        return OneVsOne(len(self.classes))
+
+    @property
     def pairs(self) -> list[tuple[int, int]]:
         """Numbers of the classes of each machine; (0, 0) where there are none."""
-        return [*combinations(range(len(self.classes)), 2)] or [(0, 0)]
+        return self.scheme.pairs or [(0, 0)]
 
     @property
     def weights(self) -> np.ndarray | None:
@@ -147,34 +152,29 @@ class Task:
         """Whether all examples are asked of one machine."""
         return len(self.classes) == 2 or self.kind == REGRESSION
 
-    def held(self, cache_mb: float, single: bool = False) -> Task:
+    def with_shared_matrix(self, cache_mb: float, single: bool = False) -> Task:
         """Return the task on a kernel matrix that several machines share: `shared_gram`."""
         gram = shared_gram(self.gram, cache_mb, single, self.kind != NOVELTY)
         computed = self.gram.n if self.gram.dense is None and gram.dense is not None else 0
         return replace(self.on(gram), rows_computed=computed)
 
-    def parts(self) -> Iterator[Asked]:
+    def parts(self) -> Iterator[LeftOutMachine]:
         """Yield the machines that leave-one-out trains; that of novelty detection of all examples first."""
         n, every = self.gram.n, np.arange(self.gram.n)
         if len(self.classes) > 2:
             for pair in self.pairs:
                 examples = np.flatnonzero(np.isin(self.codes, pair))
-                yield Asked(Machine(self._gathered(pair[0], examples), pair, 1), examples, None, self.gram)
+                labels = self.scheme.labels(self.codes[examples], pair)
+                problem = DualProblem._of_labels(self.gram.restrict(examples), labels, self.C[examples])
+                yield LeftOutMachine(Machine(problem, pair, 1), examples, None, self.gram)
             return
         machine = next(self.machines())
         if self.kind != NOVELTY:
-            yield Asked(machine, every, None, self.gram)
+            yield LeftOutMachine(machine, every, None, self.gram)
             return
-        yield Asked(machine, every, [], self.gram)
+        yield LeftOutMachine(machine, every, [], self.gram)
         for family, asked in self.families(machine, [*every.reshape(n, 1)]):
-            yield Asked(family, every, asked, self.gram)
-
-    def _gathered(self, positive: int, examples: np.ndarray) -> DualProblem:
-        """Return the problem of the examples of two classes alone."""
-        labels = np.where(self.codes[examples] == positive, 1.0, -1.0)
-        signed = labels * self.C[examples]
-        gram = self.gram.restrict(examples)
-        return DualProblem._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
+            yield LeftOutMachine(family, every, asked, self.gram)
 
     def machines(self) -> Iterator[Machine]:
         """Yield the machines, over all n examples; those of other classes have L = U = 0."""
@@ -205,8 +205,15 @@ class Task:
             family = DualProblem(problem.gram, problem.v, z, problem.lower, problem.upper)
             yield machine._replace(problem=family), some
 
-    def predicted(self, values: np.ndarray) -> np.ndarray:
-        """Return the predictions of a regression or of novelty detection from decision values, shape (n,)."""
+    def predicted(self, values: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Return the predictions from the decision values of all machines, shape (n, machines).
+
+        An example that is not `known` gets its own label, or NaN for a target.
+        """
+        if self.kind == CLASSIFICATION:
+            # one rule for h = 0, that of `refsvm.SVC`
+            return np.asarray(self.classes[np.where(known, self.scheme.votes(values), self.codes)])
+        values = np.where(known, values[:, 0], np.nan)
         return values if self.kind == REGRESSION else np.where(values >= 0.0, 1, -1)
 
 

@@ -63,7 +63,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
         Its steps and seconds are those of `begun` as well.
     """
     began, rounds = time.perf_counter(), rounds.with_shrinking()
-    origin, steps, problem = begun.where_solved(rounds.problem), begun.iterations, rounds.problem
+    origin, steps, problem = begun.in_solver_coordinates(rounds.problem), begun.iterations, rounds.problem
     share = easy_share(problem, rounds.rows.diagonal())
     if share < EASIER:
         plan = [Round(keep=EASY, C=share), Round(origin=EASY, keep=WALKED)]
@@ -74,7 +74,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
         solution = rounds.solve(start=origin.alpha, origin=origin, stop=kkt)
         steps += solution.iterations
         if solution.status is Status.CONVERGED:  # the exact step has mostly done it
-            solution = rounds.solve(start=solution.alpha, origin=solution.where_solved(problem))
+            solution = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
             steps += solution.iterations
     else:
         solution = replace(begun, status=rounds.status)
@@ -112,7 +112,7 @@ def folds_walked_to(
     if origin.status is Status.MAX_ITER:
         stop = rounds.rules.stop
         other, found = walked(rounds, origin, KKTGap(stop.tolerance, stop.relative))
-        rounds.solutions[ORIGIN] = other.solutions[ORIGIN] = found.where_solved(other.problem)
+        rounds.solutions[ORIGIN] = other.solutions[ORIGIN] = found.in_solver_coordinates(other.problem)
         nothing = RoundResult(None, (), found.iterations - origin.iterations, "", found.status, 0.0, 0.0, 0)
         yield nothing._replace(solve_seconds=found.seconds - origin.seconds)
     else:

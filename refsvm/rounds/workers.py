@@ -18,7 +18,7 @@ PART_SECONDS: Final = 0.02
 """Least duration of a part in seconds."""
 
 
-def is_worth_sharing(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
+def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
     """Whether workers are over sooner: rounds do not wait for each other, and take long enough."""
     # a round that is kept is the origin of others, which would have to wait for its worker
     alike = all(each.keep in (None, LATEST) for each in waiting)

@@ -118,7 +118,7 @@ class ATO(Seeder):
         if len(memory):
             # --- F goes to its box in a straight line, T to its far bound, where that is expected to pay ---
             walk, allowed = exchange(solved, problem), float(memory[0])
-            n, m, moving = problem.n, int(memory[1]), int(np.count_nonzero(walk.of.pace))
+            n, m, moving = problem.n, int(memory[1]), int(np.count_nonzero(walk.variables.pace))
             work = float(n * (moving + m))
             if expected(n, m, moving) <= allowed:
                 watched = self.begin(walk, memory)
@@ -140,8 +140,8 @@ class ATO(Seeder):
         side[walk.members] = FREE
         # --- how fast G of the others comes nearer to b, and which are near ---
         walk.direction()
-        approach, distance = side * walk.of.speed, np.maximum(side * walk.of.excess, 0.0)
-        waiting = (np.abs(side) == 1) & (walk.of.pace == 0.0)
+        approach, distance = side * walk.variables.speed, np.maximum(side * walk.variables.excess, 0.0)
+        waiting = (np.abs(side) == 1) & (walk.variables.pace == 0.0)
         typical = math.sqrt(total(approach[waiting] ** 2) / max(1, int(waiting.sum())))
         near = distance <= np.abs(approach) + (self.margin * typical if typical > 0.0 else self.margin)
         watched = np.flatnonzero((side != CLOSED) & (near | ~waiting))
@@ -152,7 +152,7 @@ class ATO(Seeder):
 
     def memory(self, solved: Solution, steps: int = 0) -> np.ndarray:
         """Return the most work, the number of free variables, max |Kᵢᵢ|, M and its inverse; nothing if no path pays."""
-        if not self.is_worthwhile(solved, steps, ()):
+        if not self.pays(solved, steps, ()):
             return np.zeros(0)
         gram, free = solved.problem.gram, np.flatnonzero(_are_free(solved))
         K, largest = gram.block(free, free), float(np.abs(gram.diagonal()).max())
@@ -161,7 +161,7 @@ class ATO(Seeder):
         head = [self._most(solved, steps), len(free), largest, len(kept)]
         return np.concatenate([head, free[kept], inverse.ravel()])
 
-    def is_worthwhile(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
+    def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Whether the shortest of these paths may pay, by the variables that go and come back, and the inverse."""
         n, most = solved.problem.n, self._most(solved, steps)
         if expected(n, 0, 0) > most:  # nothing needs to be counted
@@ -171,8 +171,8 @@ class ATO(Seeder):
         # those that will violate their condition when they come back move, at least
         violate = solved.problem.v * (solved.gradient - offset(solved)) > 0.0
         returning = int(np.count_nonzero(violate & absent(solved.problem)))
-        pays = expected(n, m, max(going, returning)) <= most
-        return pays and m <= self.max_free and m**3 <= SHARED * most
+        is_short = expected(n, m, max(going, returning)) <= most
+        return is_short and m <= self.max_free and m**3 <= SHARED * most
 
     def _most(self, solved: Solution, steps: int) -> float:
         """The most work that a path may take: a step makes two passes over n variables."""
@@ -210,7 +210,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
 
 def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """Return α where the walk has ended, exactly at the bounds that it has reached; `otherwise` if it went astray."""
-    alpha = np.clip(walk.of.alpha, lower, upper)
+    alpha = np.clip(walk.variables.alpha, lower, upper)
     if walk.t >= 1.0 - ROUNDING:
         for side, bound in ((ABOVE, upper), (BELOW, lower)):
             there = (walk.side == side) & np.isfinite(bound)

@@ -27,6 +27,7 @@ class Seeder(Rule):
 
     example_call: ClassVar[str] = "TOP()"
     role: ClassVar[str] = "SEED"
+    renamed: ClassVar[dict[str, str]] = {"is_worthwhile": "pays"}
     reads_rows: ClassVar[bool] = True
     """Whether a seed depends on kernel rows, which the twin reads as float64."""
     is_exact: Any = False
@@ -39,7 +40,7 @@ class Seeder(Rule):
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
         """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z of the new `problem`."""
 
-    def is_worthwhile(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
+    def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
         """Return whether to make `memory` for problems that leave these examples of `solved` out, one entry for each.
 
         Where not, their seeds get an empty one. `steps` as in `memory`.

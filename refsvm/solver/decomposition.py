@@ -21,7 +21,7 @@ from refsvm.solver.rules import Rules
 from refsvm.solver.shrinking import NoShrinking, Shrinking
 from refsvm.state import SolverState
 
-SHARE: Final = 0.3
+SHARE_OF_GAP: Final = 0.3
 """The KKT gap to which a working set is solved, in that of all variables."""
 
 
@@ -68,7 +68,7 @@ class Decomposition(Shrinking):
             )
 
     @property
-    def inside(self) -> Shrinking:
+    def for_restricted_problem(self) -> Shrinking:
         """A working set is not shrunk."""
         return NoShrinking()
 
@@ -86,7 +86,7 @@ class Decomposition(Shrinking):
         state.rows.evaluator.fetch(state.rows.indices[B])
         # not to the end: what is gained on B alone is partly lost again once others join
         return self.solve_restricted(
-            backend, limits, state, rules, trace, B, budget, at_least=SHARE * state.gap
+            backend, limits, state, rules, trace, B, budget, at_least=SHARE_OF_GAP * state.gap
         )
 
 

@@ -32,7 +32,7 @@ INSEPARABLE: Final = -2
 NARROWEST: Final = 1e-7
 """Width of a margin, in units of the largest ‖φ(xᵢ)‖, that can still be told from the rounding of K."""
 
-LARGEST: Final = 1e100
+MOST_ALPHA: Final = 1e100
 """Where α is larger, one round has led it nowhere."""
 
 ROUND: Final = 1000
@@ -67,7 +67,8 @@ class HardMargin:
         before = self._state.alpha.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
-        if not np.abs(self._state.alpha).max() <= LARGEST:  # q < 0 in an open direction: an indefinite kernel
+        # q < 0 in an open direction: an indefinite kernel
+        if not np.abs(self._state.alpha).max() <= MOST_ALPHA:
             self._state.alpha[:] = before
             self._state.refresh()
             return INSEPARABLE

@@ -30,9 +30,9 @@ from refsvm.solver.shrinking import (
     count_rows,
     displaced,
     ending,
-    owed,
     record,
     restricted,
+    seconds_to_full_gradient,
     subtracted,
     take_over,
 )
@@ -106,7 +106,7 @@ class Work(NamedTuple):
     @property
     def nearly(self) -> float:
         """The KKT gap at which all variables return."""
-        return NEARLY_SOLVED * float(self.rules.stop.absolute(self.state).tolerance)
+        return NEARLY_SOLVED * float(self.rules.stop.with_absolute_tolerance(self.state).tolerance)
 
 
 class ActiveSet:
@@ -135,7 +135,7 @@ class ActiveSet:
 
     def solve_active(self, work: Work, A: np.ndarray, budget: int) -> int:
         """Solve the problem over A, which loses variables meanwhile; return all of them."""
-        state, stop = work.state, work.rules.stop.absolute(work.state)
+        state, stop = work.state, work.rules.stop.with_absolute_tolerance(work.state)
         tolerance = stop.restricted_tolerance(min(state.gap, work.nearly))
         rules = work.rules._replace(stop=KKTGap(tolerance))
         everyone, shrunk, outcome = np.arange(len(state.alpha)), True, 0
@@ -174,7 +174,7 @@ class ActiveSet:
         outcome, stay = 0, None
         limits = work.limits
         while not outcome and inner.iteration < budget:
-            if limits.should_return_early(inner, owed(inner, limits)):
+            if limits.should_return_early(inner, seconds_to_full_gradient(inner, limits)):
                 break
             most = min(self.period, budget - inner.iteration)
             outcome = all_variables(work.backend, limits, inner, rules, most, trace)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from refsvm._checks import positive_or_inf
 from refsvm.problem import DualProblem
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
@@ -76,5 +77,5 @@ def iterate(
     [1.476, 0.415, 0.0]
     """
     rules = chosen_rules(selector, step, stop)
-    rows = row_store(problem, rules, cache_mb)
+    rows = row_store(problem, rules, positive_or_inf("cache_mb", cache_mb))
     return steps(rules.begin(problem, starting_point(problem, start), rows), *validated(*rules))

@@ -47,7 +47,7 @@ def intercept_of_inside(
     b = float(gradient[inside].max()) if inside.any() else otherwise
     largest = float(np.abs(gram.diagonal()).max())
     terms = float(np.abs(gradient).max()) + float(alpha.max()) * largest
-    share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.rounding / EPSILON)
+    share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.facts.data_error / EPSILON)
     # kernel values of a prediction are rounded anew, those far from the origin by more than sums are
     noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(alpha))
     return b + max(min(share, MOST_ROUNDED) * terms, noise)

@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from refsvm._checks import positive_or_inf, vector
+from refsvm._checks import frames_within, vector
 from refsvm.kernels import precision
 from refsvm.kernels.cached_rows import AllRows, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
-from refsvm.kernels.precision import ROUNDING, SHARE, is_worthwhile, largest_value
+from refsvm.kernels.precision import ROUNDING, SHARE_OF_TOLERANCE, float32_pays, largest_value
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.problem import EPSILON, DualProblem
 from refsvm.rule import is_builtin, memory_of
@@ -79,10 +79,10 @@ class Rules(NamedTuple):
         What all α do together is known when they are (`refsvm.solver.run.Run`).
         """
         gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
-        if not is_worthwhile(gram, self.stop.tolerance, self.reads_float32, crowded=crowded):
+        if not float32_pays(gram, self.stop.tolerance, self.reads_float32, crowded=crowded):
             return False
         C = max(float(-problem.lower.min()), float(problem.upper.max()))
-        return 2.0 * ROUNDING * largest_value(gram) * C <= SHARE * self.stop.tolerance
+        return 2.0 * ROUNDING * largest_value(gram) * C <= SHARE_OF_TOLERANCE * self.stop.tolerance
 
 
 class DefaultRules(Rules):
@@ -148,9 +148,6 @@ def row_store(
     """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
-    if dtype not in ("auto", "float64", "float32"):
-        raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
-    cache_mb = positive_or_inf("cache_mb", cache_mb)
     pays = dtype == "auto" and bool(shrinking) and n >= precision.FLOAT32_FROM
     chosen = pays and rules.begins_in_float32(problem, cache_mb)
     kept = np.float32 if chosen or dtype == "float32" else np.float64
@@ -161,8 +158,8 @@ def row_store(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
             f"cache_mb={cache_mb!r} holds {rows.capacity}; give at least {megabytes(needed, n):.3g}."
         )
-    if gram.rounding > TIGHTEST:
-        warn_of_rounding(gram.rounding, rules.stop.tolerance)
+    if gram.facts.data_error > TIGHTEST:
+        warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     return rows
 
 
@@ -251,7 +248,7 @@ def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start")
     if np.abs(point - given).max() > scale:
         warnings.warn(
             f"{name} is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
     return point
 
@@ -263,7 +260,7 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
             f"The features are so large that kernel values are only right to about {rounding:.3g}, and the "
             f"tolerance is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or choose "
             "a smaller gamma.",
-            stacklevel=4,
+            stacklevel=frames_within() + 1,
         )
 
 

@@ -14,9 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-import numpy as np
-
-from refsvm.backend import Backend
+from refsvm.backend import chosen_backend
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.guards.base import Guard, Verdict
 from refsvm.guards.chosen import guards_for, with_rules
@@ -26,8 +24,9 @@ from refsvm.problem import DualProblem
 from refsvm.result import Ending, Solution, Status, Trace
 from refsvm.rule import is_builtin
 from refsvm.solver.hard_margin import INSEPARABLE, HardMargin
-from refsvm.solver.rules import Rules
-from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking, all_variables
+from refsvm.solver.options import RunOptions
+from refsvm.solver.rules import Rules, float64_rows, row_store
+from refsvm.solver.shrinking import all_variables
 from refsvm.solver.validated import user_code
 from refsvm.state import SolverState
 from refsvm.stopping.base import StoppingRule
@@ -44,18 +43,14 @@ class Run:
 
     Parameters
     ----------
-    backend : Backend
-    limits : Limits
-        Made before anything else: its clock is that of the first solve.
-    rows : KernelRows
-        Of the matrix that the solves share.
-    shrinking : bool or Shrinking
-    polish : bool
-        Whether to take one exact step at the end (`refsvm.guards.polish`).
-    in_float64 : callable, optional
-        Returns memory for the same rows as float64, for solves that have begun on float32 rows and may leave them.
+    problem : DualProblem
+    options : RunOptions
     allowed : float
         How far float32 rows may move G, as a share of the tolerance, before a solve leaves them.
+    rows : KernelRows, optional
+        Of the matrix that the solves share; new ones by default.
+    limits : Limits, optional
+        Those of the options by default; the clock begins here.
 
     Attributes
     ----------
@@ -66,35 +61,34 @@ class Run:
     --------
     >>> import numpy as np
     >>> from refsvm import RBF, DualProblem
-    >>> from refsvm.backend import chosen_backend
-    >>> from refsvm.engine.limits import Limits
-    >>> from refsvm.solver.rules import chosen_rules, row_store
+    >>> from refsvm.solver.options import RunOptions
     >>> from refsvm.solver.run import Run
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, 1, -1])
-    >>> problem, rules = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0), chosen_rules(None, None, None)
-    >>> rows = row_store(problem, rules, cache_mb=1.0)
-    >>> state = rules.begin(problem, np.zeros(4), rows)
-    >>> with Run(chosen_backend("numpy"), Limits(n=4), rows) as run:
-    ...     run.take_steps(state, rules).status.name, state.iteration
+    >>> problem, options = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0), RunOptions(engine="numpy")
+    >>> with Run(problem, options) as run:
+    ...     state = options.rules.begin(problem, np.zeros(4), run.rows)
+    ...     run.take_steps(state, options.rules).status.name, state.iteration
     ('CONVERGED', 3)
     """
 
     def __init__(
-        self, backend: Backend, limits: Limits[Any], rows: KernelRows, *, shrinking: Any = True, polish: bool = False,
-        in_float64: Callable[[], KernelRows] | None = None, allowed: float = 1.0,
+        self, problem: DualProblem, options: RunOptions, *, allowed: float = 1.0, rows: KernelRows | None = None,
+        limits: Limits[Any] | None = None,
     ) -> None:  # fmt: skip
-        self.backend, self.limits, self.rows = backend, limits, rows
-        if isinstance(shrinking, bool | np.bool_):
-            shrinking = Restriction() if shrinking else NoShrinking()
-        self.shrinking: Shrinking = Shrinking.checked("shrinking", shrinking)
+        # before anything else: its clock is that of the first solve
+        self.limits = limits or Limits(problem.n, options.max_iter, options.time_limit, options.callback)
+        budget, dtype, self.shrinking = options.cache_mb, options.cache_dtype, options.shrinking
+        self.rows = rows or row_store(problem, options.rules, budget, dtype, self.shrinking)
+        self.backend = chosen_backend(options.engine)
         self.guards: list[Guard] = guards_for(
-            rows, self.shrinking, limits, polish=polish, in_float64=in_float64, allowed=allowed
-        )
-        self._preparation = time.perf_counter() - limits.began  # counted as part of the first solve
+            self.rows, self.shrinking, self.limits, polish=options.polish, allowed=allowed,
+            in_float64=partial(float64_rows, problem, options.rules, budget) if dtype == "auto" else None,
+        )  # fmt: skip
+        self._preparation = time.perf_counter() - self.limits.began  # counted as part of the first solve
 
     def __enter__(self) -> Run:
         """Begin a solve: from here on its seconds and kernel rows count, and Ctrl-C ends it."""
-        now = self.limits.last_look = time.perf_counter()
+        now = self.limits.last_check = time.perf_counter()
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
         self.rows.evaluator.reserve()  # which a solve that failed may have left released

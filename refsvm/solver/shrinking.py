@@ -36,11 +36,11 @@ from refsvm.solver.active_sets import active_set, block
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
 
-LOOK_SECONDS: Final = 0.05
-"""Between two looks at the limits, about, where steps compute kernel rows."""
+CHECK_SECONDS: Final = 0.05
+"""Between two checks of the limits, about, where steps compute kernel rows."""
 
-MANY: Final = 2**31
-"""More steps than any budget that needs looks."""
+UNLIMITED_STEPS: Final = 2**31
+"""More steps than any budget that needs checks."""
 
 COPIES_MB: Final = 256.0
 """Most MiB that the rows of restricted problems take beside those that they are copies of."""
@@ -56,6 +56,7 @@ class Shrinking(Rule):
     """
 
     example_call: ClassVar[str] = "Restriction()"
+    renamed: ClassVar[dict[str, str]] = {"inside": "for_restricted_problem"}
     full_gram_up_to: int = 0
 
     @abstractmethod
@@ -72,7 +73,7 @@ class Shrinking(Rule):
         """
 
     @property
-    def inside(self) -> Shrinking:
+    def for_restricted_problem(self) -> Shrinking:
         """How a restricted problem is shrunk in turn: alike, since what it needs is often much smaller again."""
         return self
 
@@ -84,7 +85,7 @@ class Shrinking(Rule):
 
         Return 0 if more may follow, −1 if nothing is gained any more.
         """
-        stop, absolute = rules.stop, rules.stop.absolute(state)
+        stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
         # each restricted problem that outgrows the memory for rows costs the rows of all that it moves, computed anew:
         # it is solved to the end, not to a larger gap first
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
@@ -95,10 +96,10 @@ class Shrinking(Rule):
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)
         recorder = None if trace is None else Trace(trace.every)
         while not outcome and inner.iteration < budget:
-            outcome = self.inside.steps(
+            outcome = self.for_restricted_problem.steps(
                 backend, limits, inner, inner_rules, budget - inner.iteration, recorder
             )
-            if limits.should_return_early(inner, owed(inner, limits)):
+            if limits.should_return_early(inner, seconds_to_full_gradient(inner, limits)):
                 break
         before, first = state.objective, state.iteration
         count_rows(state, inner)
@@ -177,7 +178,7 @@ class Restriction(Shrinking):
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
         # the matrix behind all stores: whether batches pay depends on what evaluates the kernel
         whole = state.rows.evaluator.gram
-        in_blocks = whole.prefers_batches and len(state.alpha) == whole.n
+        in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
             # not to the end: what is gained on B alone is partly lost again once the others join
             outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
@@ -214,25 +215,25 @@ ShrinkingPolicy = Restriction
 def all_variables(
     backend: Backend, limits: Limits[Any], state: SolverState, rules: Rules, budget: int, trace: Trace | None
 ) -> int:  # fmt: skip
-    """Take up to so many steps on all variables, fewer if a limit is due; looks at the clock do not change them."""
+    """Take up to so many steps on all variables, fewer if a limit is due; checks of the clock do not change them."""
     end, code = state.iteration + budget, 0
     while not code and state.iteration < end:
         before = state.iteration
-        code = backend.steps(state, rules, min(steps_between_looks(state), end - before), trace)
+        code = backend.steps(state, rules, min(steps_between_checks(state), end - before), trace)
         if limits.seconds_left() <= 0.0 or state.iteration == before:
             break
     return code
 
 
-def steps_between_looks(state: SolverState) -> int:
-    """Return how many steps take `LOOK_SECONDS` if each computes two kernel rows; one if a row's time is not known."""
+def steps_between_checks(state: SolverState) -> int:
+    """Return how many steps take `CHECK_SECONDS` if each computes two kernel rows; one if a row's time is not known."""
     rows = state.rows
     if rows.filled == rows.n:  # nothing is left to compute
-        return MANY
-    return 1 + int(min(LOOK_SECONDS / (2.0 * rows.row_seconds), MANY)) if rows.row_seconds else 1
+        return UNLIMITED_STEPS
+    return 1 + int(min(CHECK_SECONDS / (2.0 * rows.row_seconds), UNLIMITED_STEPS)) if rows.row_seconds else 1
 
 
-def owed(state: SolverState, limits: Limits[Any]) -> float:
+def seconds_to_full_gradient(state: SolverState, limits: Limits[Any]) -> float:
     """Return about how many seconds it takes from a restricted state to G of all variables; 0 without a deadline."""
     seconds, moved = 0.0, np.flatnonzero(state.alpha)
     while limits.deadline.is_set and state.parent is not None:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from refsvm.guards.kernel_values import INDEFINITE
-from refsvm.guards.polish import LARGEST, optima
+from refsvm.guards.polish import MOST_FREE_VARIABLES, optima
 from refsvm.guards.rounding import moves, next_to_bound, room
 from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
@@ -37,7 +37,7 @@ CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE = range(5)
 the largest |αᵢ| met; and what the KKT gap was compared with."""
 
 
-def takes(rules: Rules) -> bool:
+def supports(rules: Rules) -> bool:
     """Whether these rules can solve small problems: rules of the package that end at the KKT gap."""
     return type(rules.stop) is KKTGap and all(map(is_builtin, map(type, rules)))
 
@@ -173,7 +173,7 @@ class SmallProblems:
         counts = free.sum(axis=1)
         gap, change = self.gap, np.zeros(self.alpha.shape)
         moved = self.alpha.copy()
-        for count in range(1, min(self.size, LARGEST) + 1):
+        for count in range(1, min(self.size, MOST_FREE_VARIABLES) + 1):
             some = np.flatnonzero(wanted & (counts == count))
             if not len(some):
                 continue

@@ -116,7 +116,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
                     np.maximum(0.0, box),
                 )
                 numbers = p * k - p * (p + 1) // 2 + q - p - 1
-                yield Stack(numbers, p, q, rows, problems, noise, gram.is_psd)
+                yield Stack(numbers, p, q, rows, problems, noise, gram.facts.is_psd)
 
 
 def members_of(codes: np.ndarray) -> np.ndarray:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from refsvm.backend import chosen_backend
-from refsvm.engine.limits import Deadline, Limits
+from refsvm.engine.limits import Deadline
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import chosen_rules, float64_rows, row_store, starting_point
+from refsvm.solver.options import RunOptions
+from refsvm.solver.rules import starting_point
 from refsvm.solver.run import Run
 from refsvm.solver.shrinking import Shrinking
 from refsvm.state import SolverState
@@ -98,15 +97,18 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
-    limits = Limits(problem.n, max_iter, time_limit, callback)
-    rules = chosen_rules(selector, step, stop)
-    rows = row_store(problem, rules, cache_mb, cache_dtype, shrinking)
-    precise = partial(float64_rows, problem, rules, cache_mb) if cache_dtype == "auto" else None
-    backend = chosen_backend(engine)
-    run = Run(backend, limits, rows, shrinking=shrinking, polish=polish, in_float64=precise)
-    del rows  # a solve that goes on in float64 rows gives them up
-    with run:
-        state = rules.begin(problem, starting_point(problem, start), run.rows)
+    options = RunOptions(
+        selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
+        cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
+        polish=polish,
+    )  # fmt: skip
+    return solved(problem, options, start)
+
+
+def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solution:
+    """Return the solution of a problem, with options that are checked already; `start` as in `solve`."""
+    with Run(problem, options) as run:
+        state = options.rules.begin(problem, starting_point(problem, start), run.rows)
         # --- steps, until a rule or a limit says stop ---
-        ending = run.take_steps(state, rules, trace)
+        ending = run.take_steps(state, options.rules, options.trace)
     return Solution.read(problem, state, ending)

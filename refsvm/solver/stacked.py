@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 LEFT: Final = 0.75
 """Share of the problems in the arrays that still run, from which on only these are kept."""
 
-MANY: Final = 8
+STACKED_FROM_PROBLEMS: Final = 8
 """Problems from which on it pays to solve them at once: a step of all takes as long as some steps of one."""
 
 
 def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
     """Whether problems are solved at once: there are many, and their rules, the default ones, are written here."""
     is_known = type(rules.selector) is SecondOrder and type(rules.stop) is KKTGap
-    return len(problems) >= MANY and is_known and rules.step == PLANNING_AHEAD
+    return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
 
 
 def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:

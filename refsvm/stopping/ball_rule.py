@@ -119,7 +119,7 @@ class BallRule(StoppingRule):
         if problem.is_open:  # a hard margin: P is infinite but for rounding
             memory[NEXT] = np.inf
         if given is not None and len(given.alpha) == n:
-            given = given.where_solved()
+            given = given.in_solver_coordinates()
             alpha[:], gradient[:] = given.alpha, given.gradient
             memory[HAS_POINT], memory[INTERCEPT] = 1.0, given.intercept
         return memory

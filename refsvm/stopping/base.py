@@ -37,6 +37,10 @@ class StoppingRule(Rule):
 
     example_call: ClassVar[str] = "KKTGap()"
     role: ClassVar[str] = "CHECK"
+    renamed: ClassVar[dict[str, str]] = {
+        "absolute": "with_absolute_tolerance",
+        "wanted": "tolerance_for_rounding",
+    }
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
     left_out: ClassVar[bool] = False
     period: int = 1
@@ -54,13 +58,13 @@ class StoppingRule(Rule):
         """The KKT gap that rounding is compared with, and ε where ε-KKT takes over: `tol`, or 1e-3 without it."""
         return float(getattr(self, "tol", 1e-3))
 
-    def absolute(self, state: SolverState) -> Any:
+    def with_absolute_tolerance(self, state: SolverState) -> Any:
         """Return the rule with an absolute tolerance, the one that it last compared the KKT gap with."""
         if not self.relative or state.gap > self.tolerance:
             return self
         return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
 
-    def wanted(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
+    def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
         """Return the tolerance that rounding of K is compared with: ε, of a relative rule times the range s < 1.
 
         Where terms cancel, as where the best machine is a constant, s says nothing of K: a hundredth of what Σ|αᵢ|Kᵢⱼ

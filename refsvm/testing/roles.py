@@ -137,7 +137,7 @@ def check_matrix(gram: KernelMatrix) -> int:
         off = np.abs(found - expected)
         place = tuple(int(each) for each in np.unravel_index(off.argmax(), off.shape))
         require(off.max() <= size, f"{subject}: {said}, by {off.max():.3g} at {place}.")
-    if gram.is_psd and len(K) <= FEW:
+    if gram.facts.is_psd and len(K) <= FEW:
         least = float(np.linalg.eigvalsh(K)[0])
         said = f"is_psd is True, and the matrix has the eigenvalue {least:.3g}; leave is_psd away"
         require(least >= -1e-8 * np.abs(K).max(), f"{subject}: {said}.")

@@ -80,12 +80,12 @@ def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
         return
     with explain_failures(case.name, (seeder,)):
         memory = memory_of(seeder, solved)
-        pays: Any = seeder.is_worthwhile(solved, 100, [np.arange(1), np.arange(2)])
+        pays: Any = seeder.pays(solved, 100, [np.arange(1), np.arange(2)])
         others = [seeder.seed(solved, case.problem, memory=each) for each in (memory, NOTHING)]  # type: ignore[call-arg]
     case.require(
         isinstance(pays, bool | np.bool_),
         0,
-        f"{seeder!r}.is_worthwhile() returned {pays!r}; return True or False.",
+        f"{seeder!r}.pays() returned {pays!r}; return True or False.",
     )
     off = max(infeasibility(case.problem, np.asarray(other)) for other in others)
     said = f"the seed of {seeder!r} with its memory is not feasible, by {off:.3g} of the box."

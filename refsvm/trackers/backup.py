@@ -48,8 +48,8 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     problem = walk.along.at(t).with_gram(walk.problem.gram)
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
     # a cold start takes the fewest steps from 0, and needs no repair of Σα
-    is_cold = problem.zero_is_feasible and not walk.of.alpha.any()
-    solution = solved(walk, problem, stop, None if is_cold else problem.feasible(walk.of.alpha))
+    is_cold = problem.zero_is_feasible and not walk.variables.alpha.any()
+    solution = solved(walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha))
     # where all decision values differ by far less than the unit, as those of one class may, such a gap says nothing
     if solution is not None and solution.kkt_gap > ACCEPTED * solution.decision_range:
         finer = KKTGap(_tolerance_of_range(solution, walk.largest, eps_smo))
@@ -103,7 +103,7 @@ def choose_sets(walk: PathState) -> bool:
         Whether a set has changed.
     """
     walk.counts["derivative"] += 1
-    of = walk.of
+    of = walk.variables
     near = WEAK * (of.upper - of.lower)
     at_low, at_high = of.alpha - of.lower <= near, of.upper - of.alpha <= near
     weak = (np.abs(of.excess) <= WEAK * walk.unit) & (walk.sign != 0.0)

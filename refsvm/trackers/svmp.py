@@ -195,7 +195,7 @@ class SVMP(PathTracker):
         # no linear program is solved where its trivial solution is the best one
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
             return Step(limit, db, noise, "linear program", False)
-        of, elbow = walk.of, walk.elbow
+        of, elbow = walk.variables, walk.elbow
         rate, gap = (each[:2, elbow].ravel() for each in (walk.rates(), walk.distances()))
         length, beta = longest_fall(rate, gap.clip(0.0), np.concatenate([null[1:], -null[1:]]), limit)
         if length > 0.0:

@@ -24,7 +24,7 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 
 class Step(NamedTuple):
-    """A way along the direction that stands in ``walk.of``, on which b̂ moves by db per unit."""
+    """A way along the direction that stands in ``walk.variables``, on which b̂ moves by db per unit."""
 
     length: float
     db: float
@@ -56,8 +56,8 @@ def particular_direction(
         return walk.direction(x), noise_of(walk, tau)
     # each round gains digits as long as the inverse is right to a few of them
     for _ in range(3):
-        db, noise = walk.direction(), noise_of(walk, tau)
-        left = np.append(np.cumsum(walk.of.d[walk.members])[-1] - walk.total, -walk.of.speed[walk.members])
+        db, noise, of = walk.direction(), noise_of(walk, tau), walk.variables
+        left = np.append(np.cumsum(of.d[walk.members])[-1] - walk.total, -of.speed[walk.members])
         if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
@@ -68,14 +68,14 @@ def particular_direction(
 
 def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
     """Return what counts as zero in d, and in dG − db: what the rounding of the sums leaves."""
-    largest, along = float(np.abs(walk.of.d[walk.members]).max()), walk.along
+    largest, along = float(np.abs(walk.variables.d[walk.members]).max()), walk.along
     return tau * max(largest, along.pace), tau * (along.push + len(walk.members) * walk.largest * largest)
 
 
 def correct(walk: PathState, solve: Solve) -> None:
     """Remove what rounding left of G − b̂ on the elbow and of the sum of ŝ, as far as the box allows it."""
     walk.unsettled = False
-    of, elbow = walk.of, walk.elbow
+    of, elbow = walk.variables, walk.elbow
     right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])
     # nothing to remove; a solve of the system would cost as much as an event
     if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
@@ -94,7 +94,7 @@ def correct(walk: PathState, solve: Solve) -> None:
 def empty_elbow_step(walk: PathState, room: float) -> Step:
     """Remark 4: with no point on the elbow b̂ alone is free; the program (30)–(34) in t and b̂, solved in closed form."""
     # λv − Kŝ − b̂ ≤ 0 where ŝ may rise, ≥ 0 where it may fall
-    of, total = walk.of, walk.of.excess + walk.b
+    of, total = walk.variables, walk.variables.excess + walk.b
     rises, falls = walk.side == BELOW, walk.side == ABOVE
     noise = (1e-12 * walk.along.pace, 2e-12 * walk.along.push)
     # b is held from both sides then, and the segment ends where the two meet
@@ -115,7 +115,7 @@ def jump_of_b(walk: PathState) -> bool:
 
     z¹ − 1ᵀd_B > 0: b falls to the largest G of those at L; < 0: b rises to the smallest G of those at U.
     """
-    of, side = walk.of, BELOW if walk.total > 0.0 else ABOVE
+    of, side = walk.variables, BELOW if walk.total > 0.0 else ABOVE
     waiting = np.flatnonzero(walk.side == side)
     if abs(walk.total) <= 1e-12 * float(np.abs(of.pace).sum()) or not len(waiting):
         return False
@@ -135,7 +135,7 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
     not, α goes along u as far as the box allows, and a variable that meets its bound leaves the elbow: w, G and b stay,
     and f grows as soon as t moves. A variable that stands at the bound already leaves as well, and α stays.
     """
-    of, elbow = walk.of, walk.elbow
+    of, elbow = walk.variables, walk.elbow
     pull = walk.line.v[elbow] @ null[1:]
     if not len(pull) or float(np.abs(pull).max()) <= 1e-8 * float(np.abs(walk.line.v).max()):
         return False
@@ -157,7 +157,7 @@ def take(walk: PathState, step: Step, end: float) -> str:
     walk.move(step.length, step.db)
     walk.clip(end)
     # the ones at the end of their set that move towards it: (40)–(43)
-    width = walk.of.upper - walk.of.lower
+    width = walk.variables.upper - walk.variables.lower
     near = TIE * np.array([width, width, np.full(len(width), walk.unit)])
     at_end = (walk.rates(step.noise) > 0.0) & (walk.distances() <= near)
     hits = np.flatnonzero(at_end.any(axis=0)).tolist()

@@ -24,6 +24,7 @@ from refsvm.kernels.functions import Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.problem import DualProblem, total
 from refsvm.result import Status
+from refsvm.rule import Renamed
 from refsvm.walk.breakpoint import Move, Point
 from refsvm.walk.line import ProblemLine, RegularizationLine
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
@@ -60,8 +61,8 @@ class PathState(Walk):
         λ = 1/C, which falls; of other lines their own parameter.
     along : ProblemLine
         The line: the problem at any t, and what is small there.
-    of : Variables
-        ``of.alpha`` is ŝ, ``of.excess`` is Gᵢ − b̂, ``of.lower`` and ``of.upper`` the box at C = 1. Of other lines α,
+    variables : Variables
+        Its ``alpha`` is ŝ, its ``excess`` Gᵢ − b̂, its ``lower`` and ``upper`` the box at C = 1. Of other lines α,
         Gᵢ − b and the box.
     b : float
         b̂ = λb, or b.
@@ -102,6 +103,7 @@ class PathState(Walk):
     """
 
     stored: np.ndarray
+    of = Renamed("of", "variables")
 
     def __init__(
         self, problem: DualProblem, K: np.ndarray, engine: str = "auto", along: ProblemLine | None = None
@@ -160,7 +162,7 @@ class PathState(Walk):
         self, t: float, alpha: np.ndarray, b: float, kind: str, gradient: np.ndarray | None = None
     ) -> None:
         """Move to a point that was computed elsewhere; the sets follow from α, exactly at a bound or inside."""
-        of, (v, lower, upper) = self.of, self.along.arrays(t)
+        of, (v, lower, upper) = self.variables, self.along.arrays(t)
         of.lower[:], of.upper[:] = lower, upper
         side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
         # a box that is about to open: G says which of its bounds α will follow
@@ -180,7 +182,7 @@ class PathState(Walk):
 
     def clip(self, end: float) -> None:
         """Clip the elbow to its box, with ξ = 0 whatever rounding has left, (38); with no `room`, be at the end."""
-        of, elbow = self.of, self.members
+        of, elbow = self.variables, self.members
         if self.room(end) == 0.0:
             self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
             bound = np.where(self.side == ABOVE, of.upper, of.lower)
@@ -198,13 +200,13 @@ class PathState(Walk):
         # no event is left, so one factor takes the place of all further steps
         share = end / self.t
         self.t, self.b = end, share * self.b
-        self.of.alpha[:] *= share
-        self.of.excess[:] *= share
+        self.variables.alpha[:] *= share
+        self.variables.excess[:] *= share
         return self.breakpoint("end")
 
     def refresh(self) -> float:
         """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
-        of = self.of
+        of = self.variables
         v, of.lower[:], of.upper[:] = self.along.arrays(self.t)
         self.stale_below = LONG_FALL * self.t * self.along.is_c_path
         # where bounds move, the sums of their speeds collect rounding at every event, too
@@ -226,7 +228,7 @@ class PathState(Walk):
 
     def recompute_pace(self) -> None:
         """Put the bounded variables at their bound, with which they move: v¹ − K d_B, z¹ − 1ᵀd_B anew."""
-        of, line, side = self.of, self.line, self.side
+        of, line, side = self.variables, self.line, self.side
         of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
         of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))
         of.push[:] = self.gradient(line.v, of.pace)
@@ -234,25 +236,25 @@ class PathState(Walk):
 
     def violation(self) -> float:
         """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
-        outside = np.where(np.abs(self.side) == 1, -self.side * self.of.excess, 0.0)
-        worst = np.where(self.side == FREE, np.abs(self.of.excess), outside)
+        outside = np.where(np.abs(self.side) == 1, -self.side * self.variables.excess, 0.0)
+        worst = np.where(self.side == FREE, np.abs(self.variables.excess), outside)
         return float(worst.max(initial=0.0)) / self.unit
 
     def unbalanced(self) -> float:
         """|Σŝ| as a share of Σ|ŝ|; of other lines |Σα − z| as a share of the widths of all boxes."""
-        of = self.of
+        of = self.variables
         whole = np.abs(of.alpha) if self.along.is_c_path else of.upper - of.lower
         return abs(float(of.alpha.sum()) - self.along.z(self.t)) / max(float(whole.sum()), 1e-300)
 
     def rounding(self) -> float:
         """About how much of ξ is rounding of Kŝ: ε max|K| ‖ŝ‖/λ."""
-        return float(np.finfo(np.float64).eps * self.largest * np.linalg.norm(self.of.alpha) / self.unit)
+        return float(2.0**-52 * self.largest * np.linalg.norm(self.variables.alpha) / self.unit)
 
     def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""
         # a new list: the point that is handed out keeps the old one
         moves, self.moves = self.moves, []
-        return self.along.point(self.t, self.of.alpha, self.b, kind, tuple(moves), len(self.members))
+        return self.along.point(self.t, self.variables.alpha, self.b, kind, tuple(moves), len(self.members))
 
     # -- the sets --------------------------------------------------------------------------------------------------
 
@@ -272,7 +274,7 @@ class PathState(Walk):
 
     def assign(self, side: np.ndarray, kind: str) -> None:
         """Change the sets to `side`, in ascending order of the indices."""
-        of, across = self.of, (self.side != FREE) & (side != FREE) & (self.side != side)
+        of, across = self.variables, (self.side != FREE) & (side != FREE) & (self.side != side)
         self.note(np.flatnonzero(across), side[across], kind)
         of.alpha[across] = np.where(side == ABOVE, of.upper, of.lower)[across]
         self.side[across] = side[across]

@@ -116,7 +116,7 @@ class Walk:
     >>> line = Line(zero, lower=np.array([0.0, -1.0]), upper=np.array([1.0, 0.0]))
     >>> walk = Walk(line, K.__getitem__, zero, v, np.array([ABOVE, BELOW], dtype=np.int8), (zero, zero))
     >>> walk.begin([], np.zeros((1, 1)), least=1e-9)
-    >>> walk.advance(1.0), walk.t, walk.of.alpha
+    >>> walk.advance(1.0), walk.t, walk.variables.alpha
     (True, 0.5, array([ 0.5, -0.5]))
     """
 
@@ -135,7 +135,7 @@ class Walk:
         pace = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
         # one array for all of them: the twin gets it as a whole, and `watch` takes its columns in one index
         self.values = np.zeros((len(Variables._fields), n))
-        self.of = Variables(*self.values)
+        self.variables = Variables(*self.values)
         self.values[:8] = alpha, excess, *box, line.lower, line.upper, pace, line.v
         self.total, self.members, self.rows = line.z, list[int](), np.empty((0, n))
         self.stored: np.ndarray | None = None
@@ -143,12 +143,12 @@ class Walk:
 
     def begin(self, members: list[int], inverse: np.ndarray, least: float) -> None:
         """Take M and the inverse of its matrix; those of M that are not FREE leave."""
-        pace = self.of.pace
+        pace = self.variables.pace
         moving = np.flatnonzero(pace)
         # summed in the order of the twin, not by NumPy's pairs: the bits are the same
         self.total -= total(pace[moving])
         for i in moving.tolist():
-            self.of.push[:] -= pace[i] * self.row(i)
+            self.variables.push[:] -= pace[i] * self.row(i)
         self.system, self.members = Bordered(inverse, least), list(members)
         for k in members:
             if self.side[k] != FREE:
@@ -162,7 +162,7 @@ class Walk:
     @property
     def right(self) -> np.ndarray:
         """The right-hand side of the system, shape (m + 1,)."""
-        return np.append(self.total, self.of.push[self.members])
+        return np.append(self.total, self.variables.push[self.members])
 
     def watch(self, places: np.ndarray) -> None:
         """Follow these variables only, ascending, M among them; from now on they are numbered from 0."""
@@ -170,7 +170,7 @@ class Walk:
         whole = self.row
         self.row = lambda i: whole(int(places[i]))[places]
         self.values, self.rows = (np.ascontiguousarray(each[:, places]) for each in (self.values, self.rows))
-        self.of, self.side = Variables(*self.values), self.side[places]
+        self.variables, self.side = Variables(*self.values), self.side[places]
         self.members = np.searchsorted(places, self.members).tolist()
 
     # -- one event -------------------------------------------------------------------------------------------------
@@ -200,11 +200,11 @@ class Walk:
         if x is None:
             assert self.system is not None
             x = self.system.x
-        d, speed, m = self.of.d, self.of.speed, len(self.members)
-        d[:] = self.of.pace
+        d, speed, m = self.variables.d, self.variables.speed, len(self.members)
+        d[:] = self.variables.pace
         d[self.members] = x[1 : m + 1]
         # v¹ − K d_B − db − K_M d_M
-        np.subtract(self.of.push, x[0], out=speed)
+        np.subtract(self.variables.push, x[0], out=speed)
         if self.stored is None:
             arithmetic.current.add_rows(speed, -x[1 : m + 1], self.rows, np.arange(m))
         else:
@@ -231,7 +231,7 @@ class Walk:
 
         With `noise` 0 also for variables that move no faster, or away.
         """
-        of, side = self.of, self.side
+        of, side = self.variables, self.side
         rates = np.array([of.d - of.upper_rate, of.lower_rate - of.d, -side * of.speed])
         rates[:2] *= side == FREE
         rates[2] *= np.abs(side) == 1
@@ -241,12 +241,12 @@ class Walk:
 
     def distances(self) -> np.ndarray:
         """Return how far it is to where these rates lead: to U, to L, and to G = b, shape (3, n)."""
-        of = self.of
+        of = self.variables
         return np.array([of.upper - of.alpha, of.alpha - of.lower, self.side * of.excess])
 
     def move(self, step: float, db: float) -> None:
         """Move this far along the direction."""
-        of, line = self.of, self.line
+        of, line = self.variables, self.line
         # updates in place: the twin shares these arrays, and goes on in the middle of a path
         of.alpha[:] += step * of.d
         of.excess[:] += step * of.speed
@@ -257,7 +257,7 @@ class Walk:
 
     def nearest(self, i: int) -> int:
         """Return the side of the bound to which a free variable moves; where both come nearer, of the nearer one."""
-        of = self.of
+        of = self.variables
         if of.d[i] - of.upper_rate[i] > 0.0 and of.lower_rate[i] - of.d[i] > 0.0:
             return ABOVE if of.upper[i] - of.alpha[i] < of.alpha[i] - of.lower[i] else BELOW
         return ABOVE if of.d[i] - of.upper_rate[i] > of.lower_rate[i] - of.d[i] else BELOW
@@ -266,7 +266,7 @@ class Walk:
 
     def join(self, i: int) -> bool:
         """Add i to M and return True; where its kernel row depends on those of M, note that it is TIED to them."""
-        of, row, system = self.of, self.row(i), self.system
+        of, row, system = self.variables, self.row(i), self.system
         assert system is not None
         right, pace = float(of.push[i]), float(of.pace[i])
         self.change_pace(i, 0.0)
@@ -287,7 +287,7 @@ class Walk:
 
     def leave(self, i: int, side: int) -> None:
         """Remove i from M, to the bound that it has reached; a variable that is no longer TIED to M joins."""
-        of, slot, system = self.of, self.members.index(i), self.system
+        of, slot, system = self.variables, self.members.index(i), self.system
         tied = np.flatnonzero(self.side == TIED).tolist()
         bound, rate = (of.upper, of.upper_rate) if side == ABOVE else (of.lower, of.lower_rate)
         of.alpha[i], pace = bound[i], float(rate[i])
@@ -306,15 +306,15 @@ class Walk:
     def change_pace(self, i: int, pace: float) -> None:
         """Set the rate at which i moves in B; 0 if it has left B, or its bound stays."""
         # the difference: most bounds do not move, and then no kernel row is read
-        change = pace - float(self.of.pace[i])
-        self.of.pace[i] = pace
+        change = pace - float(self.variables.pace[i])
+        self.variables.pace[i] = pace
         if change != 0.0:
-            self.of.push[:] -= change * self.row(i)
+            self.variables.push[:] -= change * self.row(i)
             self.total -= change
 
     def take_first(self) -> bool:
         """Where M is empty b may move, to the first variable that may take what the others give; return whether."""
-        of = self.of
+        of = self.variables
         waiting = ((np.abs(self.side) == 1) | (self.side == TIED)) & (of.pace == 0.0)
         if self.total > 0.0:
             key = np.where(waiting & (of.alpha < of.upper), of.excess, -np.inf)

@@ -39,7 +39,7 @@ def compiler(tmp_path, monkeypatch):
     monkeypatch.setattr(background_compiler, "_compiler", made)
     monkeypatch.setattr(background_compiler, "is_on", lambda: True)
     monkeypatch.setattr(auto, "process", auto.Process())
-    monkeypatch.setattr(auto, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(auto, "CHECK_SECONDS", 0.0)
     monkeypatch.setattr(auto, "PAUSE", 0.0)
     monkeypatch.setattr(auto, "may_be_on_disk", lambda place: True)
     monkeypatch.setattr(auto, "could_load", lambda family, rules: (tmp_path / family).exists())

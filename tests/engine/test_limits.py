@@ -97,7 +97,7 @@ def test_a_restricted_solve_returns_early_where_something_is_due():
     late = Limits(5, time_limit=1e-9)
     waiting = Limits(5, callback=lambda state: None)
     assert not waiting.should_return_early(state)
-    waiting.last_look -= 0.2
+    waiting.last_check -= 0.2
     assert all(limits.should_return_early(state) for limits in (pressed, late, waiting))
     waiting.reached(state, 0)
     assert not waiting.should_return_early(state)
@@ -112,7 +112,7 @@ def test_a_callback_that_only_watches_is_shown_the_restricted_state():
 
     watcher.only_watches = True
     state, limits = next(iterate(BOARD)), Limits(5, callback=watcher)
-    limits.last_look -= 10.0
+    limits.last_check -= 10.0
     assert not limits.should_return_early(state)
     assert seen == [state]
 

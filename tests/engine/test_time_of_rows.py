@@ -24,7 +24,7 @@ from refsvm.datasets import make_chessboard
 from refsvm.engine.limits import GRACE_SECONDS
 from refsvm.kernels.cached_rows import ROWS_AT_A_TIME
 from refsvm.rounds.runner import OVERTIME_SECONDS
-from refsvm.solver.shrinking import LOOK_SECONDS
+from refsvm.solver.shrinking import CHECK_SECONDS
 
 BOARD = make_chessboard(200, rng=0)
 ROW_SECONDS = 0.02
@@ -71,7 +71,7 @@ def test_a_time_limit_holds_while_kernel_rows_are_computed(limit, way, clock, en
     found = solve(problem, time_limit=limit, shrinking=way, cache_mb=CACHE_MB, engine=engine)
     taken = clock.now - began
     assert found.status is Status.TIME_LIMIT
-    assert limit - LOOK_SECONDS <= taken <= limit + GRACE_SECONDS + LOOK_SECONDS + 2 * ROW_SECONDS
+    assert limit - CHECK_SECONDS <= taken <= limit + GRACE_SECONDS + CHECK_SECONDS + 2 * ROW_SECONDS
     assert found.iterations > 0
     np.testing.assert_allclose(found.gradient, problem.gradient(found.alpha), atol=1e-9)
     assert found.objective == pytest.approx(problem.objective(found.alpha), rel=1e-9)

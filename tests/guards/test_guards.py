@@ -192,7 +192,7 @@ def test_float32_rows_are_left_where_they_move_g_too_far(C, leaves):
     state, rules, guard = single(C)
     before = state.gradient.copy()
     assert guard.before(state, rules) is None
-    assert state.rows.keeps_float32 is not leaves
+    assert state.rows.facts.keeps_float32 is not leaves
     assert np.array_equal(state.gradient, before) is not leaves
     if leaves:
         np.testing.assert_allclose(state.gradient, state.problem.gradient(state.alpha), rtol=0, atol=1e-9)

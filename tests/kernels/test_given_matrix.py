@@ -1,4 +1,4 @@
-"""A kernel matrix of an object of the user's: a string kernel in every front door, and what may go wrong."""
+"""A kernel matrix of an object of the user's: a string kernel in every public function, and what may go wrong."""
 
 from __future__ import annotations
 
@@ -71,19 +71,24 @@ def test_a_solve_is_that_of_the_matrix_as_an_array(engine, cache_mb, cache_dtype
 def test_the_least_and_the_most_that_an_object_may_have():
     class Rich(Spectrum):
         full_matrix_only = prefers_batches = is_psd = True
-        rounding = 1e-9
+        data_error = 1e-9
 
         def diagonal(self):
             return K.diagonal()
 
     least, most = GivenMatrix(GIVEN), GivenMatrix(Rich(STRINGS))
-    assert (least.full_matrix_only, least.prefers_batches, least.is_psd, least.rounding) == (
+    assert (
+        least.full_matrix_only,
+        least.facts.prefers_batches,
+        least.facts.is_psd,
+        least.facts.data_error,
+    ) == (
         False,
         False,
         False,
         0.0,
     )
-    assert (most.full_matrix_only, most.prefers_batches, most.is_psd, most.rounding) == (
+    assert (most.full_matrix_only, most.facts.prefers_batches, most.facts.is_psd, most.facts.data_error) == (
         True,
         True,
         True,
@@ -335,9 +340,9 @@ def test_nan_that_comes_later_is_found_then():
     ],
 )
 def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
-    for front_door in (DualProblem.classification, leave_one_out, cross_validate, regularization_path):
+    for public_function in (DualProblem.classification, leave_one_out, cross_validate, regularization_path):
         with pytest.raises(ValueError, match=words):
-            front_door(**arguments)
+            public_function(**arguments)
 
 
 @pytest.mark.parametrize(
@@ -349,9 +354,9 @@ def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
     ],
 )
 def test_a_problem_in_place_of_data_comes_alone(arguments, words):
-    for front_door in (leave_one_out, cross_validate, regularization_path):
+    for public_function in (leave_one_out, cross_validate, regularization_path):
         with pytest.raises(ValueError, match=words):
-            front_door(**arguments)
+            public_function(**arguments)
 
 
 def test_novelty_detection_has_no_path_of_its_penalty():

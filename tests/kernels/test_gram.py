@@ -82,12 +82,15 @@ def two_far_groups():
 @pytest.mark.parametrize("make", [far_and_sparse, two_far_groups])
 def test_rounding_that_is_left_is_told(make):
     problem = DualProblem.classification(make(), np.where(ALL % 3, 1, -1), kernel=RBF(0.2), C=1.0)
-    assert problem.gram.rounding > 1e-3
+    assert problem.gram.facts.data_error > 1e-3
     with pytest.warns(
         UserWarning, match=r"right to about \d.*the tolerance is 0.001; subtract the mean.*gamma"
     ):
         solve(problem, max_iter=5)
-    assert DualProblem.classification(CLOSE, np.where(ALL % 3, 1, -1), kernel=RBF(0.2)).gram.rounding < 1e-13
+    assert (
+        DualProblem.classification(CLOSE, np.where(ALL % 3, 1, -1), kernel=RBF(0.2)).gram.facts.data_error
+        < 1e-13
+    )
 
 
 # -- callables ------------------------------------------------------------------------------------------------------

@@ -44,11 +44,9 @@ def test_what_distances_of_sparse_data_lose(n):
     X = 1e3 + np.column_stack([np.arange(n) * 2.0, np.zeros(n)])
     gram = Gram(RBF(0.1), sparse.csr_array(X))
     wanted = EPSILON * 0.1 * (X * X).sum(axis=1).max() * np.exp(-0.1 * 4.0) if n > 1 else 0.0
-    assert noise_of_distances(gram) == pytest.approx(wanted, rel=1e-6)
-    assert noise_of_distances(Gram(RBF(0.1), X)) == 0.0
-    assert (
-        noise_of_distances(Gram(RBF(0.1), sparse.csr_array(X - 1e3))) == 0.0
-    )  # near the origin it is slight
+    assert noise_of_distances(gram, gram.facts.data_error) == pytest.approx(wanted, rel=1e-6)
+    assert Gram(RBF(0.1), X).facts.kernel_error == 0.0
+    assert Gram(RBF(0.1), sparse.csr_array(X - 1e3)).facts.kernel_error == 0.0  # near the origin it is slight
 
 
 def test_new_examples_have_the_features_of_those_before():

@@ -130,7 +130,7 @@ def test_a_problem_of_many_features_is_solved_in_blocks_to_the_same_optimum():
     X = rng.normal(size=(1600, 100))
     y = np.where(X[:, :5].sum(axis=1) + rng.normal(size=1600) > 0.0, 1.0, -1.0)
     problem = DualProblem.classification(X, y, kernel=RBF(0.01), C=1.0)
-    assert problem.gram.prefers_batches
+    assert problem.gram.facts.prefers_batches
     blocks, all_at_once = solve(problem), solve(problem, shrinking=False)
     assert blocks.objective == pytest.approx(all_at_once.objective, rel=1e-6)
     assert max(blocks.kkt_gap, all_at_once.kkt_gap) <= 1e-3

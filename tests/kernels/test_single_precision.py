@@ -43,7 +43,7 @@ def test_blocks_are_those_of_the_matrix_rounded():
         assert found.dtype == np.float64
         np.testing.assert_array_equal(found, expected.astype(np.float32).astype(np.float64))
         np.testing.assert_allclose(found, expected, rtol=6e-8)
-    assert single.rounding >= np.abs(single.block(np.arange(30)) - K).max()
+    assert single.facts.data_error >= np.abs(single.block(np.arange(30)) - K).max()
 
 
 @pytest.mark.parametrize("sparse", [False, True])

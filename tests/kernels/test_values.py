@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from inspect import signature
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.origin import origin_of
 from refsvm.kernels.precision import (
     FLOAT32_CROWDED_FROM,
-    is_worthwhile,
+    float32_pays,
     largest_value,
 )
 from refsvm.kernels.rows import megabytes
@@ -111,7 +112,13 @@ def test_what_a_matrix_has_without_saying_so():
     assert matrix.distinct.tolist() == [*range(7)]
     assert matrix.exact is matrix.centred is matrix
     assert matrix.offset(np.arange(7.0)) == 0.0
-    assert (matrix.noise, matrix.rounding, matrix.dense, matrix.store, matrix.origin) == (
+    assert (
+        matrix.facts.kernel_error,
+        matrix.facts.data_error,
+        matrix.dense,
+        matrix.store,
+        matrix.origin,
+    ) == (
         None,
         0.0,
         None,
@@ -119,10 +126,10 @@ def test_what_a_matrix_has_without_saying_so():
         None,
     )
     for name in (
-        "supports_float32", "keeps_float32", "repeats", "prefers_batches", "full_matrix_only", "is_psd",
-        "has_unit_diagonal",
+        "supports_float32", "repeats", "full_matrix_only", "facts.keeps_float32", "facts.prefers_batches",
+        "facts.is_psd", "facts.has_unit_diagonal",
     ):  # fmt: skip
-        assert getattr(matrix, name) is False
+        assert attrgetter(name)(matrix) is False
     part = matrix.restrict(np.array([5, 1, 3]))
     assert part.block(np.array([0, 2]), np.array([1])).tolist() == K[np.ix_([5, 3], [1])].tolist()
     assert part.diagonal().tolist() == K[[5, 1, 3], [5, 1, 3]].tolist()
@@ -143,13 +150,13 @@ def test_what_a_matrix_has_without_saying_so():
 def test_the_noise_of_a_value_is_the_rounding_of_its_product_seen_through_the_kernel(kernel, size):
     """ε max(|k|, |s dk/ds|) at s = 1 and s = 9, the least and the largest x·x."""
     gram = Gram(kernel, np.array([[1.0], [2.0], [3.0]]))
-    assert gram.noise == pytest.approx(2.0**-52 * size, rel=1e-4)
+    assert gram.facts.kernel_error == pytest.approx(2.0**-52 * size, rel=1e-4)
 
 
 def test_a_matrix_of_the_package_has_no_noise_and_that_of_another_is_not_known():
-    assert Gram(Precomputed(), np.eye(2), is_checked=True).noise == 0.0
-    assert Gram(Precomputed(), np.eye(2)).noise is None
-    assert Gram(Precomputed(), np.eye(2, dtype=np.float32)).rounding == 2.0**-24
+    assert Gram(Precomputed(), np.eye(2), is_checked=True).facts.kernel_error == 0.0
+    assert Gram(Precomputed(), np.eye(2)).facts.kernel_error is None
+    assert Gram(Precomputed(), np.eye(2, dtype=np.float32)).facts.data_error == 2.0**-24
 
 
 def test_a_view_of_stored_rows_has_an_exact_one_that_evaluates():
@@ -178,16 +185,16 @@ def test_a_view_of_stored_rows_has_an_exact_one_that_evaluates():
 )
 def test_when_float32_values_are_worthwhile(n, tolerance, reads, given, worthwhile):
     for supports in (True, False):
-        gram = SimpleNamespace(n=n, supports_float32=supports, has_unit_diagonal=supports)
-        found = is_worthwhile(gram, tolerance, reads, **given)
+        gram = SimpleNamespace(n=n, supports_float32=supports)
+        found = float32_pays(gram, tolerance, reads, **given)
         assert found == (worthwhile and (supports or "crowded" in given))
 
 
 @pytest.mark.parametrize("past", [-1, 0, 1])
 @pytest.mark.parametrize("crowded", [True, False])
 def test_crowded_rows_are_worthwhile_from_a_size_on(past, crowded):
-    gram = SimpleNamespace(n=FLOAT32_CROWDED_FROM + past, supports_float32=False, has_unit_diagonal=False)
-    assert is_worthwhile(gram, 1e-3, False, crowded=crowded) == (crowded and past >= 0)
+    gram = SimpleNamespace(n=FLOAT32_CROWDED_FROM + past, supports_float32=False)
+    assert float32_pays(gram, 1e-3, False, crowded=crowded) == (crowded and past >= 0)
 
 
 @pytest.mark.parametrize("rows", [range(6), [1], [4, 2]])
@@ -280,4 +287,4 @@ class Rational(Kernel):
 def test_the_noise_of_a_function_of_distances_is_that_of_its_product_or_its_own(c, size):
     """Of two equal examples with x·x = 100 the product is taken to be a little less: −2s dk/d‖x − z‖² = 2s."""
     gram = Gram(Rational(c), np.array([[1.0, 0.0], [6.0, 8.0]]))
-    assert gram.noise == pytest.approx(2.0**-52 * size, rel=1e-3, abs=0.0)
+    assert gram.facts.kernel_error == pytest.approx(2.0**-52 * size, rel=1e-3, abs=0.0)

@@ -19,6 +19,7 @@ from refsvm import (
     HybridMaximumGain,
     MaximumGain,
     MostViolatingPair,
+    NoShrinking,
     PlanningAheadStep,
     SecondOrder,
     Status,
@@ -105,12 +106,12 @@ def test_the_parameters_reach_the_solver(monkeypatch):
 
     seen = {}
 
-    def spy(problem, **options):
-        seen.update(options)
-        return solve(problem, **options)
+    def spy(problem, options, start):
+        seen.update(vars(options), start=start)
+        return solved(problem, options, start)
 
-    solve = module.solve
-    monkeypatch.setattr(module, "solve", spy)
+    solved = module.solved
+    monkeypatch.setattr(module, "solved", spy)
     rules = {"selector": SecondOrder(), "step": PlanningAheadStep()}
     X, y = examples(2)
     SVC(
@@ -126,15 +127,18 @@ def test_the_parameters_reach_the_solver(monkeypatch):
     stop = seen.pop("stop")
     assert stop.tol == 0.01
     assert 0 < seen.pop("time_limit").left() <= 60
+    assert seen.pop("rules") == (*rules.values(), stop)
     assert seen == rules | {
         "engine": "numpy",
-        "shrinking": False,
+        "shrinking": NoShrinking(),
         "cache_mb": 3,
         "cache_dtype": "float32",
         "max_iter": 77,
         "start": None,
         "callback": None,
         "polish": True,
+        "trace": False,
+        "n_jobs": 1,
     }
     SVC().fit(X, y)
     assert (seen["max_iter"], seen["time_limit"].is_set) == (None, False)
@@ -291,13 +295,13 @@ def test_the_time_limit_is_that_of_all_pairs_together(monkeypatch):
 
     limits = []
 
-    def slow(problem, **options):
-        limits.append(options["time_limit"])
+    def slow(problem, options, start):
+        limits.append(options.time_limit)
         time.sleep(0.02)
-        return solve(problem, **options)
+        return solved(problem, options, start)
 
-    solve = module.solve
-    monkeypatch.setattr(module, "solve", slow)
+    solved = module.solved
+    monkeypatch.setattr(module, "solved", slow)
     X, y = examples(4, n=200)
     with pytest.warns(ConvergenceWarning, match="time limit was reached"):
         SVC(C=1e6, gamma=0.3, tol=1e-9, time_limit=0.05, engine="numpy", shrinking=False).fit(X, y)

@@ -10,10 +10,10 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 
 from refsvm import RBF, SVC, Linear, Polynomial, Precomputed, arithmetic
-from refsvm.formulations import votes
 from refsvm.kernels.sparse import SparseProducts
 from refsvm.multiclass import prediction
 from refsvm.multiclass.prediction import decision_values, pair_sums
+from refsvm.scheme import OneVsOne
 
 from ..settings import needs_jit
 from ..several_classes import examples
@@ -194,9 +194,9 @@ def test_a_callable_of_the_users_is_called_by_the_thread_that_predicts(monkeypat
 
 def test_a_decision_value_of_zero_is_a_vote_for_the_second_class():
     """As in LIBSVM, where two classes are turned round (so "second" is the positive one there)."""
-    assert votes(np.array([[0.0], [-0.1]]), 2).tolist() == [1, 0]
+    assert OneVsOne(2).votes(np.array([[0.0], [-0.1]])).tolist() == [1, 0]
     values = np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0], [-1.0, 1.0, 1.0]])
-    assert votes(values, 3).tolist() == [2, 0, 0, 1]  # the second row is a tie of all three
+    assert OneVsOne(3).votes(values).tolist() == [2, 0, 0, 1]  # the second row is a tie of all three
 
 
 def test_prediction_does_not_make_wide_sparse_data_dense_at_once(monkeypatch):

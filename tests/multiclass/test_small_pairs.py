@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, HybridMaximumGain, KKTGap, Status, solve
-from refsvm.formulations import votes
 from refsvm.multiclass import one_vs_one, prediction, small_pairs
+from refsvm.scheme import OneVsOne
 
 pytest.importorskip("sklearn")
 sparse = pytest.importorskip("scipy.sparse")
@@ -84,7 +84,7 @@ def test_each_pair_is_the_machine_of_its_own_problem(change):
     elif change == "function":
         options = {"kernel": lambda A, B: RBF(0.3)(A, B)}  # noqa: PLW0108  a kernel of the user's
     with (
-        patch.object(one_vs_one, "solve", refused),
+        patch.object(one_vs_one, "solved", refused),
         patch("refsvm.solver.small_pairs.FEWEST_EXAMPLES", 8),
         patch("refsvm.solver.small_pairs.FEW", 6 if change == "little memory" else 64),
     ):
@@ -147,9 +147,9 @@ def test_votes_do_not_depend_on_how_many_values_are_in_memory(kernel):
     for number, (p, q) in enumerate(combinations(range(9), 2)):
         for row, value in enumerate(values[:, number]):
             count[row, p if value > 0 else q] += 1
-    assert np.array_equal(votes(values, 9), count.argmax(axis=1))
+    assert np.array_equal(OneVsOne(9).votes(values), count.argmax(axis=1))
     assert np.array_equal(model.predict(X), count.argmax(axis=1))
-    with patch.object(prediction, "TOLD_ENTRIES", 100):
+    with patch.object(prediction, "REDUCED_ENTRIES", 100):
         assert np.array_equal(model.predict(X), count.argmax(axis=1))
 
 

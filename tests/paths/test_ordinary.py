@@ -60,7 +60,7 @@ def test_the_inverse_follows_every_change_of_the_elbow() -> None:
         np.testing.assert_allclose(made.inverse @ elbow_matrix(state), np.eye(made.size), atol=1e-12)
         np.testing.assert_allclose(elbow_matrix(state) @ made.x[: made.size], state.right, atol=1e-12)
         np.testing.assert_array_equal(state.direction(), made.x[0])
-        np.testing.assert_allclose(state.of.speed[state.elbow], 0.0, atol=1e-12)
+        np.testing.assert_allclose(state.variables.speed[state.elbow], 0.0, atol=1e-12)
 
 
 def test_updated_qr_factors_follow_every_change_of_the_elbow() -> None:
@@ -288,8 +288,8 @@ def test_a_run_ends_where_an_example_violates_its_condition(
         walk.direction(np.linalg.solve(elbow_matrix(walk), walk.right))  # its arrays are undefined before
         right = np.flatnonzero(walk.side == -walk.sign)
         # the one that is to stay there longest
-        i = right[(walk.sign * walk.of.speed)[right].argmin()]
-        walk.of.excess[i] = 10.0 * walk.t * walk.sign[i]
+        i = right[(walk.sign * walk.variables.speed)[right].argmin()]
+        walk.variables.excess[i] = 10.0 * walk.t * walk.sign[i]
 
     watched = Watched(monkeypatch, lift)
     path = tracked(engine)
@@ -309,7 +309,7 @@ def test_a_variable_that_blocks_the_way_by_an_error_is_not_put_on_the_elbow(
     def lift(example: int, walk: PathState) -> None:
         if abs(walk.side[example]) == 1:
             outside.add(example)
-            walk.of.excess[example] = -10.0 * walk.t * walk.side[example]
+            walk.variables.excess[example] = -10.0 * walk.t * walk.side[example]
 
     for example in range(2, 60, 4):
         with monkeypatch.context() as patched:

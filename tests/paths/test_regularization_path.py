@@ -1,4 +1,4 @@
-"""The front door: bad input, limits, engines, and what a path tells."""
+"""The public function: bad input, limits, engines, and what a path tells."""
 
 from __future__ import annotations
 

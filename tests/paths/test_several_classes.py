@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Hastie, Linear, Precomputed, Status, regularization_path
-from refsvm.formulations import votes
 from refsvm.paths import OneVsOnePath, cross_validate_path
 from refsvm.paths.several_classes import common_range
 from refsvm.paths.voted import Turns, voted_curve, voted_curves
+from refsvm.scheme import OneVsOne
 
 sparse = pytest.importorskip("scipy.sparse")
 svm = pytest.importorskip("sklearn.svm")
@@ -201,7 +201,7 @@ def test_votes_along_the_path_are_counted_as_at_each_place(seed):
     for number, C in enumerate(np.arange(1.5, 9.0)):
         # h > 0 is a vote for the first class
         values = np.column_stack([np.where(state[:, number], -1.0, 1.0) for state in steps.values()])
-        wrong = votes(values, k) != codes
+        wrong = OneVsOne(k).votes(values) != codes
         assert whole.at(C) == pytest.approx(wrong.mean())
         assert [curve.at(C) for curve in each] == wrong.tolist()
 

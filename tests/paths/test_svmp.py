@@ -174,7 +174,7 @@ def test_a_wrong_point_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
         kind = str(honest(walk, step, end))
         calls.count += 1
         if calls.count == 5:
-            walk.of.alpha[walk.elbow[0]] += 1e-3
+            walk.variables.alpha[walk.elbow[0]] += 1e-3
             walk.refresh()
         return kind
 

@@ -28,7 +28,6 @@ from refsvm import (
     solve,
 )
 from refsvm.datasets import load
-from refsvm.formulations import votes
 from refsvm.kernels import Gram
 from refsvm.rounds import grid, runner
 from refsvm.rounds.grid import (
@@ -42,6 +41,7 @@ from refsvm.rounds.grid import (
 )
 from refsvm.rounds.round import RoundResult
 from refsvm.rounds.task import task_given
+from refsvm.scheme import OneVsOne
 
 from ..settings import needs_jit, needs_numba
 
@@ -229,7 +229,7 @@ def test_a_cell_adds_up_the_pairs_of_classes():
     h = [[1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]]  # 0 or 1, 0 or 2, 1 or 2
     ended = [RoundResult(0, np.array(each), 10, "", Status.CONVERGED, 0.25, 1.0, 3) for each in h]
     split = Split(7, np.arange(3), np.arange(3, 6), np.ones(6), np.array([1.0, 2.0, 5.0]))
-    right = votes(np.array(h).T, 3)
+    right = OneVsOne(3).votes(np.array(h).T)
     X = np.arange(6.0)[:, None]
 
     def score(codes):

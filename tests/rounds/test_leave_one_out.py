@@ -208,6 +208,14 @@ def test_the_callback_sees_progress_and_can_end_it():
     leave_one_out(X, y, kernel=RBF(0.1), engine=FAST, callback=lambda done, n: seen.append((done, n)))
     assert seen[-1] == (len(y), len(y))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    # novelty detection has a machine for each sum of the weights
+    for C in (1.0, np.linspace(0.5, 1.5, 20)):
+        seen.clear()
+        leave_one_out(
+            X[:20], kernel=RBF(0.1), nu=0.3, C=C, checks=(), engine="numpy",
+            callback=lambda done, n: seen.append((done, n)),
+        )  # fmt: skip
+        assert seen[-1] == (20, 20)
     loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", callback=lambda done, n: True)
     assert loo.status is Status.CALLBACK
     assert not loo.is_complete

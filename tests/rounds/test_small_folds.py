@@ -15,7 +15,7 @@ from refsvm.rounds import small_folds
 from refsvm.rounds.small_folds import TAKEN
 
 svm = pytest.importorskip("sklearn.svm")
-ONE_BY_ONE = "refsvm.rounds.cross_validate.Rounds"
+ONE_BY_ONE = "refsvm.rounds.rounds.Rounds.of"
 
 
 def many(seed=0, k=11, d=4):

@@ -88,7 +88,7 @@ def chain_of(results, clock, monkeypatch, caplog, asked, engine="numba"):
     family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend, limits=limits)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(times)))
     monkeypatch.setattr(
-        runner, "is_worth_sharing", lambda _, each, is_compiled: asked.append((each, is_compiled))
+        runner, "sharing_pays", lambda _, each, is_compiled: asked.append((each, is_compiled))
     )
     chain = object.__new__(runner.Runner)
     chain.family = family

@@ -125,11 +125,12 @@ def test_one_worker_holds_out_all_folds_however_long_they_take(monkeypatch):
 def test_machines_share_one_deadline(monkeypatch):
     given = []
 
-    def watched(*problem, **options):
-        given.append(options["time_limit"])
-        return Rounds(*problem, **options)
+    def watched(problem, options):
+        given.append(options.time_limit)
+        return of(problem, options)
 
-    monkeypatch.setattr(rounds_of_folds, "Rounds", watched)
+    of = Rounds.of
+    monkeypatch.setattr(Rounds, "of", watched)
     cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, time_limit=100.0)
     assert len(given) == 3
     assert len({each.at for each in given}) == 1

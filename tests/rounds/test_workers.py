@@ -13,7 +13,7 @@ from refsvm.engine.pool import WORTH_SECONDS, in_threads
 from refsvm.rounds import workers
 from refsvm.rounds.round import LATEST, Round
 from refsvm.rounds.runner import Runner
-from refsvm.rounds.workers import in_parts, is_worth_sharing
+from refsvm.rounds.workers import in_parts, sharing_pays
 
 from ..settings import needs_numba
 
@@ -85,7 +85,7 @@ def test_a_part_that_was_interrupted_ends_all_of_them(monkeypatch):
     ],
 )
 def test_which_rounds_are_shared(rounds, seconds, is_compiled, is_worth):
-    assert is_worth_sharing(rounds, seconds, is_compiled) == is_worth
+    assert sharing_pays(rounds, seconds, is_compiled) == is_worth
 
 
 @pytest.mark.parametrize("engine", ["numpy", pytest.param("numba", marks=needs_numba)])

@@ -132,10 +132,10 @@ class Beginning(SimpleNamespace):
 
     def __init__(self, speeds, distances):
         side = np.array([FREE] + [BELOW] * len(speeds), dtype=np.int8)
-        of = SimpleNamespace(
+        variables = SimpleNamespace(
             speed=side * np.append(0.0, speeds), excess=side * np.append(0.0, distances), pace=0.0 * side
         )
-        super().__init__(side=side, of=of, members=[0], watched=None)
+        super().__init__(side=side, variables=variables, members=[0], watched=None)
 
     def begin(self, members, inverse, least):
         pass
@@ -204,7 +204,7 @@ def test_which_boxes_move_and_where_to(name, far):
     gradient = np.array([excess, -9.0 if other else 0.0, 0.0])
     solved = Solution(before, alpha, gradient, 9, 0, 0, Status.CONVERGED, "", 0.0, "numpy")
     walk, way = exchange(solved, after), way * (far if name.startswith("no bound") else 1.0)
-    line, of = walk.line, walk.of
+    line, of = walk.line, walk.variables
     assert walk.side[0] == side
     assert (of.lower[0], of.upper[0]) == box
     assert line.lower[0] == pytest.approx(way if side in (CLOSED, BELOW) else 0.0)
@@ -237,7 +237,7 @@ def test_the_budget_ends_a_path_on_its_way(heart, monkeypatch):
         noted = Noted(monkeypatch)
         memory[0] = part * allowed / PATIENCE
         TO_THE_END.seed(solved, new, memory)
-        moving = np.count_nonzero(exchange(solved, new).of.pace)
+        moving = np.count_nonzero(exchange(solved, new).variables.pace)
         allowed = noted.work + heart.n * (moving + memory[1])
         ends.append(noted.t[-1])
         monkeypatch.undo()

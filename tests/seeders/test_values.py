@@ -76,8 +76,8 @@ def test_a_path_pays_by_the_variables_that_move_on_it(G, leaving, moving):
     work = expected(3, 2, moving)  # 0 and 1 are free
     for share, pays in ((1.001, True), (0.9, False)):
         budget = share * work / (2 * (3 + STEP_COST))
-        assert ATO(budget=budget).is_worthwhile(solved, 1, leaving) is pays
-    assert not ATO(budget=10.0 * budget, max_free=1).is_worthwhile(solved, 1, leaving)
+        assert ATO(budget=budget).pays(solved, 1, leaving) is pays
+    assert not ATO(budget=10.0 * budget, max_free=1).pays(solved, 1, leaving)
 
 
 def test_the_work_that_is_expected_and_allowed_by_hand():
@@ -102,7 +102,7 @@ def test_the_inverse_of_many_free_variables_may_take_the_work_of_30_paths(share,
     solved = Solution(problem, alpha, np.zeros(200), 100, 0, 0, Status.CONVERGED, "", 0.0, "numpy")
     most = share * 160**3 / 30
     assert expected(200, 160, 0) < 0.99 * most
-    assert ATO(budget=most / (2 * (200 + STEP_COST))).is_worthwhile(solved, 1, []) is pays
+    assert ATO(budget=most / (2 * (200 + STEP_COST))).pays(solved, 1, []) is pays
 
 
 @pytest.mark.parametrize(

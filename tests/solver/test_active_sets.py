@@ -96,7 +96,7 @@ def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
 
     plain = solve(problem(), stop=KKTGap(1e-7), engine=FAST, shrinking=False)
     costly, blocks, products = problem(), [], []
-    costly.gram.prefers_batches = True
+    costly.gram.facts = replace(costly.gram.facts, prefers_batches=True)
     monkeypatch.setattr(
         "refsvm.solver.shrinking.block", lambda state, most: blocks.append(0) or sets.block(state, most)
     )

@@ -22,7 +22,7 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
-from refsvm.kernels.precision import ROUNDING, SHARE, decision_error
+from refsvm.kernels.precision import ROUNDING, SHARE_OF_TOLERANCE, decision_error
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules
 
@@ -87,8 +87,8 @@ def test_rows_stay_float32_where_rounding_is_harmless(eager, monkeypatch):
     problem, again = problem_with(1.0), []
     monkeypatch.setattr(DualProblem, "with_exact_ends", lambda *given: again.append(1) or given[2])
     solution = solve(problem, engine="numpy", stop=KKTGap(1e-4))
-    assert 0.0 < solution.rounding <= SHARE * 1e-4
-    assert 2.4e-7 * np.abs(solution.alpha).sum() > SHARE * 1e-4
+    assert 0.0 < solution.rounding <= SHARE_OF_TOLERANCE * 1e-4
+    assert 2.4e-7 * np.abs(solution.alpha).sum() > SHARE_OF_TOLERANCE * 1e-4
     assert not again
     assert solve(problem_with(800.0), engine="numpy", stop=KKTGap(1e-3)).rounding == 0.0
 
@@ -102,7 +102,9 @@ def test_a_start_for_which_float32_rows_are_too_coarse_takes_no_step_on_them(
     monkeypatch.setattr(
         NumPyBackend,
         "steps",
-        lambda backend, state, *rest: dtypes.add(state.rows.keeps_float32) or steps(backend, state, *rest),
+        lambda backend, state, *rest: (
+            dtypes.add(state.rows.facts.keeps_float32) or steps(backend, state, *rest)
+        ),
     )
     assert (solve(problem, engine="numpy", start=start, max_iter=20).rounding == 0.0) == is_coarse
     assert dtypes == {not is_coarse}
@@ -110,7 +112,7 @@ def test_a_start_for_which_float32_rows_are_too_coarse_takes_no_step_on_them(
 
 def test_a_solve_begins_on_float32_rows_up_to_a_tenth_of_the_tolerance(eager):
     """2 · 2⁻²⁴ max |K| C ≤ 0.1 ε, where K(x, x) = 1: what one α at its bound is moved by."""
-    most = SHARE * 1e-3 / (2.0 * ROUNDING)
+    most = SHARE_OF_TOLERANCE * 1e-3 / (2.0 * ROUNDING)
     rules = chosen_rules(None, None, KKTGap(1e-3))
     for C, begins in ((0.5 * most, True), (most, True), (np.nextafter(most, np.inf), False)):
         assert rules.begins_in_float32(problem_with(C), 200.0) == begins

@@ -30,10 +30,11 @@ from refsvm.datasets import make_banana, make_waveform
 from refsvm.engine.limits import Deadline, Limits
 from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.rows import megabytes
-from refsvm.solver import run
+from refsvm.solver.options import RunOptions
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
-from refsvm.solver.shrinking import ShrinkingPolicy, owed, restricted
+from refsvm.solver.run import Run
+from refsvm.solver.shrinking import ShrinkingPolicy, restricted, seconds_to_full_gradient
 from refsvm.testing import SHRINK_EARLY
 
 BANANA = make_banana(80, rng=3)
@@ -373,12 +374,11 @@ def test_calls_without_a_step_are_counted_from_the_last_step(monkeypatch):
 
 
 def test_steps_are_recorded_only_if_they_are_asked_for():
-    rules = chosen_rules(SecondOrder(), PlanningAheadStep(), KKTGap(1e-3))
+    asked = RunOptions(selector=SecondOrder(), step=PlanningAheadStep(), stop=KKTGap(1e-3), engine="numpy")
     for options, recorded in (({}, False), ({"trace": False}, False), ({"trace": True}, True)):
-        rows = row_store(FEW, rules, 200.0)
-        state = rules.begin(FEW, np.zeros(FEW.n), rows)
-        with run.Run(NumPyBackend(), Limits(n=FEW.n), rows) as steps:
-            assert (steps.take_steps(state, rules, **options).trace is not None) == recorded
+        with Run(FEW, asked) as steps:
+            state = asked.rules.begin(FEW, np.zeros(FEW.n), steps.rows)
+            assert (steps.take_steps(state, asked.rules, **options).trace is not None) == recorded
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -397,7 +397,9 @@ def test_the_seconds_to_the_gradient_of_all_variables_are_asked_of_each_store_on
         alpha=np.array([0.0, 0.0, 5.0, 0.0]),
     )  # fmt: skip
     inner = SimpleNamespace(parent=(part, np.array([3, 0])), alpha=np.array([0.0, -1.0]))
-    seconds = owed(inner if nested else part, SimpleNamespace(deadline=Deadline(deadline)))
+    seconds = seconds_to_full_gradient(
+        inner if nested else part, SimpleNamespace(deadline=Deadline(deadline))
+    )
     if deadline == np.inf:
         assert (seconds, asked) == (0.0, [])
     elif nested:  # 0 and 2 of the part have moved, which are 4 and 0

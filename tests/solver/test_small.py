@@ -18,7 +18,7 @@ from refsvm.solver.small import (
     STEPS,
     TOLERANCE,
     SmallProblems,
-    takes,
+    supports,
 )
 
 
@@ -84,11 +84,11 @@ def test_parts_are_on_the_same_memory():
 
 
 def test_which_rules_solve_small_problems():
-    assert takes(chosen_rules(None, None, KKTGap()))
-    assert takes(chosen_rules(SecondOrder(), NewtonStep(), KKTGap(relative=True)))
-    assert not takes(chosen_rules(None, None, WorkingSetGap()))
+    assert supports(chosen_rules(None, None, KKTGap()))
+    assert supports(chosen_rules(SecondOrder(), NewtonStep(), KKTGap(relative=True)))
+    assert not supports(chosen_rules(None, None, WorkingSetGap()))
     own = type("Own", (SecondOrder,), {})
-    assert not takes(chosen_rules(own(), None, KKTGap()))
+    assert not supports(chosen_rules(own(), None, KKTGap()))
 
 
 # -- which solutions stand ---------------------------------------------------------------------------------------------

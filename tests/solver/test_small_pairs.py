@@ -46,7 +46,7 @@ def test_every_pair_of_at_most_64_examples_is_in_one_stack(cache_mb, held):
             np.testing.assert_allclose(problems.kernels[p], RBF(0.5)(X[rows], X[rows]), rtol=0, atol=1e-12)
             assert not problems.alpha[p].any()
         assert stack.noise == 0.0
-        assert stack.is_psd == gram.is_psd
+        assert stack.is_psd == gram.facts.is_psd
     assert found == wanted
 
 

@@ -18,11 +18,13 @@ from refsvm import (
     KKTGap,
     MaximumGain,
     MostViolatingPair,
+    Rounds,
     Seeder,
     Status,
     StepRule,
     StoppingRule,
     WorkingSetSelector,
+    iterate,
     solve,
 )
 from refsvm.datasets import make_chessboard
@@ -254,3 +256,25 @@ def test_the_options_of_iterate_are_those_of_solve():
     assert {name: each.default for name, each in ours.items()} == {
         name: theirs[name].default for name in ours
     }
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda problem, start: solve(problem, start=start, engine="numpy"),
+        lambda problem, start: [*iterate(problem, start=start)],
+        lambda problem, start: Rounds(problem, engine="numpy").solve(start=start),
+    ],
+    ids=["solve", "iterate", "rounds"],
+)
+def test_warnings_name_the_line_of_the_caller(run):
+    sparse = pytest.importorskip("scipy.sparse")
+    far = DualProblem.classification(sparse.csr_array([[1e9], [1e9 + 1.0]]), [-1, 1], kernel=RBF(1e-3))
+    near = DualProblem.classification([[0.0], [1.0]], [-1, 1])
+    for problem, start, sentence in (
+        (near, [3.0, 3.0], "start is not feasible"),
+        (far, None, "subtract the mean"),
+    ):
+        with pytest.warns(UserWarning, match=sentence) as said:
+            run(problem, start)
+        assert {each.filename for each in said if sentence in str(each.message)} == {__file__}

@@ -85,8 +85,8 @@ def test_the_cases_above_have_planned_steps_and_every_code():
 
 def test_few_problems_and_other_rules_are_solved_one_after_another():
     rules = chosen_rules(None, None, None)
-    assert stacked.are_stacked(stack("linear", P=stacked.MANY), rules)
-    assert not stacked.are_stacked(stack("linear", P=stacked.MANY - 1), rules)
+    assert stacked.are_stacked(stack("linear", P=stacked.STACKED_FROM_PROBLEMS), rules)
+    assert not stacked.are_stacked(stack("linear", P=stacked.STACKED_FROM_PROBLEMS - 1), rules)
     for step in (NewtonStep(), PlanningAheadStep(history=2)):
         assert not stacked.are_stacked(stack("linear"), chosen_rules(None, step, None))
 

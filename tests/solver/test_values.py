@@ -24,7 +24,7 @@ from refsvm import (
 from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
 from refsvm.solver.rules import Rules, feasible_start, rows_at_once, stored_rows
-from refsvm.solver.shrinking import LOOK_SECONDS, MANY, steps_between_looks
+from refsvm.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, steps_between_checks
 from refsvm.testing import smallest_cache_mb
 
 from ..values import begins_at, is_a_value
@@ -83,16 +83,16 @@ def test_as_many_rows_are_in_memory_as_the_rules_read_at_once(selector, step, st
     ("seconds", "filled", "steps"),
     [
         (0.0, 3, 1),  # not known
-        (LOOK_SECONDS, 3, 1),
-        (LOOK_SECONDS / 2.1, 3, 2),  # one step of two rows, and the one in which the clock is looked at
-        (LOOK_SECONDS / 8.1, 3, 5),
-        (1e-30, 3, 1 + MANY),
-        (LOOK_SECONDS, 7, MANY),  # all rows are there
+        (CHECK_SECONDS, 3, 1),
+        (CHECK_SECONDS / 2.1, 3, 2),  # one step of two rows, and the one in which the clock is checked
+        (CHECK_SECONDS / 8.1, 3, 5),
+        (1e-30, 3, 1 + UNLIMITED_STEPS),
+        (CHECK_SECONDS, 7, UNLIMITED_STEPS),  # all rows are there
     ],
 )
 def test_steps_between_two_looks_at_the_clock_take_about_as_long_as_it_says(seconds, filled, steps):
     rows = SimpleNamespace(filled=filled, n=7, row_seconds=seconds)
-    assert steps_between_looks(SimpleNamespace(rows=rows)) == steps
+    assert steps_between_checks(SimpleNamespace(rows=rows)) == steps
 
 
 @pytest.mark.parametrize("cache_mb", [1e-3, 1.0])

@@ -74,7 +74,9 @@ def test_the_tolerance_that_rounding_is_compared_with(rule, s, wanted):
     problem = DualProblem(
         Gram(Precomputed(), np.diag([4.0, 2.0, 1.0])), np.ones(3), 1.0, np.zeros(3), np.ones(3)
     )
-    assert rule.wanted(problem, np.array([0.5, 0.5, 0.0]), s) == pytest.approx(wanted, rel=1e-12)
+    assert rule.tolerance_for_rounding(problem, np.array([0.5, 0.5, 0.0]), s) == pytest.approx(
+        wanted, rel=1e-12
+    )
 
 
 def test_examples_without_a_box_say_nothing_of_the_tolerance():
@@ -84,7 +86,10 @@ def test_examples_without_a_box_say_nothing_of_the_tolerance():
     problem = DualProblem(Gram(Precomputed(), K), v, 1.0, np.zeros(3), C)
     # the range of the other two in both rows is 4 and 2
     expected = pytest.approx(0.01 * 0.04, rel=1e-12)
-    assert KKTGap(0.01, relative=True).wanted(problem, np.array([0.5, 0.5, 0.0]), 0.0) == expected
+    assert (
+        KKTGap(0.01, relative=True).tolerance_for_rounding(problem, np.array([0.5, 0.5, 0.0]), 0.0)
+        == expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ class Bisected(PathTracker):
 
     def follow(self, walk, end):
         v, K = walk.problem.v.copy(), walk.problem.gram.block(np.arange(walk.problem.n))
-        lower, upper = walk.of.lower, walk.of.upper
+        lower, upper = walk.variables.lower, walk.variables.upper
 
         def optimum(t, start):
             scaled = DualProblem(walk.problem.gram, t * v, 0.0, lower, upper)
@@ -125,7 +125,7 @@ class Bisected(PathTracker):
             excess = t * v - K @ s - b
             return max(excess[s < upper].max(initial=0.0), -excess[s > lower].min(initial=0.0)) / t
 
-        left = walk.t, walk.of.alpha.copy(), walk.b
+        left = walk.t, walk.variables.alpha.copy(), walk.b
         ahead = [optimum(end, left[1])]
         while ahead:
             right = ahead[-1]
@@ -305,7 +305,8 @@ SLIPS: dict[Any, dict[str, tuple[dict[str, Any], str, str | None]]] = {
                      r"diagonal\(\) is not that of block\(\), by 2 at \(17,\)", NO_WORD),
         "n": ({"n": property(lambda self: "24", lambda self, n: None)}, r"\.n='24' is not a whole number",
               r"\.n='24' is not a whole number"),
-        "rounding": ({"rounding": "small"}, r"\.rounding='small' is not a number", r"\.rounding='small' is not a"),
+        "data_error": ({"data_error": "small"}, r"\.data_error='small' is not a number",
+                       r"\.data_error='small' is not a"),
         "columns": ({"block": lambda self, rows: [[1.0]]}, "takes 2 positional arguments",
                     "takes 2 positional arguments"),
     },

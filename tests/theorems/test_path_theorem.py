@@ -79,9 +79,9 @@ def test_theorems_ii_and_iii_the_point_itself_is_feasible_so_lambda_never_rises(
     K, honest, seen = X @ X.T, SVMP._singular_step, []
 
     def watched(tracker, walk, null, *arguments):
-        scaled, elbow = walk.of.alpha, walk.side == FREE
+        scaled, elbow = walk.variables.alpha, walk.side == FREE
         xi = y * (walk.t * y - K @ scaled - walk.b) / walk.t
-        assert ((walk.of.lower <= scaled) & (scaled <= walk.of.upper)).all()
+        assert ((walk.variables.lower <= scaled) & (scaled <= walk.variables.upper)).all()
         assert abs(scaled.sum()) <= 1e-12 * len(y)
         assert np.abs(xi[elbow]).max() <= 1e-8
         assert (xi[~elbow & (scaled == 0.0)] <= 1e-8).all()

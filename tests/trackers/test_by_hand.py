@@ -188,7 +188,7 @@ def test_what_is_wrong_in_xi_is_computed_anew_and_flips_nothing(overlapping):
         walk, points = tracked(overlapping, end)
         found = [(point.kind, point.C) for point in islice(points, after)]
         worst = np.flatnonzero(np.abs(walk.side) == 1)
-        walk.of.excess[worst] = -1e-3 * walk.side[worst] * walk.unit
+        walk.variables.excess[worst] = -1e-3 * walk.side[worst] * walk.unit
         found += [(point.kind, point.C) for point in points]
         assert [kind for kind, _ in found] == [kind for kind, _ in expected]
         np.testing.assert_allclose([C for _, C in found], [C for _, C in expected], rtol=1e-9)
@@ -211,7 +211,7 @@ def test_an_example_in_a_wrong_set_is_put_right_by_smo_where_it_is(overlapping, 
         walk.unsettled = True
         assert (next(points).kind, walk.t) == ("repair", t)
         exact = solve(along.at(t), stop=KKTGap(1e-10), engine="numpy")
-        np.testing.assert_allclose(walk.of.alpha, exact.alpha, atol=1e-7)
+        np.testing.assert_allclose(walk.variables.alpha, exact.alpha, atol=1e-7)
     assert walk.counts["repair"] == MOST_REPAIRS
     walk.drop(walk.members[0], BELOW, "by mistake")
     walk.unsettled = True
@@ -243,7 +243,7 @@ def test_an_example_beyond_its_bound_by_rounding_blocks_and_turns_nothing_round(
     )  # fmt: skip
     step = SVMP()._singular_step(walk, null[:, None], 2.0, 0.25, (0.0, 0.0))
     assert (step.length, step.db) == (0.0, 0.25)
-    assert walk.of.d.tolist() == d.tolist()
+    assert walk.variables.d.tolist() == d.tolist()
 
 
 def test_the_numbers_of_a_tracker_are_those_it_was_measured_with():
@@ -300,7 +300,7 @@ def test_examples_of_the_elbow_that_can_only_move_inwards_stay_at_their_bounds(l
     K, y = np.array([[1.0, 0.0, 0.0], [0.0, 3.0, 1.0], [0.0, 1.0, 0.5]]), label * np.array([1, -1, -1])
     walk = PathState(DualProblem.classification(K, y, kernel=Precomputed(), C=1.0), K, "numpy")
     walk.place(1.0, label * np.array([1.0, 0.0, -1.0]), 0.0, "start")
-    np.testing.assert_allclose(walk.of.excess, [0.0, 0.0, -0.5 * label], atol=1e-15)
+    np.testing.assert_allclose(walk.variables.excess, [0.0, 0.0, -0.5 * label], atol=1e-15)
     walk.assign(np.array([FREE, FREE, -side], dtype=np.int8), "by hand")
     assert choose_sets(walk)
     assert walk.side.tolist() == [side, side, -side]
@@ -315,11 +315,11 @@ def test_g_is_computed_afresh_where_sets_change_and_bounds_move(rate):
     walk = PathState(one, K, "numpy", ProblemLine(one, two, (0.0, 1.0), largest=3.0))
     walk.place(0.0, np.array([1.0, 0.0, -1.0]), 0.0, "start")
     walk.assign(np.array([FREE, FREE, BELOW], dtype=np.int8), "by hand")
-    walk.of.excess[2] += 1e-3  # as if rounding had grown
+    walk.variables.excess[2] += 1e-3  # as if rounding had grown
     assert choose_sets(walk)
     assert walk.side.tolist() == [ABOVE, ABOVE, BELOW]
-    np.testing.assert_allclose(walk.of.excess, [0.0, 0.0, -0.5], atol=1e-12)
-    np.testing.assert_allclose(walk.of.pace, [rate, 0.0, -rate], atol=1e-12)
+    np.testing.assert_allclose(walk.variables.excess, [0.0, 0.0, -0.5], atol=1e-12)
+    np.testing.assert_allclose(walk.variables.pace, [rate, 0.0, -rate], atol=1e-12)
 
 
 @pytest.mark.parametrize("side", [ABOVE, BELOW])

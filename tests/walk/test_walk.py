@@ -26,7 +26,7 @@ def walking(alpha: float, d: float, lower_rate: float, upper_rate: float) -> Wal
     walk = Walk(
         line, np.eye(1).__getitem__, np.array([alpha]), np.zeros(1), np.array([FREE], dtype=np.int8), box
     )
-    walk.of.d[0] = d
+    walk.variables.d[0] = d
     return walk
 
 
@@ -67,12 +67,12 @@ def test_examples_that_enter_an_empty_elbow_stop(rate):
     rates = rate * np.array([1.0, 1.0, 0.0])
     two = DualProblem(Gram(Precomputed(), np.eye(3)), np.ones(3), 0.0, one.lower - rates, one.upper + rates)
     walk = PathState(one, np.eye(3), "numpy", ProblemLine(one, two, (0.0, 1.0), largest=1.0))
-    before = walk.of.push.copy()
-    assert walk.of.pace.tolist() == [-rate, -rate, 0.0]
+    before = walk.variables.push.copy()
+    assert walk.variables.pace.tolist() == [-rate, -rate, 0.0]
     walk.assign(np.array([FREE, FREE, BELOW], dtype=np.int8), "backup")
     assert walk.members == [0, 1]
-    assert walk.of.pace.tolist() == [0.0, 0.0, 0.0]
-    assert (walk.of.push - before).tolist() == [-rate, -rate, 0.0]
+    assert walk.variables.pace.tolist() == [0.0, 0.0, 0.0]
+    assert (walk.variables.push - before).tolist() == [-rate, -rate, 0.0]
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
@@ -97,7 +97,7 @@ def test_the_room_of_a_line(way):
 @pytest.mark.parametrize("seconds", [0.5 * LOADING, 100.0 * LOADING, np.inf])
 @pytest.mark.parametrize("engine", ["auto", "numpy"])
 def test_the_engine_shortly_before_the_end_needs_no_compiler(engine, seconds, is_loaded, monkeypatch):
-    """To import it takes seconds, which the time that is left may not have."""
+    """To import it supports seconds, which the time that is left may not have."""
     walk = state(engine=engine)
     walk.deadline = Deadline(time.perf_counter() + seconds)
     if is_loaded:
@@ -146,7 +146,7 @@ def test_the_copied_rows_make_room_when_it_is_used_up():
 def test_nothing_is_solved_where_rounding_has_left_nothing_on_the_elbow(excess, solved):
     walk, systems = state(), []
     walk.place(1.0, np.array([0.5, -0.5]), 0.0, "start")
-    walk.of.excess[:] = excess
+    walk.variables.excess[:] = excess
 
     def solve(right):
         systems.append(right)
@@ -193,8 +193,8 @@ def test_where_all_boxes_are_empty_nothing_is_off_balance(is_c_path):
     walk = PathState(whole, K, "numpy") if is_c_path else PathState(
         nothing, K, "numpy", ProblemLine(nothing, whole, (0.0, 1.0), largest=1.0)
     )  # fmt: skip
-    walk.of.alpha[:] = 0.0
+    walk.variables.alpha[:] = 0.0
     assert walk.along.is_c_path == is_c_path
     assert walk.unbalanced() == 0.0
-    walk.of.alpha[0] = 1e-3
+    walk.variables.alpha[0] = 1e-3
     assert walk.unbalanced() == pytest.approx(1.0 if is_c_path else 1e297)

@@ -18,7 +18,7 @@ from numba.extending import intrinsic, overload
 
 from refsvm.compiled.interface.twin import inlined
 
-LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
+LARGEST_INT64 = np.int64(0x7FFFFFFFFFFFFFFF)
 MOST = float(np.finfo(np.float64).max)
 """No float is larger but ∞, with which LLVM would turn a choice into a branch."""
 TILE = 128
@@ -31,7 +31,7 @@ TILE_OF_GAINS = 256
 def sortable_bits(x):  # type: ignore[no-untyped-def]
     """Return an integer that compares like the float x. Adding 0 makes −0 and 0 one number."""
     bits = np.float64(x + 0.0).view(np.int64)
-    return bits ^ ((bits >> np.int64(63)) & LARGEST)
+    return bits ^ ((bits >> np.int64(63)) & LARGEST_INT64)
 
 
 @inlined

@@ -317,7 +317,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
     """Return all kernel rows as compiled rounds take them; None if they take these or the rules not at all."""
     family, seeder = runner.family, runner.seeder
     rows, values = family.rows, family.rows.values
-    if family.trace or not have_twins(runner.rules):
+    if family.options.trace or not have_twins(runner.rules):
         return None  # rounds in compiled code record no steps
     have_twins([seeder])  # refuses what is no twin of a seeder
     family.used = "numba"

@@ -168,7 +168,7 @@ def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
 
 @inlined
 def compared_with(state, numbers):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.StoppingRule.absolute`: the tolerance of the rule that it returns."""
+    """Twin of `refsvm.StoppingRule.with_absolute_tolerance`: the tolerance of the rule that it returns."""
     if numbers[IS_RELATIVE] == 0.0 or state.now[0].gap > numbers[TOLERANCE]:
         return numbers[TOLERANCE]
     return state.stop_memory[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refsvm.compiled.interface.extremes import LARGEST, TILE_OF_GAINS, bits, first_gain
+from refsvm.compiled.interface.extremes import LARGEST_INT64, TILE_OF_GAINS, bits, first_gain
 from refsvm.compiled.interface.layout import FALLS, LEAST, SELECT, TAU
 from refsvm.compiled.interface.rows import prefetch, row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
@@ -19,7 +19,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
         state.displacement_image[i],
         1.0 / state.now[0].carried_curvature,
     )
-    largest = -LARGEST
+    largest = -LARGEST_INT64
     for t in range(len(G)):  # without branches, so that several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
@@ -36,7 +36,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
 @merged
 def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first."""
-    largest, best_start, best_half, half = -LARGEST, 0, 0, 0
+    largest, best_start, best_half, half = -LARGEST_INT64, 0, 0, 0
     for start in range(0, len(state.alpha), TILE_OF_GAINS):
         stop = min(start + TILE_OF_GAINS, len(state.alpha))
         gains = state.scratch[half : half + stop - start]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refsvm.compiled.interface.extremes import LARGEST, TILE_OF_GAINS, bits, first_gain, from_bits
+from refsvm.compiled.interface.extremes import LARGEST_INT64, TILE_OF_GAINS, bits, first_gain, from_bits
 from refsvm.compiled.interface.layout import FALLS, SELECT, TAU
 from refsvm.compiled.interface.rows import prefetch, row_or_ask
 from refsvm.compiled.interface.twin import inlined, merged, twin
@@ -13,7 +13,7 @@ def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
     """Write 2g̃ = ℓ²/q of {i, t} to `gains`, −1 where t cannot fall or ℓ ≤ 0; return the bits of the largest."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
-    largest = -LARGEST
+    largest = -LARGEST_INT64
     for t in range(len(G)):  # without branches, so that several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
@@ -30,7 +30,7 @@ def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     alpha, lower, rise = state.alpha[start:stop], state.lower[start:stop], state.upper[i] - state.alpha[i]
-    largest = -LARGEST
+    largest = -LARGEST_INT64
     for t in range(len(G)):
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
@@ -45,7 +45,7 @@ def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
 @merged
 def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first, and that gain."""
-    largest, best_start, best_half, half = -LARGEST, 0, 0, 0
+    largest, best_start, best_half, half = -LARGEST_INT64, 0, 0, 0
     for start in range(0, len(state.alpha), TILE_OF_GAINS):
         stop = min(start + TILE_OF_GAINS, len(state.alpha))
         gains = state.scratch[half : half + stop - start]

@@ -25,7 +25,7 @@ LOG = types.NamedTuple((VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]), EventLo
 FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
 """follow(parameters, walk, log, limits) -> events"""
 
-END, LARGEST, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED, STALE = range(11)
+END, LARGEST_VALUE, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED, STALE = range(11)
 """Places of the limits: the end, the largest kernel value, whether t rises, what `refsvm.walk.line` calls so, and the λ
 at which G is to be computed afresh."""
 
@@ -43,7 +43,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
         most, total, left = max(most, abs(d[i])), total + d[i], max(left, abs(speed[i]))
         rest[s + 1] = -speed[i]
     rest[0] = total - walk.now[0].total
-    largest = limits[LARGEST]
+    largest = limits[LARGEST_VALUE]
     noise_of_alpha, noise_of_excess = max(most, limits[PACE]), limits[PUSH] + m * largest * most
     return tau * noise_of_alpha, tau * noise_of_excess, max(left, largest * abs(rest[0]))
 

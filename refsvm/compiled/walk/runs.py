@@ -49,7 +49,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
     ]
     if points and moved[-1, 0] < 0:  # at the end of the line, where no example changes its set
         walk.clip(end)
-        log.scaled[events - 1] = walk.of.alpha
+        log.scaled[events - 1] = walk.variables.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
     # the first point of a run also ends what the tracker has begun in Python
     if points and walk.moves:  # what changed its set where the run began
