@@ -3,6 +3,7 @@
     python benchmarks/derivatives.py                      1,000 drawn problems
     python benchmarks/derivatives.py --first 17 --count 1 one of them
     python benchmarks/derivatives.py --events             100 constructed events: both one-sided values
+    python benchmarks/derivatives.py --slopes --count 50  slopes of three kinds of paths
     python benchmarks/derivatives.py --times              the time of gradients beside fits
 
 A seed stands for a small problem of two classes, regression or novelty detection, a kernel, weights, duplicates, an
@@ -19,13 +20,25 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, regularization_path, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    Polynomial,
+    epsilon_path,
+    regularization_path,
+    solve,
+    warm_up,
+    weight_path,
+)
+from refsvm.datasets import make_banana, make_chessboard, make_ringnorm
 
 NEAR, ILL, LEAST = 1e-5, 1e8, 0.85
 STEPS = 3e-3, 1e-3, 1e-4, 1e-2, 3e-5, 1e-6
@@ -84,9 +97,14 @@ def drawn(seed: int) -> Drawn:
         weights = np.ones(n)
     start = {"C": C, "epsilon": epsilon, "nu": nu, "weights": 0.0, "targets": 0.0}
     value = start.get(name, getattr(kernel, name, 0.0))
+    # one γ for each feature: all move in one direction
+    gammas = np.asarray(value) if np.ndim(value) else None
+    way = None if gammas is None else gammas * rng.normal(size=d)
+    value = 0.0 if way is not None else value
 
     def at(theta: float) -> DualProblem:
-        here = replace(kernel, **{name: theta}) if name in names else kernel
+        moved = theta if way is None else gammas + theta * way
+        here = replace(kernel, **{name: moved}) if name in names else kernel
         share = weights * (1.0 + theta * along) if name == "weights" else weights
         penalty = (theta if name == "C" else C) * share
         if kind == "two classes":
@@ -97,17 +115,20 @@ def drawn(seed: int) -> Drawn:
         targets = score + theta * along if name == "targets" else score
         return DualProblem.regression(X, targets, kernel=here, C=penalty, epsilon=width)
 
-    return Drawn(kind, name, value, along if name in ("weights", "targets") else None, at, X, engine)
+    along = along if name in ("weights", "targets") else way
+    return Drawn(kind, name, value, along, at, X, engine)
 
 
 def kernel_of(rng: np.random.Generator, d: int) -> Any:
     """Draw a kernel."""
-    number = int(rng.integers(5))
+    number = int(rng.integers(6))
     if number == 0:
         return Linear()
     if number == 1:
         return Polynomial(degree=int(rng.integers(1, 4)), gamma=1.0 / d, coef0=float(rng.uniform(0.2, 2.0)))
     gamma = float(10.0 ** rng.uniform(-1.5, 1.0)) / d
+    if number == 3:
+        return RBF(gamma * 10.0 ** rng.uniform(-1.0, 1.0, d))
     return Laplacian(gamma) if number == 2 else RBF(gamma)
 
 
@@ -189,7 +210,7 @@ def verdict(problem: Drawn) -> str:
 def errors(problem: Drawn, end: End, found: Any, rates: np.ndarray, rough: Any) -> list[float]:
     """Errors of h, b and, where it is unique, α, relative to the largest entry of their derivative.
 
-    A derivative that is 0 is compared with the rounding of what it is made of.
+    A derivative that is 0 is compared with the rounding of what it is made of, times the condition of the system.
     """
     alpha, b, h = rough
     terms = (
@@ -197,7 +218,13 @@ def errors(problem: Drawn, end: End, found: Any, rates: np.ndarray, rough: Any) 
         * np.abs(end.alpha).sum()
     )
     unit = 1.0 / (abs(problem.value) or 1.0)
-    size = max(np.abs(h).max(), abs(b), 1e-7 * terms * unit)
+    floor, largest = 1e-7, max(np.abs(h).max(), abs(b))
+    if largest < 1e-9 * terms * unit:
+        system = found.right.optimum.system
+        A = np.pad(system.K / max(1e-300, np.abs(system.K).max(initial=0.0)), (1, 0), constant_values=1.0)
+        A[0, 0] = 0.0
+        floor = max(floor, 1e-11 * np.linalg.cond(A)) if len(A) > 1 else floor
+    size = max(largest, floor * terms * unit)
     of_alpha = max(np.abs(alpha).max(), 1e-6 * np.abs(end.alpha).max() * unit)
     wrong = 0.0 if len(found.dependent) else np.abs(alpha - found.alpha).max() / of_alpha
     return [float(np.abs(h - rates).max() / size), float(abs(b - found.intercept) / size), float(wrong)]
@@ -265,6 +292,73 @@ def events(count: int) -> int:
     return int(bad > 0)
 
 
+def slopes(first: int, count: int) -> int:
+    """Compare derivatives with slopes of three paths, in the middle of long pieces; return the exit code.
+
+    The piece at which a path begins has the tolerance of the solve there, and is left out. Where no variable is free a
+    path has a b of its own, and α alone is compared.
+    """
+    worst, seen, bad = {"C": 0.0, "weights": 0.0, "epsilon": 0.0}, Counter[str](), 0
+    for seed in range(first, first + count):
+        rng = np.random.default_rng(seed)
+        n, gamma = int(rng.integers(10, 41)), float(10.0 ** rng.uniform(-1.0, 0.5))
+        X = rng.normal(size=(n, int(rng.integers(1, 5))))
+        score = X[:, 0] + 0.5 * rng.normal(size=n)
+        for name, path, at, along in paths_of(rng, X, score, RBF(gamma)):
+            points = np.sort(path.C if name == "C" else path.t)
+            began = len(points) - 2 if name == "epsilon" else 0
+            long = np.setdiff1d(np.flatnonzero(np.diff(points) > 1e-2 * points[1:]), began)
+            for k in rng.permutation(long)[:4].tolist():
+                low, high = points[k], points[k + 1]
+                t = 0.5 * (low + high)
+                solution = solve(at(t), stop=KKTGap(1e-12), polish=True, max_iter=10**6)
+                found = solution.derivative(name, along(t))
+                if found.condition > ILL or not found.is_two_sided:
+                    seen["left out"] += 1
+                    continue
+                # inside of the piece: at a corner b may be the middle of an interval
+                low, high = 0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high
+                rate, rate_of_b = ((of(high) - of(low)) / (high - low) for of in (path.alpha, path.intercept))
+                size = max(float(np.abs(rate).max()), 1e-6 * float(np.abs(solution.alpha).max()) / t)
+                wrong = np.append(found.alpha - rate, found.intercept - rate_of_b)
+                error = float(np.abs(wrong[:-1] if found.right.optimum.has_ends else wrong).max()) / size
+                seen[name], worst[name], bad = seen[name] + 1, max(worst[name], error), bad + (error > 1e-8)
+                if error > 1e-8:
+                    print(f"seed {seed}, {name} = {t:.6g}: {error:.1e}, condition {found.condition:.1e}")
+    for name, error in worst.items():
+        print(f"{name}: {seen[name]} slopes, at most {error:.1e} of the largest rate apart")
+    print(f"{seen['left out']} left out for their condition or an event, {bad} bad")
+    return int(bad > 0)
+
+
+def paths_of(
+    rng: np.random.Generator, X: np.ndarray, score: np.ndarray, kernel: RBF
+) -> Iterator[tuple[str, Any, Callable[[float], DualProblem], Callable[[float], Any]]]:
+    """Yield the parameter, a path, the problem at one of its points, and the direction of the parameter there."""
+    y = np.where(score > np.median(score), 1, -1)
+    path: Any = regularization_path(X, y, kernel=kernel, C_min=0.1, C_max=20.0)
+    yield "C", path, lambda C: DualProblem.classification(X, y, kernel=kernel, C=C), lambda C: None
+    begin, end = (10.0 ** rng.uniform(-0.5, 1.0, len(y)) for _ in range(2))
+
+    def between(t: float) -> np.ndarray:
+        return np.asarray((1.0 - t) * begin + t * end)
+
+    path = weight_path(X, y, kernel=kernel, C=(begin, end))
+    yield (
+        "weights",
+        path,
+        lambda t: DualProblem.classification(X, y, kernel=kernel, C=between(t)),
+        lambda t: (end - begin) / between(t),
+    )
+    path = epsilon_path(X, score, kernel=kernel, C=2.0, epsilon=(0.5, 0.02))
+    yield (
+        "epsilon",
+        path,
+        lambda t: DualProblem.regression(X, score, kernel=kernel, C=2.0, epsilon=t),
+        lambda t: None,
+    )
+
+
 def one_sided_error(X: np.ndarray, y: np.ndarray, C: float, gamma: float, found: Any, step: float) -> float:
     """Largest relative difference of both one-sided rates of h by γ from differences of solves on one side."""
     most = 0.0
@@ -282,35 +376,59 @@ def one_sided_error(X: np.ndarray, y: np.ndarray, C: float, gamma: float, found:
 
 
 def times() -> int:
-    """Print seconds of a fit, and of gradients by C and γ and by one weight for each example."""
-    print(
-        "| n | free | fit (s) | C and gamma (s) | share | all weights (s) | share |\n|---|---|---|---|---|---|---|"
-    )
+    """Print the seconds of the processor of a fit, and of gradients by C and γ, by n weights, by 100 γ of features."""
+    warm_up()
+    print("| problem | n | free | support vectors | fit (ms) | C and gamma | n weights | 100 gammas |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for n in (500, 1000, 2000):
         rng = np.random.default_rng(n)
-        X, T = rng.normal(size=(n, 20)), rng.normal(size=(400, 20))
-        y = np.where(X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=n) > 0.0, 1, -1)
-        q = np.full(400, 1.0 / 400)
-        seconds: list[list[float]] = []
-        for _ in range(4):  # the first one compiles
-            points = [time.perf_counter()]
-            problem = DualProblem.classification(X, y, kernel=RBF(0.03), C=3.0)
-            solution = solve(problem, stop=KKTGap(1e-9))
-            points.append(time.perf_counter())
-            gradients = solution.pullback(X=T, decision_function=q)
-            found = gradients["C"], gradients["gamma"]
-            points.append(time.perf_counter())
-            weights = solution.pullback(X=T, decision_function=q)["weights"]
-            points.append(time.perf_counter())
-            assert np.isfinite([*found, *weights]).all()
-            seconds.append(np.diff(points).tolist())
-        fit, pair, each = np.median(seconds[1:], axis=0)
-        free = int(((np.abs(solution.alpha) > 0.0) & (np.abs(solution.alpha) < 3.0)).sum())
-        print(
-            f"| {n} | {free} | {fit:.3f} | {pair:.4f} | {pair / fit:.2f} | {each:.4f} | {each / fit:.2f} |",
-            flush=True,
-        )
+        drawn = rng.normal(size=(n + 400, 20))
+        scores = drawn[:, 0] * drawn[:, 1] + drawn[:, 2] + 0.5 * rng.normal(size=n + 400)
+        for name, X, y, gamma, C in (
+            ("chessboard", *read(make_chessboard(n + 400, rng=0)), 0.5, 1000.0),
+            ("banana", *read(make_banana(n + 400, rng=0)), 1.0, 300.0),
+            ("ringnorm", *read(make_ringnorm(n + 400, rng=0)), 0.05, 1.0),
+            ("noise", drawn, np.where(scores > 0.0, 1, -1), 0.03, 3.0),
+        ):
+            print(timed(name, X, y, gamma, C), flush=True)
     return 0
+
+
+def read(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the examples and labels of data."""
+    return data.X, data.y
+
+
+def timed(name: str, X: np.ndarray, y: np.ndarray, gamma: float, C: float) -> str:
+    """Return a line of the table: the last 400 examples are those of the loss, and shares are those of a fit."""
+    q, train, test, n = np.full(400, 1.0 / 400), X[:-400], X[-400:], len(X) - 400
+    wide = [np.hstack([each, np.zeros((len(each), 100 - X.shape[1]))]) for each in (train, test)]
+    seconds: list[list[float]] = []
+    for _ in range(6):
+        points = [time.process_time()]
+        solution = fitted(train, y[:-400], RBF(gamma), C)
+        points.append(time.process_time())
+        gradients = solution.pullback(X=test, decision_function=q)
+        found = gradients["C"], gradients["gamma"]
+        points.append(time.process_time())
+        weights = solution.pullback(X=test, decision_function=q)["weights"]
+        points.append(time.process_time())
+        each = fitted(wide[0], y[:-400], RBF(np.full(100, gamma)), C)
+        points.append(time.process_time())
+        gammas = each.pullback(X=wide[1], decision_function=q)["gamma"]
+        points.append(time.process_time())
+        assert np.isfinite([*found, *weights, *gammas]).all()
+        seconds.append(np.diff(points).tolist())
+    fit, pair, of_weights, wide_fit, of_gammas = np.min(seconds, axis=0)
+    alpha = np.abs(solution.alpha)
+    counts = f"{((alpha > 0.0) & (alpha < C)).sum()} | {(alpha > 0.0).sum()}"
+    shares = f"{pair / fit:.2f} | {of_weights / fit:.2f} | {of_gammas / wide_fit:.2f}"
+    return f"| {name} | {n} | {counts} | {1e3 * fit:.1f} | {shares} |"
+
+
+def fitted(X: np.ndarray, y: np.ndarray, kernel: RBF, C: float) -> Any:
+    """Return a solution whose sets are known."""
+    return solve(DualProblem.classification(X, y, kernel=kernel, C=C), stop=KKTGap(1e-9), engine="numba")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -323,11 +441,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--count", type=int, default=1000, metavar="N", help="number of problems, or of events"
     )
     parser.add_argument("--events", action="store_true", help="events constructed at breakpoints of paths")
+    parser.add_argument(
+        "--slopes", action="store_true", help="slopes of paths of C, of weights and of epsilon"
+    )
     parser.add_argument("--times", action="store_true", help="gradients beside fits")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     if options.times:
         return times()
+    if options.slopes:
+        return slopes(options.first, options.count)
     if options.events:
         return events(options.count)
     return compare(options.first, options.count)

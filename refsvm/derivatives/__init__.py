@@ -5,6 +5,7 @@
 `pullback`      Solution.pullback(alpha, intercept): the adjoint, one system for any number of parameters
 `parameters`    what v, the bounds and z change with each parameter
 `optimum`       the sets of an optimum and the bordered system of its free variables
+`system`        that system, solved by a Cholesky factor
 `direction`     the way on which the optimum moves, and the choice of sets at an event
 ==============  ==========================================================================================
 """

@@ -58,7 +58,8 @@ class OneSided:
         result = cross_values(gram, moving, X) @ self.alpha[moving] + self.around_mean
         if self.rates.kernel:
             kernel = examples_of(gram)[0].kernel
-            result += self.along * form_rates(kernel, self.rates.kernel, examples(X), *support(self.optimum))
+            vectors, sums = support(self.optimum)
+            result += form_rates(kernel, self.rates.kernel, self.along, examples(X), vectors, sums)
         return np.asarray(result)
 
 
@@ -144,8 +145,9 @@ def derivative(solution: Solution, name: str, along: Any = None, *, least_norm: 
     name : str
         "C", "weights", "targets", "epsilon", "nu", or a parameter of the kernel such as "gamma" and "coef0"; see
         `refsvm.derivatives.parameters`.
-    along : array-like of shape (m,), optional
-        Of a parameter that each example has, the direction in which all of them move together; required for these.
+    along : array-like of shape (m,) or (d,), optional
+        Of a parameter that each example or feature has, the direction in which all of them move together; required for
+        these.
     least_norm : bool
         Where dα is not unique, return the smallest one as `alpha`.
 
@@ -188,12 +190,13 @@ def derivative(solution: Solution, name: str, along: Any = None, *, least_norm: 
 
 def _along(optimum: Optimum, rates: Rates, name: str, along: Any) -> Any:
     """Return the rate of the parameter, checked."""
-    if rates.each:
+    if rates.each or rates.features:
         if along is None:
             raise ValueError(
-                f"Every example has {name} of its own; give the direction in which they move as along=."
+                f"Every {'example' if rates.each else 'feature'} has {name} of its own; give the direction in which "
+                "they move as along=."
             )
-        return vector("along", along, examples_of(optimum.problem.gram)[0].n)
+        return vector("along", along, rates.features or examples_of(optimum.problem.gram)[0].n)
     if along is not None:
         raise ValueError(f"{name!r} is one number, which has no direction; leave along= out.")
     return 1.0

@@ -53,7 +53,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     Parameters
     ----------
     along : ndarray or float
-        The rate of the parameter; of one for each example those of the examples.
+        The rate of the parameter; of one for each example or feature those of all.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
         If α or b would jump.
     """
     problem, there = optimum.problem, optimum.places
-    shares = along[examples_of(problem.gram)[1]] if rates.each else along
+    shares = along[examples_of(problem.gram)[1]] if rates.each else 1.0 if rates.kernel else along
     lower, upper = sign * rates.lower * shares, sign * rates.upper * shares
     # --- bounded variables move with their bound: d_B ---
     d = np.where(optimum.fixed, np.where(optimum.upper, upper, lower), 0.0)
@@ -74,11 +74,16 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     walk = optimum.walk(Line(push, bounds[0], bounds[1], total))
     # --- d_M and ḃ, with the sets that the way leads to ---
     # kernel values change by about as much as they are over a change of the parameter as large as itself
-    moved = float(np.abs(optimum.alpha).sum()) / abs(rates.value or 1.0) if rates.kernel else 0.0
+    moved = float(np.abs(optimum.alpha).sum()) * _relative(rates.value, along) if rates.kernel else 0.0
     floor = ROUNDED * optimum.largest * (moved + float(np.abs(d).sum()))
     intercept = settle(walk, optimum, floor)
     d[there] = walk.variables.d
     return Direction(sign * d, sign * intercept)
+
+
+def _relative(value: Any, along: Any) -> float:
+    """Return the rate of a parameter as a part of it, of several the largest."""
+    return float(np.max(np.abs(along) / np.where(value == 0.0, 1.0, np.abs(value))))
 
 
 def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
@@ -189,24 +194,27 @@ def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray 
     rows, spread = np.unique(
         examples[optimum.places if variables is None else variables], return_inverse=True
     )
-    return along * form_rates(gram.kernel, name, gram.X[rows], *support(optimum))[spread]
+    return form_rates(gram.kernel, name, along, gram.X[rows], *support(optimum))[spread]
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples with α ≠ 0, and the sum of the α of each."""
-    gram, examples = examples_of(optimum.problem.gram)
-    sums = np.bincount(examples, optimum.alpha, gram.n)
-    return gram.X[np.flatnonzero(sums)], sums[np.flatnonzero(sums)]
+    """Return the examples with α ≠ 0, and more, and the sum of the α of each."""
+    return optimum.matrix.X[optimum.columns], optimum.sums
 
 
-def form_rates(kernel: Any, name: str, X: Any, vectors: Any, sums: np.ndarray) -> np.ndarray:
-    """Σⱼ aⱼ ∂k(x, xⱼ)/∂θ for rows of X, in pieces."""
+def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: np.ndarray) -> np.ndarray:
+    """Σⱼ aⱼ ∂k(x, xⱼ)/∂θ for rows of X, in pieces; of a parameter of each feature in a direction."""
     result = np.zeros(X.shape[0])
     for part in pieces(X.shape[0], len(sums)) if len(sums) else ():
-        result[part] = kernel_derivative(kernel, name, X[part], vectors) @ sums
+        result[part] = kernel_derivative(kernel, name, X[part], vectors, along) @ sums
     return result
 
 
-def kernel_derivative(kernel: Any, name: str, X: Any, Z: Any) -> np.ndarray:
+def kernel_derivative(kernel: Any, name: str, X: Any, Z: Any, along: Any = 1.0) -> np.ndarray:
     """∂k/∂θ by the formula of the kernel, or of a callable by differences of its values."""
-    return kernel.derivative(name, X, Z) if isinstance(kernel, Kernel) else by_differences(kernel, name, X, Z)
+    if np.ndim(along):
+        return np.asarray(kernel.derivative(name, X, Z, along))
+    rates = (
+        kernel.derivative(name, X, Z) if isinstance(kernel, Kernel) else by_differences(kernel, name, X, Z)
+    )
+    return rates if along == 1.0 else along * rates

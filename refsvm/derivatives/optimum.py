@@ -19,11 +19,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from refsvm.derivatives.parameters import examples_of
+from refsvm.derivatives.system import System
+from refsvm.kernels.memory import reused
 from refsvm.kernels.origin import around
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.stopping.relative import rounding_of_gradient
-from refsvm.walk.bordered import SINGULAR, independent, inverse_of
+from refsvm.walk.bordered import SINGULAR, independent_factor, inverse_of
 from refsvm.walk.walk import ABOVE, BELOW, FREE, TIED, Line, Walk
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ POLISHED: Final = 1e-9
 
 DEPENDENT: Final = 1e-8
 """Entries of a null vector of A that count as zero."""
+
+HELD: Final = 2**24
+"""Kernel values that are kept: 128 MiB."""
 
 ENTRIES: Final = 2**21
 """Kernel values computed at a time: 16 MiB."""
@@ -72,8 +77,12 @@ class Optimum:
         Their kernel values.
     size : int
         Number of independent free variables.
-    inverse : ndarray of shape (size + 1, size + 1)
-        A⁻¹.
+    system : System
+        A of them.
+    columns : ndarray of shape (c,), int64
+        The examples of `places`, and those with α ≠ 0.
+    held : ndarray of shape (p, c), or None
+        Kernel values of `places` with these, where they fit into `HELD`.
     has_ends : bool
         Whether no variable is free and b is the middle of an interval.
 
@@ -92,10 +101,12 @@ class Optimum:
         there = solved_exactly(solution.in_solver_coordinates())
         self.problem, self.alpha, self.b = there.problem, there.alpha.copy(), there.intercept
         self._classify(there.gradient)
-        order = self.places
-        self.K = np.empty((len(order), len(order)))
-        for part in pieces(len(order), len(order)):
-            self.K[part] = self.problem.gram.block(order[part], order)
+        self.matrix, self.example = examples_of(self.problem.gram)
+        used = np.zeros(self.matrix.n, dtype=bool)
+        used[self.example[self.alpha != 0.0]] = used[self.example[self.places]] = True
+        self.columns = np.flatnonzero(used)
+        self.held: np.ndarray | None = None
+        self._evaluate()
         self.largest = float(np.abs(self.K.diagonal()).max(initial=0.0)) or 1.0
         self._factorise(there.gradient)
 
@@ -120,29 +131,56 @@ class Optimum:
         self.fixed = np.ones(len(alpha), dtype=bool)
         self.fixed[self.places] = False
 
+    def _evaluate(self) -> None:
+        """Compute the kernel values of `places` with `columns`, and K of them."""
+        p, among = len(self.places), self.column_of[self.example[self.places]]
+        held = reused((p, len(self.columns))) if p * len(self.columns) <= HELD else None
+        self.K = reused((p, p))
+        for part in pieces(p, len(self.columns)):
+            rows, out = self.example[self.places[part]], None if held is None else held[part]
+            self.K[part] = self.matrix.block(rows, self.columns, out)[:, among]
+        self.held = held
+
+    def values(self, part: slice) -> np.ndarray:
+        """Kernel values of some of `places` with `columns`, computed again where there is no memory for all."""
+        if self.held is not None:
+            return np.asarray(self.held[part])
+        return np.asarray(self.matrix.block(self.example[self.places[part]], self.columns))
+
+    @cached_property
+    def column_of(self) -> np.ndarray:
+        """Place of each example in `columns`, shape (n,); that of some other where it has none."""
+        return np.searchsorted(self.columns, np.arange(self.matrix.n)).clip(max=max(0, len(self.columns) - 1))
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """Sum of α of each example of `columns`."""
+        return np.bincount(self.example, self.alpha, self.matrix.n)[self.columns]
+
     def _factorise(self, G: np.ndarray) -> None:
         """Invert A of as many free variables as are independent, and remove what the solver left of G − b on M."""
         m = int((self.side == FREE).sum())
-        kept = independent(self.K[:m, :m], self.largest)
-        tied = np.setdiff1d(np.arange(m), kept)
-        order = np.concatenate([kept, tied, np.arange(m, len(self.places))])
-        self.places, self.side, self.K = self.places[order], self.side[order], self.K[np.ix_(order, order)]
+        kept, L = independent_factor(self.K[:m, :m], self.largest)
         self.size, self.free = len(kept), m
+        if self.size < m:
+            tied = np.setdiff1d(np.arange(m), kept)
+            order = np.concatenate([kept, tied, np.arange(m, len(self.places))])
+            self.places, self.side = self.places[order], self.side[order]
+            self.K = self.K[np.ix_(order, order)]
+            self.held = None if self.held is None else self.held[order]
         self.side[self.size : m] = TIED
-        self.inverse = inverse_of(self.K[: self.size, : self.size])
+        K = self.K[: self.size, : self.size]
+        c = float(np.abs(self.K[:m, :m].diagonal()).max(initial=0.0))
+        self.system = System(K, np.linalg.cholesky(K + c) if L is None else L, c)
         M = self.places[: self.size]
         if self.size:
-            change = self.solved(np.append(self.problem.z - self.alpha.sum(), G[M] - self.b))
+            change = self.system.solve_once(np.append(self.problem.z - self.alpha.sum(), G[M] - self.b))
             self.alpha[M], self.b = self.alpha[M] + change[1:], self.b + float(change[0])
 
-    def solved(self, right: np.ndarray) -> np.ndarray:
-        """Return x with A x = right, shape (size + 1,), refined twice."""
-        K = self.K[: self.size, : self.size]
-        x = self.inverse @ right
-        for _ in range(2):
-            left = right - np.append(x[1:].sum(), x[0] + K @ x[1:])
-            x = x + self.inverse @ left
-        return np.asarray(x)
+    @cached_property
+    def inverse(self) -> np.ndarray:
+        """A⁻¹, shape (size + 1, size + 1)."""
+        return inverse_of(self.system.K)
 
     @cached_property
     def null(self) -> np.ndarray:
@@ -167,7 +205,7 @@ class Optimum:
     def _dependent_at_event(self) -> np.ndarray:
         """Whether the example of each variable at an event depends on those of M, shape (p − free,)."""
         size = self.size
-        if self.has_ends or not size:
+        if self.has_ends or not size or self.free == len(self.places):
             return np.zeros(len(self.places) - self.free, dtype=bool)
         u = np.concatenate([np.ones((1, len(self.places) - self.free)), self.K[:size, self.free :]])
         s = self.K.diagonal()[self.free :] - (u * (self.inverse @ u)).sum(axis=0)

@@ -34,8 +34,8 @@ class Rates(NamedTuple):
         Whether every example has a parameter of its own.
     kernel : str
         The name of a parameter of the kernel; empty for all others.
-    value : float
-        Its value.
+    value : float or ndarray of shape (d,)
+        Its value, or those of all features.
     """
 
     v: np.ndarray
@@ -44,7 +44,12 @@ class Rates(NamedTuple):
     z: np.ndarray
     each: bool = False
     kernel: str = ""
-    value: float = 0.0
+    value: float | np.ndarray = 0.0
+
+    @property
+    def features(self) -> int:
+        """How many features have a parameter of their own; 0 of a single number."""
+        return np.size(self.value) if np.ndim(self.value) else 0
 
 
 def examples_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
@@ -99,8 +104,8 @@ def rates_of(problem: DualProblem, name: str) -> Rates:
         return Rates(np.ones(problem.n) if name == "targets" else sign, zero, zero, zero, name == "targets")
     if name == "nu":
         return Rates(zero, zero, zero, problem.upper)
-    value = float(getattr(examples_of(problem.gram)[0].kernel, name))
-    return Rates(zero, zero, zero, zero, kernel=name, value=value)
+    value = np.asarray(getattr(examples_of(problem.gram)[0].kernel, name), dtype=np.float64)
+    return Rates(zero, zero, zero, zero, kernel=name, value=value if value.ndim else float(value))
 
 
 def _of_penalties(problem: DualProblem, name: str) -> Rates:

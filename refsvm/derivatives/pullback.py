@@ -3,21 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from refsvm._checks import examples, real, vector
-from refsvm.derivatives.direction import kernel_derivative, products, support
-from refsvm.derivatives.optimum import Optimum, pieces
+from refsvm.derivatives.direction import support
+from refsvm.derivatives.optimum import HELD, Optimum, pieces
 from refsvm.derivatives.parameters import Rates, examples_of, names_of, rates_of
 from refsvm.kernels.checked import cross_values
+from refsvm.kernels.differences import by_differences
+from refsvm.kernels.functions import Kernel
 from refsvm.result import Solution
 
 
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """Examples whose decision values a loss depends on.
+
+    Attributes
+    ----------
+    optimum : Optimum
+    X : ndarray or CSR of shape (t, d)
+    by_h : ndarray of shape (t,)
+        The gradient of the loss by each h.
+    """
+
+    optimum: Optimum
+    X: Any
+    by_h: np.ndarray
+
+    def parts(self) -> list[slice]:
+        """Return the rows that are looked at together."""
+        return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
+
+    def values(self, part: slice) -> np.ndarray:
+        """Kernel values of some rows with ``optimum.columns``, computed again where there is no memory for all."""
+        return self._values(part) if self._held is None else self._held[part]
+
+    def _values(self, part: slice) -> np.ndarray:
+        return cross_values(self.optimum.matrix, self.optimum.columns, self.X[part])
+
+    @cached_property
+    def _held(self) -> np.ndarray | None:
+        if len(self.by_h) * len(self.optimum.columns) > HELD:
+            return None
+        found = [self._values(part) for part in self.parts()]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+
 class Gradients(Mapping[str, Any]):
-    """The gradients of a loss by the parameters of a problem: numbers, or arrays of one number for each example.
+    """The gradients of a loss by the parameters of a problem: numbers, or arrays for the examples or the features.
 
     Each is computed when it is first asked for, from the solution of one linear system, whose matrix is symmetric:
 
@@ -32,9 +70,9 @@ class Gradients(Mapping[str, Any]):
     """
 
     def __init__(
-        self, optimum: Optimum, by_alpha: np.ndarray, by_b: float, X: Any, by_h: np.ndarray, least_norm: bool
+        self, optimum: Optimum, by_alpha: np.ndarray, by_b: float, probes: Probes | None, least_norm: bool
     ) -> None:
-        self.optimum, self._by_alpha, self._X, self._by_h = optimum, by_alpha, X, by_h
+        self.optimum, self._by_alpha, self._probes = optimum, by_alpha, probes
         self._found: dict[str, Any] = {}
         _refuse_events(optimum)
         if optimum.has_ends:
@@ -44,7 +82,7 @@ class Gradients(Mapping[str, Any]):
             return
         self.variables = optimum.places[: optimum.size]
         g = _reduced(optimum, by_alpha, least_norm)
-        x = optimum.solved(np.append(by_b, g[: optimum.size]))
+        x = optimum.system.solve(np.append(by_b, g[: optimum.size]))
         self.t, self.u = float(x[0]), x[1:]
 
     @cached_property
@@ -53,9 +91,11 @@ class Gradients(Mapping[str, Any]):
         problem, optimum = self.optimum.problem, self.optimum
         bound = np.where(optimum.upper, problem.upper, problem.lower)
         there, result = np.flatnonzero(optimum.fixed & (bound != 0.0)), np.zeros(problem.n)
-        spread = np.zeros(problem.n)
-        spread[self.variables] = self.u
-        result[there] = self._by_alpha[there] - products(problem.gram, there, spread) - self.t
+        product = np.zeros(len(optimum.columns))
+        for part in pieces(len(self.u), len(product)):
+            product += self.u[part] @ optimum.values(part)
+        product = product[optimum.column_of[optimum.example[there]]]
+        result[there] = self._by_alpha[there] - product - self.t
         return result
 
     def __getitem__(self, name: str) -> Any:
@@ -97,25 +137,24 @@ class Gradients(Mapping[str, Any]):
                 "b jumps here, so that it has no derivative."
             )
 
-    def _of_kernel(self, name: str) -> float:
+    def _of_kernel(self, name: str) -> Any:
         """−uᵀ K̇ α, and what a loss of h takes from the kernel itself."""
         optimum = self.optimum
-        gram, places = examples_of(optimum.problem.gram)
-        vectors, sums = support(optimum)
-        shares = np.bincount(places[self.variables], self.u, gram.n)
-        rows = np.flatnonzero(shares)
-        result = -_form(gram.kernel, name, shares[rows], gram.X[rows], vectors, sums)
-        if self._X is not None:
-            result = result + _form(gram.kernel, name, self._by_h, self._X, vectors, sums)
-        return result
+        result: Any = np.zeros(np.shape(getattr(optimum.matrix.kernel, name)))
+        X = optimum.matrix.X[optimum.example[self.variables]]
+        for part in pieces(len(self.u), max(len(optimum.columns), X.shape[1])):
+            result = result - self._form(name, self.u[part], X[part], optimum.values(part))
+        if (probes := self._probes) is not None:
+            for part in probes.parts():
+                result = result + self._form(name, probes.by_h[part], probes.X[part], probes.values(part))
+        return result if result.ndim else float(result)
 
-
-def _form(kernel: Any, name: str, left: np.ndarray, X: Any, vectors: Any, right: np.ndarray) -> Any:
-    """Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ rightⱼ, in pieces."""
-    result: Any = 0.0
-    for part in pieces(X.shape[0], len(right)) if len(right) else ():
-        result = result + float(left[part] @ kernel_derivative(kernel, name, X[part], vectors) @ right)
-    return result
+    def _form(self, name: str, left: np.ndarray, X: Any, values: np.ndarray) -> Any:
+        """Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ αⱼ: a number, or one for each feature."""
+        kernel, (vectors, sums) = self.optimum.matrix.kernel, support(self.optimum)
+        if isinstance(kernel, Kernel):
+            return kernel.derivative_sum(name, left, X, vectors, sums, values)
+        return float(left @ by_differences(kernel, name, X, vectors) @ sums)
 
 
 def _refuse_events(optimum: Optimum) -> None:
@@ -169,12 +208,19 @@ def pullback(
     Returns
     -------
     Gradients
-        A mapping from names of parameters to numbers, or to arrays of one number for each example.
+        A mapping from names of parameters to numbers, or to arrays of one number for each example or feature.
 
     Raises
     ------
     ValueError
         At an event, where derivatives have two sides; where the loss depends on α that has no unique derivative.
+    MemoryError
+        If there is no memory for four matrices of m² numbers, for m free variables; `derivative` takes ten.
+
+    Notes
+    -----
+    The time is that of the kernel values of the free variables and of X with the support vectors, each computed once,
+    and of m³/3 multiplications for the factor of the system. All parameters share both.
 
     Examples
     --------
@@ -191,18 +237,21 @@ def pullback(
     by_b = real("intercept", intercept)
     # b of the data as they are given is b around their mean less α times the offsets
     by_alpha = vector("alpha", alpha, problem.n) - by_b * optimum.offsets
-    by_h = np.zeros(0)
+    probes = None
     if (X is None) != (decision_function is None):
         raise ValueError(
             "Give X and decision_function together: the examples, and the gradient by h of each."
         )
     if X is not None:
         X = examples(X)
-        by_h = vector("decision_function", decision_function, X.shape[0])
-        by_b += float(by_h.sum())
-        for part in pieces(X.shape[0], problem.n):
-            by_alpha = by_alpha + by_h[part] @ cross_values(problem.gram, np.arange(problem.n), X[part])
-    return Gradients(optimum, by_alpha, by_b, X, by_h, least_norm)
+        probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
+        by_b += float(probes.by_h.sum())
+        # of variables at 0 that stay there nothing is read
+        gain = np.zeros(len(optimum.columns))
+        for part in probes.parts():
+            gain += probes.by_h[part] @ probes.values(part)
+        by_alpha = by_alpha + gain[optimum.column_of[optimum.example]]
+    return Gradients(optimum, by_alpha, by_b, probes, least_norm)
 
 
 Solution.pullback = pullback

@@ -30,10 +30,10 @@ def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatri
         return dense_gram(gram)
     if 2.0 * megabytes(n, n) > cache_mb:
         return dense_gram(gram)
-    origin = gram.origin
-    if kernel.distance_scale > 0.0 and not is_sparse(gram.X):
-        origin = gram.X.mean(axis=0)
-    inner, norms = shared_products(gram.X, token, origin)
+    origin, scaled = gram.origin, kernel.scaled(gram.X)
+    if kernel.distance_scale > 0.0 and not is_sparse(scaled):
+        origin = scaled.mean(axis=0)
+    inner, norms = shared_products(scaled, token, origin)
     return held_from_products(gram, kernel, inner, norms)
 
 

@@ -50,17 +50,18 @@ def to_sklearn(estimator: Any) -> Any:
     # LIBSVM counts the first class as the positive one, where scikit-learn's public attributes count the second
     sign = -1.0 if len(getattr(estimator, "classes_", ())) == 2 else 1.0
     theirs._dual_coef_, theirs._intercept_ = sign * estimator.dual_coef_, sign * estimator.intercept_
-    theirs._sparse = is_sparse(estimator.support_vectors_)
+    is_callable = callable(theirs.kernel)
+    theirs._sparse = is_sparse(estimator.support_vectors_) and not is_callable
+    if is_callable:  # it has the values of a callable as a matrix, and no vectors
+        theirs.support_vectors_ = np.empty((0, 0))
     if theirs._sparse:
         theirs.dual_coef_, theirs._dual_coef_ = map(_all_stored, (theirs.dual_coef_, theirs._dual_coef_))
     # it has two numbers of support vectors also where there is one machine, and reads the first
     theirs._n_support = np.resize(estimator.n_support_, max(2, len(estimator.n_support_))).astype(np.int32)
-    theirs._gamma, theirs._num_iter = (
-        float(getattr(estimator.kernel_, "gamma", 0.0)),
-        np.atleast_1d(theirs.n_iter_),
-    )
+    gamma = 0.0 if is_callable else getattr(estimator.kernel_, "gamma", 0.0)
+    theirs._gamma, theirs._num_iter = float(gamma), np.atleast_1d(theirs.n_iter_)
     theirs._effective_probability, theirs._probA, theirs._probB = False, np.empty(0), np.empty(0)
-    if callable(theirs.kernel):
+    if is_callable:
         theirs._BaseLibSVM__Xfit = _examples(estimator)
     return theirs
 
@@ -76,9 +77,11 @@ def _examples(estimator: Any) -> Any:
 
 
 def _kernel_parameters(kernel: Any) -> dict[str, Any]:
-    """Return the kernel as scikit-learn takes it, its parameters as numbers."""
+    """Return the kernel as scikit-learn takes it, its parameters as numbers; a callable if it has others."""
     named = {name: getattr(kernel, name) for name in ("gamma", "degree", "coef0") if hasattr(kernel, name)}
-    return {"kernel": NAMES[type(kernel)], **named} if type(kernel) in NAMES else {"kernel": kernel}
+    if type(kernel) not in NAMES or isinstance(named.get("gamma"), tuple):
+        return {"kernel": kernel}
+    return {"kernel": NAMES[type(kernel)], **named}
 
 
 def _all_stored(coefficients: np.ndarray) -> Any:

@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from refsvm._checks import penalties
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, Machine
+from refsvm.estimators.pairwise import solutions_of_pairs
 from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import (
     checked_weights,
@@ -62,7 +63,8 @@ class SVC(ClassifierMixin, Incremental):
         sample weight.
     kernel : str, kernel object or callable, default "rbf"
         "linear", "poly", "rbf", "sigmoid", "precomputed"; a kernel such as ``RBF(gamma=0.5)``, which brings its own
-        parameters; or ``k(X, Z) -> (m, n)`` on blocks of examples of any kind.
+        parameters, of ``RBF(gamma=[0.5, 0.1])`` one for each feature; or ``k(X, Z) -> (m, n)`` on blocks of examples
+        of any kind.
     gamma : {"scale", "auto"} or float, default "scale"
         γ ≥ 0 of "rbf", "poly" and "sigmoid": 1/(d · variance of X), 1/d, or the value; the variance heeds weights.
     degree, coef0 : int and float, default 3 and 0.0
@@ -401,6 +403,42 @@ class SVC(ClassifierMixin, Incremental):
         if self.break_ties and k > 2:
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
         return np.asarray(self.classes_[self._decision_values(X, OneVsOne(k).votes)])
+
+    def solutions(self, X: Any, y: Any, sample_weight: Any = None) -> dict[tuple[Any, Any], Solution]:
+        """Return the solution of each pair of classes on the training examples, with its derivatives.
+
+        Votes are counts and have no derivative; the values of the pairs do. Nothing is trained anew: each solution
+        starts from the α of this model.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Those that the model was trained on.
+
+        Returns
+        -------
+        dict
+            From pairs of classes, in the order of ``decision_function_shape="ovo"``, to `refsvm.Solution`. A pair with
+            a class whose weights are all 0 is left out.
+
+        Raises
+        ------
+        ValueError
+            If there are other numbers of examples or other classes than the model was trained on.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from refsvm import RBF, SVC
+        >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0], [7.0], [9.0]]), np.array(["a", "b", "b", "c", "a", "c"])
+        >>> pairs = SVC(kernel=RBF(0.1)).fit(X, y).solutions(X, y)
+        >>> for pair, solution in pairs.items():
+        ...     print(pair, solution.derivative("gamma").decision_function([[2.0]]).round(2))
+        ('a', 'b') [-2.74]
+        ('a', 'c') [-0.71]
+        ('b', 'c') [0.26]
+        """
+        return solutions_of_pairs(self, X, y, sample_weight)
 
     @property
     def alpha_(self) -> np.ndarray:

@@ -33,13 +33,13 @@ def smooth_parameters(kernel: Any) -> tuple[str, ...]:
     )
 
 
-def named(kernel: Any, name: str) -> float:
+def named(kernel: Any, name: str) -> Any:
     """Return the value of a parameter; ValueError if the kernel has none of this name by which it has a derivative."""
     names = kernel.smooth_parameters if hasattr(kernel, "smooth_parameters") else smooth_parameters(kernel)
     if name not in names:
         having = f"it has them by {', '.join(names)}" if names else "it has none"
         raise ValueError(f"{type(kernel).__name__} has no derivative by {name!r}; {having}.")
-    return float(getattr(kernel, name))
+    return getattr(kernel, name)
 
 
 def by_differences(kernel: Callable[[Any, Any], np.ndarray], name: str, X: Any, Z: Any) -> np.ndarray:
@@ -68,7 +68,7 @@ def by_differences(kernel: Callable[[Any, Any], np.ndarray], name: str, X: Any, 
     >>> by_differences(RBF(0.5), "gamma", x, z).round(6), RBF(0.5).derivative("gamma", x, z).round(6)
     (array([[-0.541341]]), array([[-0.541341]]))
     """
-    value = named(kernel, name)
+    value = float(named(kernel, name))
     h = STEP * abs(value) or STEP
     moved: Any = kernel
 

@@ -191,7 +191,8 @@ class Gram(KernelMatrix):
         examples = self._single if dtype == np.float32 else getattr(self, "_examples", None)
         if type(kernel) not in (RBF, Linear) or examples is None:
             return None
-        products, norms, gamma = examples.products, examples.norms, getattr(kernel, "gamma", -1.0)
+        products, norms = examples.products, examples.norms
+        gamma = kernel.distance_scale if isinstance(kernel, RBF) else -1.0
         # |x·z| ≤ max ‖x‖², so that no value of the linear kernel has to be looked at
         if gamma < 0.0 and not float(norms.max()) < 0.5 * LARGEST_VALUE:
             return None

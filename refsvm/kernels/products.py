@@ -160,7 +160,8 @@ class PreparedExamples:
         self, kernel: Any, Z: Any, table_from: float | None = None, dtype: type = np.float64,
         origin: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        scale, given, is_single = kernel.distance_scale, Z, dtype == np.float32
+        self._scaled, scale, is_single = kernel.scaled, kernel.distance_scale, dtype == np.float32
+        Z = given = kernel.scaled(Z)
         norms = squared_norms(Z)
         if not (norms < LARGEST_NORM).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
@@ -188,7 +189,8 @@ class PreparedExamples:
         return Columns(features, self.norms, 0 if those is None else those.start)
 
     def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
-        """Return other examples, with the same origin and columns, and their norms."""
+        """Return other examples, with the same scales, origin and columns, and their norms."""
+        X = self._scaled(X)
         if self._origin is not None:
             X = moved(X, self._origin)
         return self.products.aligned(X), squared_norms(X)
@@ -219,7 +221,7 @@ def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -
     scale = getattr(kernel, "distance_scale", None)  # a callable of the user's has none
     if scale is None or origin is not None or (csr := compressed(X)) is None:
         return X
-    norms = squared_norms(csr)
+    norms = squared_norms(kernel.scaled(csr))
     is_far = scale * norms.max() > CENTRED_FROM or (
         kernel.is_inner_product and origin_of(X, norms) is not None
     )

@@ -24,14 +24,17 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import version, writing
-from refsvm.kernels import Precomputed
+from refsvm.kernels import RBF, Precomputed
 from refsvm.multiclass.model import FunctionModel, Model, Scaling
 from refsvm.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, VERSION, model_of, sign
+
+SMALLEST: Final = 1e-300
+"""Least γ of a feature by which others are scaled."""
 
 
 def write_model(
@@ -65,6 +68,9 @@ def write_model(
     -----
     LIBSVM's labels are whole numbers. Other classes are numbered from 0, and a last line, which LIBSVM does
     not read, keeps their names; so does another one for the features. The version of refsvm stands above such lines.
+    A Gaussian kernel with one γ for each feature is written as LIBSVM's kernel of γ = 1 with support vectors whose
+    features are multiplied by √γⱼ. LIBSVM predicts data that are scaled so, as `RBF.scaled` does, and the line of the
+    scaling lets `read_model` do it.
     The last feature of the first support vector is written even if it is zero, so that the file tells how many
     features there were. A regression whose targets all lie in the tube has no support vector: the file holds b.
 
@@ -94,6 +100,7 @@ def write_model(
     <BLANKLINE>
     """
     kernel, classes = estimator.kernel_, getattr(estimator, "classes_", None)
+    scaling = _scaling(kernel, scaling)
     orientation = 1.0 if classes is None else sign(len(classes))
     labels, names = (None, []) if classes is None else whole_numbers(classes)
     header = _header(estimator, labels, orientation)
@@ -253,7 +260,7 @@ def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dic
     header = {
         "svm_type": function if labels is None else "c_svc",
         "kernel_type": name,
-        **{key: _shown(value) for key, value in asdict(estimator.kernel_).items()},
+        **{key: _shown(value) for key, value in _parameters(estimator.kernel_).items()},
         "nr_class": str(2 if labels is None else len(labels)),  # LIBSVM says that a function has two classes
         "total_sv": str(len(estimator.support_)),
         "rho": " ".join(_shown(-orientation * b) for b in estimator.intercept_),
@@ -266,6 +273,29 @@ def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dic
     return header
 
 
+def _parameters(kernel: Any) -> dict[str, Any]:
+    """Return the parameters of a kernel as LIBSVM has them: γ is 1 on features that are scaled by their own."""
+    return asdict(kernel) | ({"gamma": 1.0} if _has_gammas(kernel) else {})
+
+
+def _has_gammas(kernel: Any) -> bool:
+    return isinstance(kernel, RBF) and isinstance(kernel.gamma, tuple)
+
+
+def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
+    """Return how features are scaled before LIBSVM's kernel: as they were before training, and then by √γⱼ."""
+    if not _has_gammas(kernel):
+        return scaling
+    # a feature of γ = 0 is 0 in all support vectors, and next to 0 in what is predicted
+    scale = 1.0 / np.sqrt(np.maximum(kernel.gamma, SMALLEST))
+    mean = np.zeros(len(scale))
+    if scaling is not None:
+        columns = slice(None) if scaling.columns is None else scaling.columns
+        mean[columns] = scaling.mean
+        scale[columns] *= scaling.scale
+    return Scaling(mean, scale)
+
+
 def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
     """Each support vector as (index from 1, value), zeros left out; if precomputed, (0, number)."""
     if isinstance(estimator.kernel_, Precomputed):
@@ -273,7 +303,7 @@ def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
         return
     from scipy.sparse import csr_matrix
 
-    vectors = csr_matrix(estimator.support_vectors_)
+    vectors = csr_matrix(estimator.kernel_.scaled(estimator.support_vectors_))
     vectors.sort_indices()
     for row in range(vectors.shape[0]):
         vector = vectors[row]

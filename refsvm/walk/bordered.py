@@ -141,7 +141,7 @@ class Bordered:
 def independent(K: np.ndarray, largest: float) -> np.ndarray:
     """Return the variables that are affinely independent of those before them, ascending; `largest` is max |Kᵢᵢ|.
 
-    Symmetric elimination on K + c·11ᵀ, whose pivots are squared distances, as s of `Bordered` is.
+    Symmetric elimination on K + c·11ᵀ, c = max |Kᵢᵢ|, whose pivots are squared distances, as s of `Bordered` is.
 
     Examples
     --------
@@ -150,14 +150,20 @@ def independent(K: np.ndarray, largest: float) -> np.ndarray:
     >>> independent(np.array([[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]), 1.0)
     array([0, 2])
     """
+    return independent_factor(K, largest)[0]
+
+
+def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the same, and the lower Cholesky factor of K + c·11ᵀ where the first of equal ones are independent."""
     diagonal = K.diagonal().copy()
     least, B = 10.0 * SINGULAR * largest, K + np.abs(diagonal).max(initial=0.0)
     # equal examples are the usual case: the first of them stays
     equal = np.triu(diagonal[:, None] + diagonal - 2.0 * K <= least, 1).any(axis=0)
     single = np.flatnonzero(~equal)
     try:
-        if (np.linalg.cholesky(B[np.ix_(single, single)]).diagonal() ** 2 > least).all():
-            return single
+        L = np.linalg.cholesky(B if len(single) == len(B) else B[np.ix_(single, single)])
+        if (L.diagonal() ** 2 > least).all():
+            return single, L
     except np.linalg.LinAlgError:
         pass
     kept = []
@@ -166,7 +172,7 @@ def independent(K: np.ndarray, largest: float) -> np.ndarray:
             kept.append(k)
             # what comes before k is not read again
             B[k + 1 :, k + 1 :] -= np.multiply.outer(B[k + 1 :, k] / B[k, k], B[k, k + 1 :])
-    return np.array(kept, dtype=np.int64)
+    return np.array(kept, dtype=np.int64), None
 
 
 def inverse_of(K: np.ndarray) -> np.ndarray:

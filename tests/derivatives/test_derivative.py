@@ -113,6 +113,25 @@ def test_novelty(name):
     assert max(compared(at, name, start, along if name == "weights" else None)) < 1e-6
 
 
+@pytest.mark.parametrize("make", ["two classes", "regression", "novelty"])
+def test_a_gamma_of_each_feature_in_a_direction(make):
+    start, way = np.array([0.4, 0.2, 0.7]), np.array([0.3, -0.2, 0.5])
+
+    def at(value):
+        kernel = RBF(start + value * way)
+        if make == "novelty":
+            return DualProblem.one_class(X, kernel=kernel, nu=0.42)
+        if make == "regression":
+            return DualProblem.regression(X, score, kernel=kernel, C=2.0, epsilon=0.15)
+        return DualProblem.classification(X, y, kernel=kernel, C=1.3)
+
+    assert max(compared(at, "gamma", 0.0, way)) < 1e-6
+    with pytest.raises(ValueError, match=r"Every feature has gamma of its own.*along="):
+        exactly(at(0.0)).derivative("gamma")
+    with pytest.raises(ValueError, match=r"along has shape \(2,\)"):
+        exactly(at(0.0)).derivative("gamma", [1.0, 2.0])
+
+
 def test_a_sigmoid_kernel_where_it_is_positive_on_the_free_variables():
     def at(value):
         return DualProblem.classification(X, y, kernel=Sigmoid(0.05, value), C=1.0)

@@ -15,6 +15,7 @@ PROBLEMS = {
     "two classes": DualProblem.classification(X, y, kernel=RBF(0.5), C=1.5),
     "regression": DualProblem.regression(X, score, kernel=Polynomial(3, 0.4, 1.0), C=0.7, epsilon=0.2),
     "novelty": DualProblem.one_class(X, kernel=RBF(0.4), nu=0.43),
+    "a gamma of each feature": DualProblem.classification(X, y, kernel=RBF([0.5, 0.2]), C=1.5),
     "around the mean": DualProblem.classification(X + 1e3, y, kernel=Linear(), C=0.5),
 }
 
@@ -43,7 +44,9 @@ def test_all_gradients_are_those_of_derivatives(name, loss):
     assert set(gradients) >= {"weights"}
     assert len(gradients) == len(list(gradients))
     for parameter, gradient in gradients.items():
-        forward = [rate(parameter, e) for e in np.eye(25)] if np.ndim(gradient) else rate(parameter)
+        forward = (
+            [rate(parameter, e) for e in np.eye(len(gradient))] if np.ndim(gradient) else rate(parameter)
+        )
         np.testing.assert_allclose(gradient, forward, rtol=1e-6, atol=1e-7 * np.abs(forward).max())
 
 

@@ -41,6 +41,7 @@ KERNELS = [
     {"kernel": "poly", "degree": 2, "coef0": 1.0},
     {"kernel": "sigmoid", "gamma": 0.01},
     {"kernel": RBF(0.3)},
+    {"kernel": RBF([0.3, 0.1, 0.5, 0.2])},
     {"kernel": Sigmoid(0.01, 0.5)},
     {"kernel": inner_products},
     {"kernel": Cauchy()},

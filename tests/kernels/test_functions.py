@@ -24,6 +24,12 @@ def dot(x, z):
 FORMULAS = [
     (Linear(), dot),
     (RBF(gamma=0.7), lambda x, z: math.exp(-0.7 * sum((a - b) ** 2 for a, b in zip(x, z, strict=True)))),
+    (
+        RBF(gamma=[0.7, 0.0, 2.0, 0.1]),
+        lambda x, z: math.exp(
+            -sum(g * (a - b) ** 2 for g, a, b in zip([0.7, 0.0, 2.0, 0.1], x, z, strict=True))
+        ),
+    ),
     (Polynomial(degree=3, gamma=0.5, coef0=1.5), lambda x, z: (0.5 * dot(x, z) + 1.5) ** 3),
     (Polynomial(degree=2, gamma=2.0, coef0=-1.0), lambda x, z: (2.0 * dot(x, z) - 1.0) ** 2),
     (Sigmoid(gamma=0.3, coef0=-0.2), lambda x, z: math.tanh(0.3 * dot(x, z) - 0.2)),
@@ -113,6 +119,11 @@ def test_rounding_in_a_matrix_is_repaired_in_silence():
         (lambda: RBF(-1.0), "gamma=-1.0"),
         (lambda: RBF(math.nan), "gamma=nan"),
         (lambda: RBF("scale"), "gamma='scale'"),
+        (lambda: RBF([1.0, -1.0]), r"gamma=\[1.0, -1.0\] .* none negative"),
+        (lambda: RBF([1.0, math.nan]), "gamma contains NaN"),
+        (lambda: RBF([]), r"gamma=\[\] "),
+        (lambda: RBF([[1.0], [2.0]]), r"gamma has shape \(2, 1\)"),
+        (lambda: RBF(["a"]), "gamma holds 'a'"),
         (lambda: Polynomial(degree=-1), "degree=-1"),
         (lambda: Polynomial(degree=2.5), "degree=2.5"),
         (lambda: Polynomial(gamma=-0.5), "gamma=-0.5"),

@@ -23,6 +23,13 @@ class Kernel(ABC):
     name: ClassVar[str] = ""
     """The name of a kernel of the package in estimators and on the command line, such as "rbf"."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # the formula of another kernel is none of a subclass with values of its own
+        if {"from_inner", "__call__"} & vars(cls).keys():
+            for name in {"derivative", "derivative_sum"} - vars(cls).keys():
+                setattr(cls, name, getattr(Kernel, name))
+
     @abstractmethod
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
         """Turn inner products into kernel values, in place where possible.
@@ -60,10 +67,15 @@ class Kernel(ABC):
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
         """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d)."""
         if is_sparse(X) or is_sparse(Z):
+            X, Z = self.scaled(X), self.scaled(Z)
             return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
         others = PreparedExamples(self, np.ascontiguousarray(Z, dtype=np.float64))
         X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
+
+    def scaled(self, X: Any) -> Any:
+        """Return the examples whose inner products `from_inner` gets, shape (m, d), dense or CSR: by default X."""
+        return X
 
     @property
     def smooth_parameters(self) -> tuple[str, ...]:
@@ -87,6 +99,15 @@ class Kernel(ABC):
             If the kernel has no such parameter.
         """
         return by_differences(self, name, X, Z)
+
+    def derivative_sum(
+        self, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
+    ) -> Any:
+        """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,): all that gradients need.
+
+        `values`, shape (m, n), are the kernel values of both, which a formula may use.
+        """
+        return float(left @ self.derivative(name, X, Z) @ right)
 
     is_bounded: ClassVar[bool] = False
     """Whether |k(x, z)| ≤ 1, so that values need no check."""

@@ -1,0 +1,43 @@
+"""The solutions of the pairs of classes of a fitted SVC, with all that can be asked of a solution."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import penalties
+from refsvm.estimators.validation import checked_weights, penalties_of
+from refsvm.kernels.checked import gram_of_rows
+from refsvm.problem import DualProblem
+from refsvm.result import Solution
+from refsvm.solver.solve import solve
+
+
+def solutions_of_pairs(
+    model: Any, X: Any, y: Any, sample_weight: Any = None
+) -> dict[tuple[Any, Any], Solution]:
+    """Return the solution of each pair of classes; see `refsvm.estimators.svc.SVC.solutions`."""
+    model._check_fitted()
+    X, y = model._checked(X, y, kernel=model.kernel_, reset=False)
+    if len(y) != model.shape_fit_[0] or not np.isin(y, model.classes_).all():
+        raise ValueError(
+            f"X and y hold {len(y)} examples of {len(np.unique(y))} classes, but the model was trained on "
+            f"{model.shape_fit_[0]} of {len(model.classes_)}; give those."
+        )
+    codes, C = np.searchsorted(model.classes_, y), penalties(model.C, len(y))
+    if not (model.class_weight is None and sample_weight is None):
+        C = penalties_of(model.C, model.class_weight_, codes, checked_weights(sample_weight, X))
+    found = {}
+    every = combinations(model.classes_.tolist(), 2)
+    for pair, result in zip(every, model.binary_results_, strict=True):
+        rows = result.rows
+        labels = np.where(codes[rows] == result.positive, 1, -1)
+        if abs(labels.sum()) == len(rows):
+            continue  # a class without weight: the machine of this pair is constant
+        gram = gram_of_rows(model.kernel_, X, rows, origin=result.origin, may_move=False)
+        problem = DualProblem.classification(y=labels, gram=gram, C=C[rows])
+        start = problem.feasible(result.alpha)
+        found[pair] = solve(problem, start=start, stop=model._stopping_rule, engine=model.engine)
+    return found

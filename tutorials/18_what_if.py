@@ -1,0 +1,328 @@
+r"""
+18 · What if
+============
+
+Turn a knob a little: how does the machine change? Between two events the optimum is a smooth function of every number
+in the problem, and its derivative is one linear system, the one of :doc:`chapter 14 <14_straight_lines>`. No path is
+followed for it. So the numbers of the kernel, which move along no straight line, have slopes too, and a machine can
+learn which features count.
+"""
+
+# fold: Imports, the data, and the code of this figure
+# alt: Left: the decision value of one point over a logarithmic axis of C, a curve of many short pieces, with its
+#     tangent at one value of C, which touches it. Right: the same curve near an event, where it bends: two half
+#     tangents with different slopes meet in the event.
+import matplotlib.pyplot as plt
+import numpy as np
+
+from refsvm import RBF, DualProblem, KKTGap, regularization_path, solve
+from refsvm.datasets import make_banana
+
+plt.rcParams.update(
+    {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
+)
+BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
+
+banana, kernel = make_banana(60, rng=1), RBF(0.5)
+X, y, point = banana.X, banana.y, np.array([[0.0, 0.3]])
+path = regularization_path(X, y, kernel=kernel, C_min=0.2, C_max=20.0)
+
+
+def optimum(C, kernel=kernel):
+    """Return the machine of the sixty points, so exact that its sets are known."""
+    problem = DualProblem.classification(X, y, kernel=kernel, C=C)
+    return solve(problem, stop=KKTGap(1e-12), polish=True, start=problem.feasible(path.alpha(C)))
+
+
+def value(C):
+    """h of the point, read off the path."""
+    return path.decision_function(point, C)[0]
+
+
+def bend(k):
+    """How much both slopes at an event differ."""
+    found = optimum(path.C[k]).derivative("C")
+    return abs(float((found.right.decision_function(point) - found.left.decision_function(point))[0]))
+
+
+inner = [k for k in range(1, len(path.C) - 1) if 0.5 < path.C[k] < 8.0]
+event = max(inner, key=bend)
+longest = max(inner, key=lambda k: path.C[k + 1] / path.C[k])
+smooth = float(np.sqrt(path.C[longest] * path.C[longest + 1]))
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.6))
+some = np.geomspace(0.2, 20.0, 600)
+left.plot(some, [value(C) for C in some], color=BLUE, label="$h(x)$ of one point")
+slope = optimum(smooth).derivative("C").decision_function(point)[0]
+near = np.array([0.6, 1.6]) * smooth
+left.plot(near, value(smooth) + slope * (near - smooth), color=ORANGE, label="its derivative")
+left.plot(smooth, value(smooth), "o", color=ORANGE)
+left.set(xscale="log", xlabel="$C$", ylabel="$h(x)$", title="a slope")
+left.legend(frameon=False)
+C, both = path.C[event], optimum(path.C[event]).derivative("C")
+some = C * np.linspace(0.97, 1.03, 200)
+right.plot(some, [value(each) for each in some], color=BLUE, label="$h(x)$")
+for side, ends, style in ((both.left, (0.97, 1.0), "--"), (both.right, (1.0, 1.03), ":")):
+    name = "left" if side is both.left else "right"
+    ends = C * np.array(ends)
+    rate = side.decision_function(point)[0]
+    right.plot(ends, value(C) + rate * (ends - C), style, color=ORANGE, lw=2.5, label=f"derivative, {name}")
+right.plot(C, value(C), "o", color=ORANGE)
+right.set(xlabel="$C$", title="a kink")
+right.legend(frameon=False)
+plt.show()
+
+# %%
+# A slope without a path
+# ----------------------
+#
+# At the optimum the free examples :math:`M` keep :math:`G_i=b`, those at a bound stay there, and the sum stays
+# :math:`z`. Let a parameter :math:`\theta` move, any number in the problem, and write a dot for the derivative with
+# respect to it. Differentiate :math:`G_i=v_i-(K\alpha)_i=b` and the sum:
+#
+# .. math::
+#
+#    \underbrace{\begin{pmatrix}0&\mathbf 1^\top\\ \mathbf 1&K_{MM}\end{pmatrix}}_A
+#    \begin{pmatrix}\dot b\\ \dot\alpha_M\end{pmatrix}
+#    =\begin{pmatrix}\dot z-\mathbf 1^\top\dot\alpha_B\\ \dot v_M-(\dot K\alpha)_M-K_{MB}\,\dot\alpha_B\end{pmatrix},
+#    \qquad \dot h(x)=\sum_i k(x,x_i)\,\dot\alpha_i+\dot b+\sum_i\alpha_i\,\dot k(x,x_i) .
+#
+# For :math:`C` it is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a Gaussian
+# kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The optimum is no straight line in
+# :math:`\gamma`, but it has a slope all the same. Each number of the problem has one:
+
+machine = optimum(smooth)
+step = 1e-5
+ahead, behind = (optimum(smooth, RBF(0.5 + each)) for each in (step, -step))
+for name in machine.pullback(intercept=1.0):
+    if name != "weights":
+        by = machine.derivative(name)
+        print(
+            f"{name:6}: b changes by {by.intercept:+.6f}, h of the point by {by.decision_function(point)[0]:+.6f}"
+        )
+print(f"two machines with other γ: b changes by {(ahead.intercept - behind.intercept) / (2 * step):+.6f}")
+corner = np.searchsorted(path.C, smooth)
+low, high = path.C[corner - 1], path.C[corner]
+print(
+    f"the piece of the path:     b changes by {(path.intercept(high) - path.intercept(low)) / (high - low):+.6f}"
+)
+
+# %%
+# .. shipped:: derivatives/direction.py
+#    :object: direction
+#    :fold: The right side and the direction in the package
+#
+# The system of three points
+# --------------------------
+#
+# Three points on a line, the one in the middle of the other class. At :math:`C=0.8` the middle one has
+# :math:`\alpha=C`, and the outer ones are free: the system has three rows.
+
+line, labels, C = np.array([[0.0], [1.0], [2.5]]), np.array([-1, 1, -1]), 0.8
+three = solve(DualProblem.classification(line, labels, kernel=RBF(0.5), C=C), stop=KKTGap(1e-12))
+K, M, B = RBF(0.5)(line, line), [0, 2], [1]
+A = np.ones((3, 3))
+A[0, 0], A[1:, 1:] = 0.0, K[np.ix_(M, M)]
+K_dot = -((line - line.T) ** 2) * K
+sides = {"C": np.append(-1.0, -K[M, B]), "gamma": np.append(0.0, -(K_dot @ three.alpha)[M])}
+for name, right_side in sides.items():
+    print(f"{name:6}", np.linalg.solve(A, right_side).round(6), "by hand: b, and the α of both ends")
+    ours = three.derivative(name)
+    print(f"{'':6}", np.append(ours.intercept, ours.alpha[M]).round(6), "in the package")
+
+# %%
+# Drawn with its numbers: the rows say what has to stay true, the columns what may move. Both right sides belong to the
+# same matrix, so a second parameter costs no second factorisation.
+
+# fold: The code of this figure
+# alt: A matrix of three rows and columns with its numbers: a zero in the corner, ones along the border, kernel values
+#     inside. Beside it two columns of three numbers, the right sides that belong to C and to gamma.
+figure, panels = plt.subplots(1, 3, figsize=(7.4, 2.9), width_ratios=[3, 1, 1])
+rows = [r"$\sum\alpha=0$", "$G_1=b$", "$G_3=b$"]
+for axes, numbers, names in (
+    (panels[0], A, ["$\\dot b$", r"$\dot\alpha_1$", r"$\dot\alpha_3$"]),
+    (panels[1], sides["C"][:, None], ["by $C$"]),
+    (panels[2], sides["gamma"][:, None], [r"by $\gamma$"]),
+):
+    axes.imshow(numbers, cmap="RdBu_r", vmin=-1.6, vmax=1.6)
+    for (i, j), number in np.ndenumerate(numbers):
+        axes.text(j, i, f"{number:.3f}", ha="center", va="center", color=INK)
+    axes.set_xticks(range(len(names)), names)
+    axes.set_yticks(range(3), rows if axes is panels[0] else [])
+    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    axes.spines[:].set_visible(False)
+panels[0].set_xlabel("$A$")
+plt.show()
+
+# %%
+# Events are kinks
+# ----------------
+#
+# At an event an example stands between two sets: at its bound, with :math:`G_i=b`. If :math:`C` rises it does one
+# thing, if :math:`C` falls another. Each way has a system of its own, and the derivative two sides. No number stands
+# for both, so none is returned:
+
+kink = optimum(path.C[event]).derivative("C")
+for name, side, (one, other) in (
+    ("left", kink.left, (event - 1, event)),
+    ("right", kink.right, (event, event + 1)),
+):
+    change = (value(path.C[other]) - value(path.C[one])) / (path.C[other] - path.C[one])
+    print(
+        f"{name:5}: {side.decision_function(point)[0]:+.5f}; the piece of the path on this side {change:+.5f}"
+    )
+try:
+    kink.decision_function(point)
+except ValueError as error:
+    print(error)
+
+# %%
+# Which side an example takes is not a matter of its own: several may stand at an event, and each choice changes the
+# rates of all. The rates :math:`d` solve a small problem of the kind we know, a parabola in a box, and the special
+# events of the walk find its solution.
+#
+# .. shipped:: derivatives/direction.py
+#    :object: settle
+#    :fold: Choosing the sets at an event
+#
+# Duplicates are another matter. They may share a change of :math:`\alpha` in many ways, while :math:`h` has one
+# derivative: ``derivative`` gives that of :math:`h`, and refuses that of :math:`\alpha`.
+#
+# Backwards
+# ---------
+#
+# A loss :math:`\ell` of decision values has a gradient :math:`g` by :math:`\alpha` and :math:`b`. Each parameter
+# :math:`\theta` has a right side :math:`r_\theta` of its own. But
+#
+# .. math:: \dot\ell = g^\top A^{-1} r_\theta = (A^{-1} g)^\top r_\theta ,
+#
+# and :math:`A^{-1}g` does not know :math:`\theta`. One system serves all: ``pullback`` solves it, and each
+# gradient is then an inner product.
+#
+# .. shipped:: derivatives/pullback.py
+#    :object: Gradients
+#    :fold: All gradients from one system
+#
+# Features that count
+# -------------------
+#
+# The banana again, with 200 points to train on and 200 to judge by. Eight features of noise are added to the two of the
+# plane. A kernel with one :math:`\gamma` for all of them measures distances that are mostly noise:
+
+rng = np.random.default_rng(0)
+data = make_banana(1400, rng=3)
+wide = np.hstack([data.X, rng.normal(size=(1400, 8))])
+train, judge, test = np.split(np.arange(1400), [200, 400])
+
+
+def fit(kernel, points):
+    """Return the machine of the first 200 points, and its decision values for the others."""
+    found = solve(DualProblem.classification(points[train], data.y[train], kernel=kernel), stop=KKTGap(1e-8))
+    return found, lambda rows: kernel(points[rows], points[train]) @ found.alpha + found.intercept
+
+
+def error(kernel, points):
+    """Return the share of the test points on the wrong side."""
+    return np.mean(fit(kernel, points)[1](test) * data.y[test] < 0.0)
+
+
+for gamma in (0.03, 0.1, 0.3, 1.0, 3.0):
+    print(f"γ = {gamma:4}: error {error(RBF(gamma), data.X[:, :2]):.3f} in the plane, "
+          f"{error(RBF(gamma), wide):.3f} with the noise")  # fmt: skip
+
+# %%
+# Give each feature a :math:`\gamma_j` of its own, :math:`k(x,z)=\exp(-\sum_j\gamma_j(x_j-z_j)^2)`, and follow the
+# gradient of the logistic loss on the 200 points downhill:
+
+gammas, history = np.full(10, 0.1), []
+for step in range(40):
+    machine, h = fit(RBF(gammas), wide)
+    margin = data.y[judge] * h(judge)
+    history.append((gammas, np.log1p(np.exp(-margin)).mean()))
+    by_h = -data.y[judge] / (1.0 + np.exp(margin)) / 200.0
+    gradient = machine.pullback(X=wide[judge], decision_function=by_h)["gamma"]
+    slope = gammas * gradient  # by log γ
+    gammas = gammas * np.exp(-0.5 / (1.0 + 0.1 * step) * slope / np.abs(slope).max())
+print(f"loss {history[0][1]:.3f} at first, {history[-1][1]:.3f} at last")
+print(f"error {error(RBF(gammas), wide):.3f} on the test points")
+print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[2:].max().round(3))
+
+# %%
+# The loop knows nothing of the plane, and finds it:
+
+# fold: The code of this figure
+# alt: The gammas of ten features over forty steps on a logarithmic axis. All begin at a tenth. Two rise above one, the
+#     eight of the noise fall to about a hundredth. Beside it the loss on the points to judge by, which falls.
+figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
+track = np.array([each for each, _ in history])
+left.plot(track[:, 2:], color="0.7", lw=1.0)
+left.plot([], [], color="0.7", label="noise")
+left.plot(track[:, :2], color=ORANGE)
+left.plot([], [], color=ORANGE, label="the plane")
+left.set(yscale="log", xlabel="step", ylabel=r"$\gamma_j$")
+left.legend(frameon=False)
+right.plot([loss for _, loss in history], color=BLUE)
+right.set(xlabel="step", ylabel="logistic loss on the points to judge by")
+plt.show()
+
+# %%
+# The points to judge by have been used for a choice of ten numbers, so their loss is too kind; the test points are the
+# fair ones. A local minimum is all that a descent finds.
+#
+# .. admonition:: Known elsewhere as
+#
+#    *Hypergradients* and *bilevel optimisation*; *sensitivity analysis* or *implicit differentiation* of an optimum;
+#    the *adjoint method* for the backward system. One :math:`\gamma` for each feature is *automatic relevance
+#    determination*. For support vector machines: O. Chapelle and others (2002); S. S. Keerthi, V. Sindhwani and
+#    O. Chapelle (2006).
+#
+# Exercises
+# ---------
+#
+# ★ takes a few lines, ★★ half a page, ★★★ a page.
+#
+# 1. ★ In the system of the three points the derivative of :math:`\alpha` by :math:`C` sums to zero. Which row says
+#    so? Check it.
+# 2. ★ Divide the derivative by :math:`\log\gamma` of the machine of sixty points by that by :math:`\gamma`.
+# 3. ★★ Why is the gradient of a loss by the weight of an example with :math:`\alpha_i=0` zero? And by that of a free
+#    one?
+# 4. ★★ Give all ten features the same :math:`\gamma`. What does the sum of the ten gradients say?
+#
+# .. fold:: Hints
+#
+# 1. The bounded one moves too, with :math:`C`.
+# 2. The chain rule.
+# 3. Which number of the problem does such a weight change, and does the optimum use it?
+# 4. Move all ten by the same amount.
+#
+# .. endfold::
+#
+# .. fold:: Answers
+
+total = three.derivative("C").alpha.sum()
+print(f"1. the first row; the sum is {total:.0e}")
+by = optimum(smooth).derivative("gamma").intercept
+log_step = 1e-5
+up, down = (optimum(smooth, RBF(0.5 * np.exp(each))).intercept for each in (log_step, -log_step))
+print(f"2. {(up - down) / (2.0 * log_step) / by:.4f}, which is γ")
+sixty = optimum(smooth)
+weights = sixty.pullback(X=point, decision_function=[1.0])["weights"]
+share = np.abs(sixty.alpha) / smooth
+print(f"3. largest gradient: {np.abs(weights[share == 0.0]).max()} of those at 0, "
+      f"{np.abs(weights[(share > 0.0) & (share < 1.0)]).max()} of free ones, "
+      f"{np.abs(weights[share == 1.0]).max():.2f} of those at C")  # fmt: skip
+same, h = fit(RBF(np.full(10, 0.1)), wide)
+one, _ = fit(RBF(0.1), wide)
+by_h = np.full(200, 1.0 / 200.0)
+each = same.pullback(X=wide[judge], decision_function=by_h)["gamma"]
+alone = one.pullback(X=wide[judge], decision_function=by_h)["gamma"]
+print(f"4. the sum is {each.sum():.6f}, the gradient by the one γ of all {alone:.6f}")
+
+# %%
+# 1. The first row: :math:`\mathbf 1^\top\dot\alpha_M=\dot z-\mathbf 1^\top\dot\alpha_B`, and :math:`\dot z=0`.
+# 2. :math:`d/d\log\gamma=\gamma\,d/d\gamma`.
+# 3. A weight moves the bound :math:`\pm C`. Only the examples at that bound touch it: for all others a little more
+#    room changes nothing.
+# 4. It is the gradient by one :math:`\gamma` for all features.
+#
+# .. endfold::
