@@ -82,7 +82,7 @@ bibtex_bibfiles = ["refsvm.bib"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "refsvm"
-html_static_path = ["_static"]
+html_static_path = ["_static", "../refsvm/display/static"]  # the second is the drawing code of notebooks, too
 html_css_files = ["refsvm.css"]
 html_js_files = ["edges.js"]
 html_favicon = "_static/favicon.svg"

@@ -14,7 +14,7 @@
 `seeders`         where the next of several similar problems starts
 `rounds`          many related problems at the price of a few: leave-one-out, cross-validation, grids
 `trackers`        SVMP, Hastie: follow an optimum while its problem moves
-`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin
+`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin; Recording: keep its states
 `walk`            what trackers stand on: events, the elbow and its inverse, the linear program
 `paths`           the optimum along any line of problems, for every C above all, and what it tells
 `derivatives`     how the optimum changes with C, weights, targets and parameters of the kernel
@@ -56,6 +56,7 @@ from refsvm.selectors import *
 from refsvm.solver import Decomposition as Decomposition
 from refsvm.solver import LIBSVMShrinking as LIBSVMShrinking
 from refsvm.solver import NoShrinking as NoShrinking
+from refsvm.solver import Recording as Recording
 from refsvm.solver import Restriction as Restriction
 from refsvm.solver import Shrinking as Shrinking
 from refsvm.solver import iterate as iterate

@@ -156,6 +156,8 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # .. stepper::
 #    :selector: mvp
 #
+# For a rule of your own there is :doc:`the same in a notebook </gallery/examples/06_step_through_your_own_rule>`.
+#
 # Ten steps as a table. The selector here is the package's default, ``SecondOrder``, which takes the curvature into
 # account as well (:doc:`chapter 7 <07_which_pair>`).
 

@@ -202,6 +202,9 @@ print(
 # .. stepper::
 #    :selector: second-order
 #
+# Two of them next to each other, or one that you wrote, can be :doc:`stepped through in a notebook
+# </gallery/examples/06_step_through_your_own_rule>`.
+#
 # Steps and rows
 # --------------
 #

@@ -36,8 +36,8 @@ from refsvm import (
     regularization_path,
     solve,
 )
-from refsvm.datasets import load
-from refsvm.display import ConvergenceDisplay
+from refsvm.datasets import load, make_banana
+from refsvm.display import ConvergenceDisplay, Stepper
 from refsvm.rounds.sufficiency import CHECKS
 from refsvm.testing import check_strategy
 
@@ -96,6 +96,14 @@ for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
 #     jumps, mostly above the most violating pair, and ends before it.
 ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
+
+# %%
+# The jumps can be watched. In a notebook each press of a button is a step of the rule, next to one of
+# ``MostViolatingPair``; :doc:`/gallery/examples/06_step_through_your_own_rule` says what the buttons do. In a page no
+# Python runs, and a strip of pictures stands for the two runs.
+
+banana = make_banana(40, rng=1)
+Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=MostViolatingPair())
 
 # %%
 # Does the rule end? The proof of :doc:`chapter 9 <09_does_it_end>` needs little change. Each pair has

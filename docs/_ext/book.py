@@ -38,7 +38,7 @@ from importlib.util import find_spec
 
 CLONE = "."
 if not all(map(find_spec, ("refsvm", "numba", "sklearn", "matplotlib"))):  # a clone alone has refsvm, too
-    %pip install --quiet "{CLONE}[sklearn,plot,cli]"
+    %pip install --quiet "{CLONE}[sklearn,plot,cli,notebook]"
 """
 
 

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from html import escape
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 
+import refsvm
 from refsvm import (
     RBF,
     ConjugateSecondOrder,
@@ -30,13 +32,21 @@ from refsvm import (
     regularization_path,
 )
 from refsvm.datasets import Dataset, make_banana, make_chessboard
+from refsvm.display.strip import SIDE, nodes, ranges_around
+from refsvm.display.strip import picture as draw
 from refsvm.paths import RegularizationPath
 
 SCRIPTS = {
-    "stepper": ("smo.js", "picture.js", "stepper.js"),
+    "stepper": ("smo.js", "picture.js", "panels.js", "stepper.js"),
     "path-stepper": ("picture.js", "path_stepper.js"),
 }
-"""The files in docs/_static/stepper that each directive needs, in order; stepper.css serves both."""
+"""The scripts that each directive needs, in order; stepper.css serves both."""
+
+FOLDERS = (
+    Path(__file__).parents[1] / "_static" / "stepper",
+    Path(refsvm.__file__).parent / "display" / "static" / "stepper",
+)
+"""Where the scripts are: the algorithms with the pages, the drawing code in the package, for notebooks too."""
 
 
 def make_clouds(n: int, *, rng: int) -> Dataset:
@@ -63,11 +73,7 @@ STEPS = {
     "conjugate": ConjugateStep(),
 }
 
-PANEL, GRID, MARGIN = (
-    160,
-    61,
-    0.08,
-)  # side of a picture of the strip, its grid points, space around the examples
+GRID = 61  # nodes across a picture of the strip
 numbers = count()
 
 
@@ -160,6 +166,11 @@ class PathStepper:
         return fragment("path-stepper", self.shipped(), strip, words)
 
 
+def script(name: str) -> Path:
+    """Return the file of a script or style of the steppers."""
+    return next(folder / name for folder in FOLDERS if (folder / name).is_file())
+
+
 def kernel(gamma: float) -> RBF | Linear:
     """Return the Gaussian kernel, or the linear one for γ = 0."""
     return RBF(gamma) if gamma else Linear()
@@ -183,37 +194,13 @@ def picture(
     examples: Dataset, gamma: float, alpha: np.ndarray, intercept: float, C: float, caption: str
 ) -> str:
     """One picture of the strip: the examples, filled by their share of C, the boundary and the margins."""
-    import contourpy  # comes with matplotlib
-
-    X = examples.X
-    centre, half = (X.max(0) + X.min(0)) / 2, (0.5 + MARGIN) * float(np.ptp(X, axis=0).max())
-    across = [np.linspace(c - half, c + half, GRID) for c in centre]
-    places = np.stack(np.meshgrid(*across), axis=-1).reshape(-1, 2)
-    h = (kernel(gamma)(places, X) @ alpha + intercept).reshape(GRID, GRID)
-    to_svg = PANEL / (2 * half) * np.array([1, -1])
-    lines = [
-        f'<path class="{"boundary" if level == 0 else "margin"}" d="M'
-        + "L".join(f"{x:.1f} {y:.1f}" for x, y in (line - centre) * to_svg + PANEL / 2)
-        + '"/>'
-        for level in (-1, 0, 1)
-        for line in contourpy.contour_generator(*across, h).lines(level)
-    ]
-    marks = [
-        (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5"' if label < 0 else f'<path d="{triangle(x, y)}"')
-        + f' class="{"negative" if label < 0 else "positive"}" fill-opacity="{share:.2f}"/>'
-        for (x, y), label, share in zip(
-            (X - centre) * to_svg + PANEL / 2, examples.y, np.abs(alpha) / C, strict=True
-        )
-    ]
+    X, ranges = examples.X, ranges_around(examples.X)
+    h = kernel(gamma)(nodes(ranges, GRID), X) @ alpha + intercept
+    drawn = draw(X, examples.y, np.abs(alpha) / C, h, ranges, (-1, 0, 1))
     return (
-        f'<figure><svg viewBox="0 0 {PANEL} {PANEL}" aria-hidden="true"><rect class="frame" width="{PANEL}" '
-        f'height="{PANEL}"/>{"".join(lines + marks)}</svg><figcaption>{escape(caption)}</figcaption></figure>'
+        f'<figure><svg viewBox="0 0 {SIDE} {SIDE}" aria-hidden="true">{drawn}</svg>'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
-
-
-def triangle(x: float, y: float) -> str:
-    """The mark of the positive class, as the path of an SVG."""
-    return f"M{x:.1f} {y - 4.6:.1f}l4.2 7.6h-8.4z"
 
 
 def fragment(kind: str, shipped: dict, strip: str, words: str) -> str:

@@ -40,6 +40,18 @@ for state in iterate(problem, selector=SecondOrderFromBelow()):
         break
 
 # %%
+# To see its steps, drive it: in a notebook each press of a button is a step of the rule, here next to the shipped one.
+# Forty points are enough. In this page no Python runs, and you see a strip of pictures;
+# :doc:`06_step_through_your_own_rule` says what the buttons do.
+
+from refsvm.datasets import make_banana
+from refsvm.display import Stepper
+
+banana = make_banana(40, rng=1)
+rules = {"selector": SecondOrderFromBelow(), "against": SecondOrder()}
+Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, **rules)
+
+# %%
 # That is all the readable engine needs. The method ``twin`` can be left away at first: then ``engine="auto"``
 # runs the readable loop, and asking for the compiled one is answered with a sentence.
 

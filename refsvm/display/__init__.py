@@ -12,6 +12,7 @@
 `GridDisplay`            score over C and γ, and what each cell cost
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
 `ProfileDisplay`         an experiment: on which share of the runs a strategy is how near to the best
+`Stepper`                a solve in a notebook, driven by hand: one run, or two side by side
 `BoxDisplay`             an experiment: a metric over the orders, side by side
 `CostPathDisplay`        true against false positives for every cost of the two errors
 =======================  ==============================================================
@@ -28,10 +29,11 @@ from refsvm.display.experiment import BoxDisplay, ProfileDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
 from refsvm.display.path import LOOPathDisplay, PathDisplay, ValidationPathDisplay
 from refsvm.display.step_size import StepSizeDisplay
+from refsvm.display.stepper import Stepper
 from refsvm.display.working_set import WorkingSetDisplay
 
 __all__ = [
     "BoxDisplay", "ConvergenceDisplay", "CostPathDisplay", "GridDisplay", "LOODecisionDisplay", "LOOGapDisplay",
-    "LOOPathDisplay", "PathDisplay", "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "ValidationPathDisplay",
-    "WorkingSetDisplay",
+    "LOOPathDisplay", "PathDisplay", "ProfileDisplay", "SeedDisplay", "StepSizeDisplay", "Stepper",
+    "ValidationPathDisplay", "WorkingSetDisplay",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ The field's algorithms are compositions:
 
 ==================  ========================================================
 `loop`              steps(), iterate(): SMO itself, readable
+`recording`         Recording: the states of a solve, kept, each with its next step
 `solve`             solve(): one problem, from its arguments to a Solution
 `rules`             the three rules of a solve, its kernel rows, its first α
 `run`               the chunks of a solve and its verdict
@@ -26,10 +27,11 @@ import refsvm.solver.readable  # noqa: F401  which enters itself among the backe
 from refsvm.solver.decomposition import Decomposition
 from refsvm.solver.libsvm_shrinking import LIBSVMShrinking
 from refsvm.solver.loop import iterate, steps
+from refsvm.solver.recording import Recording
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking, ShrinkingPolicy
 from refsvm.solver.solve import solve
 
 __all__ = [
-    "Decomposition", "LIBSVMShrinking", "NoShrinking", "Restriction", "Shrinking", "ShrinkingPolicy", "iterate",
-    "solve", "steps",
+    "Decomposition", "LIBSVMShrinking", "NoShrinking", "Recording", "Restriction", "Shrinking", "ShrinkingPolicy",
+    "iterate", "solve", "steps",
 ]  # fmt: skip

@@ -305,10 +305,10 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     (tmp_path / "page.html").write_text(
         '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
         "<style>.bd-main .bd-content .bd-article-container { overflow-x: auto; }</style>"
-        f'<link rel="stylesheet" href="{SCRIPTS.as_uri()}/stepper.css">'
+        f'<link rel="stylesheet" href="{page.script("stepper.css").as_uri()}">'
         '<main class="bd-main"><div class="bd-content"><div class="bd-article-container">'
         f"{stepper.html()}{path.html()}</div></div></main>"
-        + "".join(f'<script defer src="{SCRIPTS.as_uri()}/{name}"></script>' for name in scripts)
+        + "".join(f'<script defer src="{page.script(name).as_uri()}"></script>' for name in scripts)
         + f"<script>{DRIVE}</script>",
         encoding="utf-8",
     )

@@ -186,7 +186,12 @@ def test_folds_take_a_rule_but_none_for_left_out_examples(heart):
 def test_leave_one_out_is_not_done_twice(heart, tmp_path, monkeypatch):
     X, y = heart[0][::6], heart[1][::6]
     given = []
-    monkeypatch.setattr(grid_module, "decided", lambda **o: given.append(o["C"].max()) or decided(**o))
+
+    def noted(task, options, **more):
+        given.append(task.C.max())
+        return decided(task, options, **more)
+
+    monkeypatch.setattr(grid_module, "decided", noted)
     options = {"gammas": [0.05], "cv": "loo", "refit": False, "store": tmp_path / "cells.sqlite"}
     first, again = (SVCCV(Cs=[0.1, 1.0], **options).fit(X, y) for _ in range(2))
     assert given == [0.1, 1.0]

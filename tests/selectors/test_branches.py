@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -393,6 +395,11 @@ def zeros(capacity, *filled):
 )  # fmt: skip
 def test_the_exact_gain(slope, curvature, room, gain):
     assert exact_gain(np.array([slope]), np.array([curvature]), np.array([room])) == [gain]
+
+
+def test_no_step_is_one_that_second_order_chose_before_the_first():
+    """A store that an earlier solve has filled is full at the first step."""
+    assert CacheAware().memory(SimpleNamespace(n=5)).tolist() == [-1.0]
 
 
 def test_cache_aware_selection_is_a_value():

@@ -237,7 +237,7 @@ def test_an_example_beyond_its_bound_by_rounding_blocks_and_turns_nothing_round(
     null, d = np.array([0.0, 1.0, -1.0, 0.0]), np.array([0.1, -0.1, 0.5])
     above = np.array([0.5, 0.5, -1e-15])
     walk = SimpleNamespace(
-        nullity=0, elbow=np.arange(3), of=SimpleNamespace(d=d.copy()),
+        nullity=0, elbow=np.arange(3), variables=SimpleNamespace(d=d.copy()),
         rates=lambda: np.array([d, -d, 0.0 * d]), distances=lambda: np.array([above, 1.0 - above, 0.0 * d]),
         reach=lambda noise: (2, 1.0 if np.isinf(noise[0]) else 0.0),
     )  # fmt: skip

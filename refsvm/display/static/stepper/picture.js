@@ -11,6 +11,7 @@ const picture = (() => {
   const triangle = (x, y, r) => `M${x} ${y - r * 1.25}l${r * 1.15} ${r * 2.05}h${-r * 2.3}z`;
   const show = (x, digits = 3) => {
     if (x === 0) return "0";
+    if (!Number.isFinite(x)) return Number.isNaN(x) ? "–" : x > 0 ? "∞" : "−∞";
     const text = Math.abs(x) < 1e-3 || Math.abs(x) >= 1e5 ? x.toExponential(1) : String(Number(x.toPrecision(digits)));
     return text.replace("-", "−").replace("e−", "e-").replace("e+", "e");
   };
@@ -41,18 +42,18 @@ const picture = (() => {
 
   // The examples in the plane: where they are on the picture, and h on a grid.
   class Plane {
-    constructor(X, y, gamma) {
+    constructor(X, y, gamma, range) {
       this.X = X.map((x) => x.slice());
       this.y = y;
       this.gamma = gamma;
       const [low, high] = [Math.min, Math.max].map((f) => [0, 1].map((d) => f(...X.map((x) => x[d]))));
-      const half = (0.5 + MARGIN) * Math.max(high[0] - low[0], high[1] - low[1]);
-      const range = [0, 1].map((d) => [(low[d] + high[d]) / 2 - half, (low[d] + high[d]) / 2 + half]);
+      const reach = (0.5 + MARGIN) * Math.max(high[0] - low[0], high[1] - low[1]);
+      range ??= [0, 1].map((d) => [(low[d] + high[d]) / 2 - reach, (low[d] + high[d]) / 2 + reach]);
       this.toX = scale(range[0], [0, SIDE]);
       this.toY = scale(range[1], [SIDE, 0]);
-      this.width = 2 * half;
+      this.width = range[0][1] - range[0][0];
       this.range = range;
-      this.columns = X.map((x, t) => this.column(t));
+      this.columns = gamma === undefined ? null : X.map((x, t) => this.column(t)); // null: h comes from elsewhere
     }
 
     // k(·, xₜ) at the nodes of the grid
@@ -67,7 +68,7 @@ const picture = (() => {
     // Move example t; what is left of the move at the edge is lost.
     place(t, x) {
       this.X[t] = x.map((v, d) => Math.min(Math.max(v, this.range[d][0]), this.range[d][1]));
-      this.columns[t] = this.column(t);
+      if (this.columns) this.columns[t] = this.column(t);
     }
 
     gram() {
@@ -91,8 +92,13 @@ const picture = (() => {
       alpha.forEach((a, t) => {
         if (a) for (let k = 0; k < h.length; k++) h[k] += a * this.columns[t][k];
       });
+      return this.levels(h);
+    }
+
+    // The same of h at the nodes of the grid.
+    levels(h, all = [-1, 0, 1]) {
       const [x, y] = [scale([0, CELLS], [0, SIDE]), scale([0, CELLS], [SIDE, 0])];
-      return [-1, 0, 1].map((level) =>
+      return all.map((level) =>
         `<path class="${level ? "margin" : "boundary"}" d="${levelLine(h, CELLS + 1, level, x, y)}"/>`).join("");
     }
 
@@ -179,6 +185,52 @@ const picture = (() => {
     };
   }
 
+  // Examples that can be dragged, tapped, and reached by keys. `on`: move(t, x), tap(t), choose(t), chosen(), grab().
+  function examples(svg, plane, on) {
+    const place = (event) => {
+      const rect = svg.getBoundingClientRect();
+      return [(event.clientX - rect.left) / rect.width * SIDE, (event.clientY - rect.top) / rect.height * SIDE];
+    };
+    let drag = null;
+    svg.addEventListener("pointerdown", (event) => {
+      const t = plane().nearest(...place(event));
+      if (t < 0) return;
+      on.grab();
+      drag = { t, from: place(event), moved: false };
+      svg.setPointerCapture(event.pointerId);
+    });
+    svg.addEventListener("pointermove", (event) => {
+      if (!drag) return;
+      const to = place(event);
+      if (!drag.moved && Math.hypot(to[0] - drag.from[0], to[1] - drag.from[1]) < 5) return;
+      drag.moved = true;
+      on.move(drag.t, plane().fromPicture(...to));
+    });
+    svg.addEventListener("pointerup", () => {
+      if (drag && !drag.moved) on.tap(drag.t);
+      drag = null;
+    });
+    svg.addEventListener("pointercancel", () => { drag = null; });
+    // A finger on an example drags it; beside one it scrolls the page.
+    svg.addEventListener("touchstart", (event) => {
+      if (plane().nearest(...place(event.touches[0])) >= 0) event.preventDefault();
+    }, { passive: false });
+
+    svg.tabIndex = 0;
+    svg.setAttribute("role", "application");
+    svg.setAttribute("aria-label", "Examples, boundary, margins. Keys: n and p choose an example, arrows move it, Enter takes it into the pair.");
+    svg.addEventListener("blur", () => on.choose(-1));
+    svg.addEventListener("keydown", (event) => {
+      const { X, width } = plane(), n = X.length, chosen = on.chosen(), turn = { n: 1, p: n - 1 }[event.key];
+      const shift = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+      if (turn) on.choose((chosen + turn + (chosen < 0 && turn > 1)) % n);
+      else if (shift && chosen >= 0) on.move(chosen, X[chosen].map((v, d) => v + 0.02 * width * shift[d]));
+      else if (event.key === "Enter" && chosen >= 0) on.tap(chosen);
+      else return;
+      event.preventDefault();
+    });
+  }
+
   // A state as the fragment of an address: #stepper-1?C=10&steps=3
   const write = (name, items) => `#${name}?${new URLSearchParams(items)}`;
 
@@ -212,5 +264,5 @@ const picture = (() => {
     else all();
   };
 
-  return { SIDE, scale, show, triangle, levelLine, Plane, open, press, arrows, player, write, copy, follow, each };
+  return { SIDE, scale, show, triangle, levelLine, Plane, open, press, arrows, examples, player, write, copy, follow, each };
 })();

@@ -1,0 +1,59 @@
+"""Parts of the runs of a stepper: the rules of the second one, the pair of the reader, and steps that print."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from typing import Any
+
+from refsvm.rule import Rule
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.recording import Recording
+from refsvm.solver.rules import Rules, chosen_rules
+from refsvm.steps.base import StepRule
+from refsvm.stopping.base import StoppingRule
+
+
+def reached(recordings: Sequence[Recording], k: int) -> str:
+    """Let all recordings take their steps up to the k-th, and the one after it; return what their rules print."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        for each in recordings:
+            each.reach(k)
+    return printed.getvalue()
+
+
+class Pair(WorkingSetSelector):
+    """The pair of the reader."""
+
+    def __init__(self, i: int, j: int) -> None:
+        self.i, self.j = i, j
+
+    def select(self, state: Any) -> tuple[int, int]:
+        """Return the pair; the numbers of variables must be from 0 to n − 1."""
+        n = len(state.alpha)
+        if not (0 <= self.i < n and 0 <= self.j < n):
+            raise ValueError(
+                f"The pair ({self.i}, {self.j}) is none: variables have numbers from 0 to {n - 1}."
+            )
+        return self.i, self.j
+
+
+def second_rules(given: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rules:
+    """Return the rules of the second run.
+
+    Raises
+    ------
+    ValueError
+        If one is neither a selector nor a step rule, or there are two of a kind.
+    """
+    rules = list(given) if isinstance(given, Sequence) else [given]
+    selectors = [rule for rule in rules if isinstance(rule, WorkingSetSelector)]
+    steps = [rule for rule in rules if isinstance(rule, StepRule)]
+    if not rules or len(selectors) > 1 or len(steps) > 1 or len(selectors) + len(steps) < len(rules):
+        raise ValueError(
+            f"against={given!r} is not understood; give a selector, a step rule or one of each, such as "
+            "(SecondOrder(), NewtonStep())."
+        )
+    return chosen_rules(next(iter(selectors), None), next(iter(steps), None), stop)

@@ -1,0 +1,126 @@
+// The pictures of one state, as SVG text with a caption; what a state is, the page or the kernel says.
+//
+// A state here: { alpha, G, b, gap, y, lower, upper, tol, next }, with next null or
+// { i, j, mu, slope, q, raw, low, high, kappa, along, planned, to: [αᵢ, αⱼ after it], K: [Kᵢᵢ, Kⱼⱼ, Kᵢⱼ] }.
+"use strict";
+
+const panels = (() => {
+  const { SIDE, scale, show, levelLine } = picture;
+  const FEW = 300; // variables with a bar that is an element
+
+  // `named`: [[t, letter], …] to be ringed; `lines`: boundary and margins as SVG.
+  function points(s, plane, lines, named) {
+    const room = (t) => s.upper[t] - s.lower[t], part = (t) => (room(t) > 0 ? Math.abs(s.alpha[t]) / room(t) : 0);
+    const isFree = (t) => s.alpha[t] !== 0 && Math.abs(s.alpha[t]) < room(t);
+    const all = Array.from(s.y.keys()), free = all.filter(isFree);
+    const marks = all.map((t) => plane.mark(t, part(t))).join(""), support = free.map((t) => plane.support(t)).join("");
+    const rings = named.map(([t, letter]) => plane.ring(t, letter)).join("");
+    const bounded = all.filter((t) => Math.abs(s.alpha[t]) === room(t)).length;
+    return [`<rect class="frame" width="${SIDE}" height="${SIDE}"/>${lines}${marks}${support}${rings}`,
+      `${s.labels === false ? "Examples, " : '<span class="negative">●</span> −1 <span class="positive">▲</span> +1, '}filled by |α|/C: ${free.length} free, in thin rings, ${bounded} at C.`];
+  }
+
+  // The box of (αᵢ, αⱼ) with the line on which the sum stays the same, level lines of f, and below the parabola.
+  function pair(s, hidden, why = "choose two different examples that can move") {
+    if (!s.next) return ["", s.gap <= s.tol && !s.failure ? `No pair is left: ψ ≤ ${show(s.tol)}.` : `No step: ${why}.`];
+    if (hidden) return ["", "Hidden until both examples are tapped, or Reveal is pressed."];
+    const { i, j, mu, slope, q, raw, low, high, kappa, planned, to, K: [Kii, Kjj, Kij] } = s.next, { lower, upper } = s;
+    const side = 150, left = (SIDE - side) / 2, top = 22;
+    // a side that is open is drawn a little beyond what is there
+    const far = 1.3 * Math.max(...to.map(Math.abs), Math.abs(s.alpha[i]), Math.abs(s.alpha[j]), 1e-9);
+    const drawn = (bound) => (Number.isFinite(bound) ? bound : Math.sign(bound) * far);
+    const [west, east, south, north] = [lower[i], upper[i], lower[j], upper[j]].map(drawn);
+    const x = scale([west, east], [left, left + side]), v = scale([south, north], [top + side, top]);
+    const nodes = 31, values = new Float64Array(nodes * nodes);
+    for (let r = 0; r < nodes; r++) {
+      for (let c = 0; c < nodes; c++) { // what f gains at (αᵢ + a, αⱼ + d)
+        const a = west + (east - west) * c / (nodes - 1) - s.alpha[i];
+        const d = south + (north - south) * r / (nodes - 1) - s.alpha[j];
+        values[r * nodes + c] = s.G[i] * a + s.G[j] * d - 0.5 * (Kii * a * a + 2 * Kij * a * d + Kjj * d * d);
+      }
+    }
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const levels = [0.5, 0.7, 0.84, 0.92, 0.97, 0.99].map((w) => least + w * (most - least));
+    const contours = levels.map((level) => levelLine(values, nodes, level,
+      scale([0, nodes - 1], [left, left + side]), scale([0, nodes - 1], [top + side, top]))).join("");
+    const at = (m) => [x(s.alpha[i] + m), v(s.alpha[j] - m)];
+    const ends = [low, high].map((end) => (Number.isFinite(end) ? end : 2 * Math.sign(end) * far));
+    const [[x0, y0], [x1, y1], [xa, ya]] = [...ends, 0].map(at), [xb, yb] = [x(to[0]), v(to[1])];
+    const text = (px, py, words, anchor = "middle") => `<text x="${px}" y="${py}" text-anchor="${anchor}">${words}</text>`;
+    return [`<path class="level" d="${contours}"/>
+      <rect class="box" x="${left}" y="${top}" width="${side}" height="${side}"/>
+      <path class="feasible" d="M${x0} ${y0}L${x1} ${y1}"/><path class="taken" d="M${xa} ${ya}L${xb} ${yb}"/>
+      <circle class="here" cx="${xa}" cy="${ya}" r="5"/><circle class="there" cx="${xb}" cy="${yb}" r="5"/>
+      ${text(left, top + side + 14, show(lower[i]))}${text(left + side, top + side + 14, show(upper[i]))}
+      ${text(left + side / 2, top + side + 14, `α<tspan class="small">${i}</tspan>`)}
+      ${text(left - 6, top + side, show(lower[j]), "end")}${text(left - 6, top + 10, show(upper[j]), "end")}
+      ${text(left - 6, top + side / 2, `α<tspan class="small">${j}</tspan>`, "end")}${parabola(s.next)}`,
+      `α<sub>${i}</sub> rises and α<sub>${j}</sub> falls by μ = ${show(mu)}: ℓ = ${show(slope)}, q = ${show(raw)}, ℓ/q = ${show(slope / q)}.
+       ${kappa ? `κ = ${show(kappa)} of the step before goes on, so other variables move too.`
+        : planned ? "Planned with the pair before." : low < mu && mu < high ? "The step ends inside the box." : "The box cuts the step."}`];
+  }
+
+  // g(μ) = μℓ − ½qμ²; grey where the box is left.
+  function parabola({ mu, slope, q, low, high, along }) {
+    const newton = slope / q, end = 1.9 * (Math.abs(mu) > Math.abs(newton) ? mu : newton);
+    const g = (m) => m * slope - 0.5 * along * m * m, steps = 60;
+    const span = [Math.min(0, end), Math.max(0, end)], top = 205, bottom = SIDE - 22;
+    const all = Array.from({ length: steps + 1 }, (_, k) => span[0] + k / steps * (span[1] - span[0]));
+    const peak = Math.max(...all.map(g), g(mu)), floor = Math.min(0, ...all.map(g), g(mu));
+    if (!(peak > floor)) return "";
+    const x = scale(span, [30, SIDE - 30]), v = scale([floor, peak], [bottom, top]);
+    const inside = all.filter((m) => low <= m && m <= high);
+    for (const end of [low, high]) if (span[0] < end && end < span[1]) inside.push(end);
+    inside.sort((a, b) => a - b);
+    const line = (list) => list.map((m, k) => `${k ? "L" : "M"}${x(m).toFixed(1)} ${v(g(m)).toFixed(1)}`).join("");
+    return `<path class="outside" d="${line(all)}"/><path class="boundary" d="${line(inside)}"/>
+      <path class="axis" d="M30 ${bottom}H${SIDE - 30}"/>
+      <circle class="top" cx="${x(newton)}" cy="${v(g(newton))}" r="6"/><circle class="there" cx="${x(mu)}" cy="${v(g(mu))}" r="4"/>
+      <text x="30" y="${top - 2}">gain</text><text x="${SIDE - 30}" y="${SIDE - 6}" text-anchor="end">step length μ</text>
+      <text x="${x(newton)}" y="${SIDE - 6}" text-anchor="middle">ℓ/q</text>`;
+  }
+
+  // Bars from b to Gᵢ: what may rise has to end below b, what may fall above. Under them ψ after every step.
+  function gradient(s, reach, gaps, hidden) {
+    const { b, y, lower, upper } = s, bottom = 205, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
+    const bar = (t, begin, wrong) => {
+      const from = v(0), to = v(s.G[t] - b);
+      return `<rect class="${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}" x="${begin + t * width}" y="${Math.min(from, to)}"
+        width="${width * 0.8}" height="${Math.abs(to - from)}"/>`;
+    };
+    let bars = "";
+    const few = y.length <= FEW, paths = new Map(); // of many bars one path for each look
+    const line = (t, begin, wrong) => {
+      const look = `${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}`;
+      paths.set(look, `${paths.get(look) ?? ""}M${(begin + (t + 0.4) * width).toFixed(2)} ${v(0).toFixed(1)}V${v(s.G[t] - b).toFixed(1)}`);
+      return "";
+    };
+    const one = few ? bar : line;
+    y.forEach((_, t) => {
+      if (s.alpha[t] < upper[t]) bars += one(t, 15, s.G[t] > b);
+      if (s.alpha[t] > lower[t]) bars += one(t, SIDE / 2 + 10, s.G[t] < b);
+    });
+    paths.forEach((d, look) => { bars += `<path class="bars ${look}" d="${d}"/>`; });
+    const half = s.gap / 2;
+    const letters = s.next && !hidden ? [["i", s.next.i, 15], ["j", s.next.j, SIDE / 2 + 10]].map(([letter, t, begin]) =>
+      `<text x="${begin + (t + 0.4) * width}" y="${v(s.G[t] - b) + (s.G[t] > b ? -3 : 12)}" text-anchor="middle">${letter}</text>`) : [];
+    return [`<rect class="gap" x="8" y="${v(half)}" width="${SIDE - 16}" height="${Math.max(0, v(-half) - v(half))}"/>${bars}
+      <path class="axis" d="M8 ${v(0)}H${SIDE - 8}"/><text x="${SIDE / 2}" y="${v(0) - 3}" text-anchor="middle">b</text>${letters.join("")}
+      <text x="15" y="14">may rise</text><text x="${SIDE / 2 + 10}" y="14">may fall</text>${history([gaps], s.tol, 225)}`,
+      `ψ = ${show(s.gap)}, the height of the band: what may rise is to end below b, what may fall above.
+       b = ${show(b)}.`];
+  }
+
+  // ψ against steps, of one solve or of several, each a list of [steps, ψ]; from `top` to the lower edge.
+  function history(all, tol, top, width = SIDE, height = SIDE) {
+    const bottom = height - 20, most = Math.max(...all.map((gaps) => gaps[gaps.length - 1][0]));
+    const x = scale([0, Math.max(20, most)], [40, width - 10]), v = scale([Math.log10(tol) - 0.4, 1], [bottom, top]);
+    const line = (gaps) => Array.from(gaps, ([k, gap], at) => `${at ? "L" : "M"}${x(k).toFixed(1)} ${v(Math.log10(Math.max(gap, tol / 2))).toFixed(1)}`).join("");
+    return `<path class="axis" d="M40 ${top}V${bottom}H${width - 10}"/><path class="tolerance" d="M40 ${v(Math.log10(tol))}H${width - 10}"/>
+      ${all.map((gaps, k) => `<path class="boundary run-${k}" d="${line(gaps)}"/>`).join("")}<text x="36" y="${v(0) + 4}" text-anchor="end">1</text>
+      <text x="36" y="${v(Math.log10(tol)) + 4}" text-anchor="end">ε</text><text x="36" y="${top + 2}" text-anchor="end">ψ</text>
+      <text x="${width - 10}" y="${height - 5}" text-anchor="end">steps: ${most}</text>`;
+  }
+
+  return { points, pair, gradient, history };
+})();

@@ -1,0 +1,381 @@
+"""Stepper: a solve in a notebook, driven by hand, by rules of the package or your own."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm._checks import whole
+from refsvm.display.runs import Pair, reached, second_rules
+from refsvm.display.strip import curves, picture, strip
+from refsvm.display.task import NODES, Task
+from refsvm.engine.limits import Deadline, interruptible
+from refsvm.rule import Rule
+from refsvm.seeders.base import Seeder
+from refsvm.selectors.base import WorkingSetSelector
+from refsvm.solver.recording import LIMIT, RecordedState, Recording
+from refsvm.solver.rules import Rules, chosen_rules
+from refsvm.solver.solve import solve
+from refsvm.steps.base import StepRule
+from refsvm.steps.newton import NewtonStep
+from refsvm.stopping.base import StoppingRule
+
+SLICE_SECONDS: Final = 0.2
+"""Longest time of one message: in between, the notebook shows the state and can be asked to stop."""
+
+STRIP_SECONDS: Final = 1.0
+"""Longest time of the steps for the strip: a solve that takes longer is shown as far as it has come."""
+
+MEMORY: Final = 2**28
+"""Bytes that the states of all runs may take."""
+
+LOG: Final = 4_000
+"""Characters of the log that are kept."""
+
+
+class Stepper:
+    """Steps of one solve, or of two side by side, with the picture of the pair that moves next.
+
+    In a notebook the last line of a cell shows it: buttons step, go back, play, and go to the end; examples in the
+    plane are dragged, relabelled and added. The methods do the same from Python, and both can be mixed. The widget
+    needs anywidget, ``pip install "refsvm[notebook]"``; the methods need NumPy only. Where no kernel runs, a strip of
+    pictures is seen in place of the widget.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d), or DualProblem
+        Examples; they are drawn, and can be changed, if d = 2 and n ≤ 300. A whole problem is stepped through as it is.
+    y : array-like of shape (n,), optional
+        Two labels of any kind; targets of a regression. None for novelty detection and for a whole problem.
+    kernel : kernel object or callable, default Linear()
+    C : float or array-like of shape (n,)
+    epsilon, nu : float, optional
+        Make it a regression or novelty detection, as in `DualProblem.regression` and `DualProblem.one_class`.
+    pair : (label, label), optional
+        The two of several classes that are separated; the second one is the positive one.
+    selector, step, stop : rules, optional
+        As in `refsvm.solve`.
+    start : array-like of shape (n,), optional
+        α to begin at.
+    against : rule, or sequence of rules, optional
+        A selector, a step rule or both, for a second run on the same problem. A rule that is left out is the default
+        one, not that of the first run.
+    seeder : Seeder, optional
+        Where to go on after C has changed; by default the present α, scaled.
+
+    Attributes
+    ----------
+    recordings : list of Recording
+        One for each run.
+    k : int
+        Number of steps after which the states are shown; a run that is shorter stands at its last state.
+    log : str
+        Output of ``print`` in the rules, up to the present step, on the present problem.
+    note : str
+        The latest change, or the error of a change.
+
+    Raises
+    ------
+    ValueError
+        As the problem and the rules raise it; if y holds several classes and no pair is chosen.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, MostViolatingPair, SecondOrder
+    >>> from refsvm.datasets import make_banana
+    >>> from refsvm.display import Stepper
+    >>> data = make_banana(40, rng=1)
+    >>> rules = {"selector": MostViolatingPair(), "against": SecondOrder()}
+    >>> stepper = Stepper(data.X, data.y, kernel=RBF(0.5), C=10.0, **rules)
+    >>> stepper.step(3)
+    >>> [(state.next.i, state.next.j) for state in stepper.now]
+    [(4, 30), (5, 24)]
+    >>> stepper.end()
+    >>> [len(recording.states) - 1 for recording in stepper.recordings]
+    [143, 51]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        kernel: Any = None,
+        C: Any = 1.0,
+        epsilon: float | None = None,
+        nu: float | None = None,
+        pair: tuple[Any, Any] | None = None,
+        selector: WorkingSetSelector | None = None,
+        step: StepRule | None = None,
+        stop: StoppingRule | None = None,
+        start: Any = None,
+        against: Rule | Sequence[Rule] | None = None,
+        seeder: Seeder | None = None,
+    ) -> None:
+        self.task = self._given = Task.of(X, y, pair, kernel=kernel, C=C, epsilon=epsilon, nu=nu)
+        self.seeder = None if seeder is None else Seeder.checked("seeder", seeder)
+        self.rules: list[Rules] = [chosen_rules(selector, step, stop)]
+        if against is not None:
+            self.rules.append(second_rules(against, stop))
+        self.note, self.k, self._is_answering = "", 0, False
+        self._begin(self.task, [start] * len(self.rules))
+
+    def __repr__(self) -> str:
+        """The rules of all runs, and how many steps are shown."""
+        return f"<Stepper: {' against '.join(map(self.rules_of, range(len(self.rules))))}; step {self.k}>"
+
+    # -- the runs ---------------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> list[RecordedState]:
+        """The state of each run that is shown."""
+        return [each.states[each.reach(self.k)] for each in self.recordings]
+
+    @property
+    def error(self) -> BaseException | None:
+        """The error that a rule raises in place of the next step, of the first run that fails here."""
+        failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
+        return next(filter(None, failed), None)
+
+    @property
+    def log(self) -> str:
+        """The latest output of the rules."""
+        return "".join(text for k, text in self._printed.items() if k <= self.k)[-LOG:]
+
+    @property
+    def may_step(self) -> bool:
+        """Whether some run has a next step."""
+        return any(state.next is not None for state in self.now)
+
+    def step(self, count: int = 1) -> None:
+        """Take some steps in each run."""
+        self.to(self.k + whole("count", count, 1))
+
+    def back(self, count: int = 1) -> None:
+        """Go back by some steps."""
+        self.to(max(self.k - whole("count", count, 1), 0))
+
+    def to(self, k: int) -> None:
+        """Show the states after k steps; a run that is shorter stands at its last one. Ctrl-C stops on the way."""
+        self._advance(whole("k", k, 0), Deadline())
+        self._refresh()
+
+    def end(self) -> None:
+        """Take all steps; Ctrl-C stops at the steps that were taken."""
+        self.to(LIMIT)
+
+    def _advance(self, k: int, deadline: Deadline) -> None:
+        """Take steps up to the k-th, until all runs have ended, the time is over or Ctrl-C is pressed."""
+        self.k = min(self.k, k)
+        with interruptible() as block:
+            while self.k < k and self.may_step and deadline.left() > 0.0 and not block.pressed:
+                self.k += 1
+                self._printed[self.k] = self._printed.get(self.k, "") + reached(self.recordings, self.k)
+
+    def _begin(self, task: Task, starts: Sequence[Any]) -> None:
+        """Begin all runs on a task, each at its own α; nothing changes if that fails."""
+        limit = max(min(LIMIT, MEMORY // (16 * task.problem.n * len(self.rules))), 100)
+        recordings = [
+            Recording(task.problem, **rules._asdict(), start=start, limit=limit)
+            for rules, start in zip(self.rules, starts, strict=True)
+        ]
+        printed = {0: reached(recordings, 0)}
+        self.task, self.recordings, self.k, self._printed = task, recordings, 0, printed
+
+    # -- changes of the problem, after which the runs go on -----------------------------------------------------------
+
+    def reset(self) -> None:
+        """Begin at α = 0, with the examples, C and γ as they were given."""
+        self._changed(self._given, "from the beginning", warm=False)
+
+    def set_penalty(self, C: float, warm: bool = True) -> None:
+        """Change C, and go on from the present α, scaled, or from what the seeder makes of the solution; or from 0."""
+        task = self.task.with_penalty(C)
+        if warm and self.seeder is not None:
+            solved = solve(self.task.problem, stop=self.rules[0].stop)
+            start = self.seeder.seed(solved, task.problem)
+            self._begin(task, [start] * len(self.rules))
+            self._say(f"C = {C:.3g}, seeded by {self.seeder!r}")
+            return
+        self._changed(task, f"C = {C:.3g}", warm)
+
+    def set_gamma(self, gamma: float, warm: bool = True) -> None:
+        """Change γ of the kernel, and go on from the present α, or from 0."""
+        self._changed(self.task.with_gamma(gamma), f"γ = {gamma:.3g}", warm)
+
+    def move(self, t: int, x: Sequence[float]) -> None:
+        """Move example t, and go on from the present α."""
+        self._changed(self.task.moved(t, x), f"example {t} has moved")
+
+    def relabel(self, t: int) -> None:
+        """Give example t the other label; its αₜ begins at 0."""
+        self._changed(self.task.relabelled(t), f"example {t} has the other label")
+
+    def add(self, x: Sequence[float], label: float) -> None:
+        """Add an example; its α begins at 0."""
+        self._changed(self.task.with_example(x, label), f"example {len(self.task.X)} is new")
+
+    def own(self, i: int, j: int) -> None:
+        """Let the first run take a Newton step with this pair, and go on from there.
+
+        Raises
+        ------
+        ValueError
+            If the pair is none, or cannot move: a variable is at its bound, or nothing is to be gained.
+        """
+        one = Recording(
+            self.task.problem, selector=Pair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
+        )
+        taken = one.at(0).next
+        if one.error is not None:
+            raise one.error
+        if taken is None or taken.length == 0.0:
+            raise ValueError(
+                f"The pair ({i}, {j}) cannot move: a variable is at its bound, or nothing is to be gained."
+            )
+        after = one.at(1).alpha
+        self._begin(self.task, [after, *(state.alpha for state in self.now[1:])])
+        self._say(f"your pair ({i}, {j}) has moved by {taken.length:.3g}")
+
+    def _changed(self, task: Task, note: str, warm: bool = True) -> None:
+        starts = [task.start(state.alpha, self.task) if warm else None for state in self.now]
+        self._begin(task, starts)
+        self._say(f"{note}; the runs go on from the α before" if warm else f"{note}; the runs begin at α = 0")
+
+    def _say(self, note: str) -> None:
+        self.note = note
+        self._refresh()
+
+    # -- what is seen -------------------------------------------------------------------------------------------------
+
+    def gaps(self, run: int) -> np.ndarray:
+        """Return ψ of a run after every step up to the present one, shape (k + 1,)."""
+        states = self.recordings[run].states[: self.k + 1]
+        return np.array([state.gap for state in states])
+
+    def ending(self, run: int) -> str:
+        """Return why a run has no next step; "" if it has one."""
+        recording = self.recordings[run]
+        if self.now[run].next is not None:
+            return ""
+        if recording.error is not None:
+            return f"{type(recording.error).__name__}: {recording.error}"
+        return recording.reason
+
+    def rules_of(self, run: int) -> str:
+        """Return the selector and the step rule of a run, as text."""
+        return ", ".join(map(repr, self.rules[run][:2]))
+
+    def failure(self, run: int) -> str:
+        """Return the last lines of the traceback of a rule that raised; "" if none has, up to the present step."""
+        error = self.recordings[run].error
+        if error is None or self.now[run].next is not None:
+            return ""
+        return "".join(traceback.format_exception(error, limit=-3))
+
+    def receive(self, message: Mapping[str, Any]) -> None:
+        """Do what a button says; an error becomes the note.
+
+        Parameters
+        ----------
+        message : mapping
+            ``{"do": name, "with": arguments}``. The names are those of the methods; "end" takes steps for a fifth of a
+            second, so that the front end can show them and ask again, or not.
+        """
+        self._is_answering = True
+        try:
+            self._actions[message["do"]](*message.get("with", ()))
+        except Exception as error:  # noqa: BLE001  a kernel or a rule of the user fails in its own ways
+            self.note = f"{type(error).__name__}: {error}"
+        finally:
+            self._is_answering = False
+        self._refresh()
+
+    @cached_property
+    def _actions(self) -> dict[str, Callable[..., None]]:
+        """Methods by the names of messages."""
+        return {
+            "step": self.step, "back": self.back, "to": self.to, "end": self._end_for_a_while, "reset": self.reset,
+            "C": self.set_penalty, "gamma": self.set_gamma, "move": self.move, "relabel": self.relabel, "add": self.add,
+            "own": self.own,
+        }  # fmt: skip
+
+    def _end_for_a_while(self) -> None:
+        self._advance(LIMIT, Deadline.after(SLICE_SECONDS))
+
+    @cached_property
+    def widget(self) -> Any:
+        """The widget, made when it is first asked for.
+
+        Raises
+        ------
+        ImportError
+            If anywidget is not installed.
+        """
+        from refsvm.display.widget import widget_of
+
+        return widget_of(self)
+
+    def _refresh(self) -> None:
+        """Show the present states where they are seen; once for each message."""
+        if "widget" in self.__dict__ and not self._is_answering:
+            self.widget.refresh()
+
+    def _ipython_display_(self) -> None:
+        """Show the widget in a notebook, and before it the strip, which the widget hides while it is there.
+
+        In a notebook that is opened without a kernel the strip is what is left. If anywidget is not installed, IPython
+        takes the strip alone, as this method asks it to.
+        """
+        try:
+            widget = self.widget
+        except ImportError:
+            raise NotImplementedError from None
+        from IPython.display import display
+
+        strip = {
+            "text/html": f'<div class="{widget.hides}">{self._repr_html_()}</div>',
+            "text/plain": repr(self),
+        }
+        display(strip, raw=True)
+        display(widget)
+
+    def _repr_html_(self) -> str:
+        """Pictures of the start, of the present or middle state and of the end, and ψ against steps."""
+        k = self.k
+        self._advance(
+            LIMIT, Deadline.after(STRIP_SECONDS)
+        )  # the steps are kept, and shown when they are asked for
+        lasts = [len(each.states) - 1 for each in self.recordings]
+        self.k = k
+        tolerance = float(self.rules[0].stop.tolerance)
+        rows = [(self.rules_of(run), self._pictures(run, last)) for run, last in enumerate(lasts)]
+        gaps = [np.array([state.gap for state in each.states]) for each in self.recordings]
+        rows[0][1].append((curves(gaps, tolerance), "KKT gap against steps"))
+        words = "; ".join(f"{title}: {last} steps" for (title, _), last in zip(rows, lasts, strict=True))
+        return strip(rows, f"{words}. Run the cell to step through it.")
+
+    def _pictures(self, run: int, last: int) -> list[tuple[str, str]]:
+        """Return pictures of the first, a middle and the last state of a run, if there is a plane and contourpy."""
+        try:
+            import contourpy  # noqa: F401
+        except ImportError:
+            return []
+        problem, task, ranges, drawn = self.task.problem, self.task, self.task.ranges, []
+        if not task.in_plane or ranges is None:
+            return []
+        room = problem.upper - problem.lower
+        for k in sorted({0, last // 4, last}):
+            state = self.recordings[run].states[k]
+            shares = np.abs(state.alpha) / np.where(room > 0.0, room, 1.0)
+            values = task.decision_values(state.alpha, state.intercept)
+            h = values.reshape(NODES, NODES)[
+                ::2, ::2
+            ].ravel()  # half the nodes are enough for a small picture
+            content = picture(task.X, task.signs, shares, h, ranges, task.levels)
+            drawn.append((content, f"{k} steps, ψ = {state.gap:.2g}"))
+        return drawn

@@ -1,0 +1,230 @@
+"""Task: the examples of a stepper, which can be moved, relabelled and added to, and the α that goes on after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Self
+
+import numpy as np
+
+from refsvm._checks import is_sparse
+from refsvm.display.strip import nodes, ranges_around
+from refsvm.experiment.problem import Instance
+from refsvm.formulations import numbered, signed
+from refsvm.kernels.functions import Precomputed
+from refsvm.problem import DualProblem
+
+NODES: Final = 57
+"""Nodes across the grid on which h is drawn, those of picture.js."""
+
+PLANE_UP_TO: Final = 300
+"""Examples that are drawn in the plane, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A problem of one kind, or a whole problem that stays as it is.
+
+    Parameters
+    ----------
+    instance : refsvm.experiment.problem.Instance or DualProblem
+        A problem that is given whole cannot be changed.
+    ranges : ndarray of shape (2, 2), optional
+        The square that the picture of examples shows; that around the examples by default.
+    """
+
+    instance: Instance | DualProblem
+    ranges: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, pair: tuple[Any, Any] | None, **given: Any) -> Self:
+        """Return the task of some examples; arguments as in `refsvm.display.Stepper`.
+
+        Raises
+        ------
+        ValueError
+            If a problem has company, labels are not two and no pair is chosen, or the data are refused by the problem.
+        """
+        if isinstance(X, DualProblem):
+            named = {"y": y, "pair": pair, **given, "C": None if given["C"] == 1.0 else given["C"]}
+            for name, value in named.items():
+                if value is not None:
+                    raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
+            return cls(X)
+        if not is_sparse(X):
+            X = np.array(X)
+        if given["nu"] is not None:
+            y = np.ones(X.shape[0])
+        elif given["epsilon"] is None:
+            X, y = two_classes(X, y, pair)
+        task = cls(Instance(X, np.array(y), **given))
+        task.problem  # noqa: B018  refuses what is wrong now
+        return (
+            task if task.ranges is not None or not task.in_plane else replace(task, ranges=ranges_around(X))
+        )
+
+    @cached_property
+    def problem(self) -> DualProblem:
+        """The dual problem."""
+        return self.instance if isinstance(self.instance, DualProblem) else self.instance.dual()
+
+    @property
+    def in_plane(self) -> bool:
+        """Whether the examples are drawn: those of two features, up to a number, for a kernel that can be evaluated."""
+        given = self.instance
+        if isinstance(given, DualProblem) or given.epsilon is not None or is_sparse(given.X):
+            return False
+        drawable = np.ndim(given.X) == 2 and given.X.shape[1] == 2 and len(given.X) <= PLANE_UP_TO
+        return drawable and not isinstance(given.kernel, Precomputed)
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Values of h whose lines are drawn: the boundary, and the margins where there are any."""
+        is_novelty = isinstance(self.instance, Instance) and self.instance.nu is not None
+        return (0,) if is_novelty else (-1, 0, 1)
+
+    @property
+    def X(self) -> np.ndarray:  # noqa: N802  the field's name
+        """The examples, shape (n, d)."""
+        return self._changeable("X").X
+
+    @property
+    def signs(self) -> np.ndarray:
+        """−1 or +1 for each variable, shape (n,): its label; for regression the side on which it pulls h."""
+        return np.where(self.problem.upper > -self.problem.lower, 1.0, -1.0)
+
+    @property
+    def C(self) -> float | None:  # noqa: N802
+        """One penalty of all examples that can be changed; None if there is none."""
+        given = self.instance
+        if isinstance(given, DualProblem) or given.nu is not None or np.ndim(given.C):
+            return None
+        return float(given.C)
+
+    @property
+    def gamma(self) -> float | None:
+        """γ of a kernel that has one number of this name; None for others."""
+        kernel = getattr(self.instance, "kernel", None)
+        has_one = is_dataclass(kernel) and "gamma" in {each.name for each in fields(kernel)}
+        gamma = kernel.gamma if has_one else None  # type: ignore[union-attr]
+        return None if gamma is None or np.ndim(gamma) else float(gamma)
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """k(node, xₜ) for all nodes of the grid, shape (g², n)."""
+        return self._column(self.X)
+
+    def _column(self, X: np.ndarray) -> np.ndarray:
+        kernel, places = self._changeable("X").kernel, nodes(self._square, NODES)
+        return np.asarray(places @ X.T if kernel is None else kernel(places, X))
+
+    def decision_values(self, alpha: np.ndarray, intercept: float) -> np.ndarray:
+        """Return h at the nodes of the grid, shape (g²,)."""
+        return np.asarray(self.columns @ alpha + intercept)
+
+    # -- other tasks ----------------------------------------------------------------------------------------------
+
+    def with_penalty(self, C: float) -> Task:
+        """Return the task with another penalty."""
+        if self.C is None:
+            raise ValueError("C cannot be changed: the problem has no single C for all examples.")
+        return self._with(C=float(C))
+
+    def with_gamma(self, gamma: float) -> Task:
+        """Return the task with another γ."""
+        if self.gamma is None:
+            raise ValueError("gamma cannot be changed: the kernel has no number of this name.")
+        kernel: Any = self._changeable("gamma").kernel
+        return self._with(kernel=replace(kernel, gamma=float(gamma)))
+
+    def moved(self, t: int, x: Any) -> Task:
+        """Return the task with example t elsewhere, in the square that the picture shows."""
+        X, t = self.X.copy(), self._example(t)
+        X[t] = self._inside(x)
+        task, columns = self._with(X=X), self.columns.copy()
+        columns[:, t] = task._column(X[t : t + 1])[:, 0]
+        task.__dict__["columns"] = columns
+        return task
+
+    def relabelled(self, t: int) -> Task:
+        """Return the task with the other label for example t."""
+        if self.levels == (0,):
+            raise ValueError("An example of novelty detection has no label.")
+        y = self._changeable("y").y.copy()
+        y[self._example(t)] *= -1.0
+        return self._with(y=y)
+
+    def with_example(self, x: Any, label: float = 1.0) -> Task:
+        """Return the task with one more example."""
+        given = self._changeable("X")
+        if len(given.X) >= PLANE_UP_TO:
+            raise ValueError(f"At most {PLANE_UP_TO} examples are drawn in the plane.")
+        if np.ndim(given.C):
+            raise ValueError("Examples cannot be added: the problem has a C for each example.")
+        label = 1.0 if label > 0 or given.nu is not None else -1.0
+        return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(given.y, label))
+
+    def start(self, alpha: np.ndarray, before: Task) -> np.ndarray:
+        """Return the feasible α that is nearest to that of the task before, scaled by C.
+
+        α/C stays the same, and a variable at its bound is at the new one exactly. An example that was added, or has
+        another label now, begins at 0.
+        """
+        problem, old = self.problem, before.problem
+        present = alpha.copy()
+        if (
+            self.C is not None
+            and before.C is not None
+            and self.C != before.C
+            and np.isfinite(self.C / before.C)
+        ):
+            at_bound = (present == old.upper) | (present == old.lower)
+            full = np.where(present > 0.0, problem.upper, problem.lower)
+            present = np.where(at_bound & (present != 0.0), full, present * (self.C / before.C))
+        present = np.append(present, np.zeros(problem.n - len(present)))
+        return problem.feasible(present)
+
+    def _with(self, **changed: Any) -> Task:
+        task = Task(replace(self._changeable(*changed), **changed), self.ranges)
+        task.problem  # noqa: B018  refuses what is wrong now
+        return task
+
+    def _changeable(self, name: str = "it", *_: str) -> Instance:
+        if isinstance(self.instance, DualProblem):
+            raise ValueError(f"{name} cannot be changed: the stepper was given a whole DualProblem.")
+        return self.instance
+
+    @property
+    def _square(self) -> np.ndarray:
+        if self.ranges is None:
+            raise ValueError(
+                "The examples of this stepper are not drawn: they are not a table of two features."
+            )
+        return self.ranges
+
+    def _inside(self, x: Any) -> np.ndarray:
+        return np.clip(np.asarray(x, dtype=np.float64), *self._square)
+
+    def _example(self, t: int) -> int:
+        n = len(self.X)
+        if not 0 <= t < n:
+            raise ValueError(f"t={t!r} is no example; give a number from 0 to {n - 1}.")
+        return int(t)
+
+
+def two_classes(X: Any, y: Any, pair: tuple[Any, Any] | None) -> tuple[Any, np.ndarray]:
+    """Return the examples of two classes, and −1 or +1 for each: +1 is the larger label, or the second of the pair."""
+    labels = np.asarray(y)
+    if pair is None:
+        classes, _ = numbered(labels, X.shape[0])
+        if len(classes) > 2:
+            raise ValueError(
+                f"y holds {len(classes)} classes; choose two of them, such as pair={tuple(classes[:2].tolist())}."
+            )
+        return X, signed(labels, X.shape[0])[1]
+    first, second = pair
+    chosen = (labels == first) | (labels == second)
+    if not (labels == first).any() or not (labels == second).any() or first == second:
+        raise ValueError(f"pair={pair!r} is no pair of labels; y holds {np.unique(labels).tolist()}.")
+    return X[chosen], np.where(labels[chosen] == second, 1.0, -1.0)
