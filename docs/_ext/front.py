@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepper_page import DATA, PANEL, Stepper, alphas, gram, picture
+from stepper_page import DATA, Stepper, alphas, gram, picture
+
+from refsvm.display.strip import SIDE
 
 __all__ = ["FILE", "drawn", "moments"]
 
@@ -38,10 +40,10 @@ def drawn() -> str:
         inner = figure.split(">", 2)[2].split("</svg>")[0].replace("/><", "/>\n<")
         words = f"after {steps} step{'s' * (steps > 1)}"
         panels.append(
-            f'<g transform="translate({k * (PANEL + 12) + 1} 1)">{inner}\n'
-            f'<text x="{PANEL / 2:g}" y="{PANEL + 18}" text-anchor="middle">{words}</text></g>'
+            f'<g transform="translate({k * (SIDE + 12) + 1} 1)">{inner}\n'
+            f'<text x="{SIDE / 2:g}" y="{SIDE + 18}" text-anchor="middle">{words}</text></g>'
         )
-    size = f"{3 * PANEL + 26} {PANEL + 26}"
+    size = f"{3 * SIDE + 26} {SIDE + 26}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}"><style>{LOOK}</style>'
         f'<rect width="100%" height="100%" fill="#fff"/>\n{"".join(panels)}</svg>\n'
