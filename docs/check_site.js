@@ -15,6 +15,7 @@
       if (right > edge + 2 && !(clip && clip.dataset.more)) say("formula cut", e);
     }
     if (e.dataset.more && e.scrollWidth <= e.clientWidth + 2) say("fades, but all is there", e);
+    if (wide < 640 && location.pathname.includes("/gallery/") && e.matches(".figure-scroll") && e.scrollWidth > e.clientWidth + 2) say("a figure wider than the phone", e.firstChild);
     if (e.closest("mjx-container *, span.math")) continue;
     if (box.right > wide + 1 && !clips(e.parentElement)) say("sticks out of the page", e);
     if (e.scrollWidth <= e.clientWidth + 2 || !e.clientWidth || e.matches("select, input")) continue;

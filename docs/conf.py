@@ -37,6 +37,9 @@ extensions = [
     "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
     "kit",  # plans of lectures, slides and exercises, made from the chapters
+    "papers",  # years of papers lead to the bibliography
+    "apparatus",  # terms and symbols are linked at first use; an index of the book
+    "sphinxcontrib.bibtex",  # the bibliography
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
 exclude_patterns = ["_build", "examples"]
@@ -75,6 +78,8 @@ sphinx_gallery_conf = {
     ),  # of a page without a picture
 }
 
+bibtex_bibfiles = ["refsvm.bib"]
+
 html_theme = "pydata_sphinx_theme"
 html_title = "refsvm"
 html_static_path = ["_static", "../refsvm/display/static"]  # the second is the drawing code of notebooks, too
@@ -85,15 +90,24 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 4,  # one row at 1280 pixels
+    "header_links_before_dropdown": 5,  # the five groups, one row at 1280 pixels
     "navbar_persistent": ["search-button"],
-    "secondary_sidebar_items": ["chapters", "page-toc"],  # the first is empty outside the book
+    "secondary_sidebar_items": ["group", "page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
 html_sidebars = {
     page: []
     for page in (
+        "use",
+        "reference",
+        "measured",
+        "project",
+        "rules",
+        "bibliography",
+        "book_index",
+        "questions",
+        "same_bits",
         "getting_started",
         "notation",
         "contract",
@@ -118,6 +132,7 @@ html_sidebars = {
         "data",
         "changelog",
         "contributing",
+        "decisions/**",
         "gallery/**",
     )
 }

@@ -257,7 +257,7 @@ print("without slack:", hard.status.value)
 #
 # V. Vapnik and A. Lerner had the separating hyperplane of largest margin in 1963. B. Boser, I. Guyon and V. Vapnik put
 # a kernel into it (1992), C. Cortes and V. Vapnik the slacks (1995). For training, E. Osuna, R. Freund and F. Girosi
-# split the problem into small ones (1997); T. Joachims made that fast, with shrinking (1998); J. Platt went down to two
+# split the problem into small ones (1997); T. Joachims made that fast, with shrinking (1999); J. Platt went down to two
 # variables, *sequential minimal optimization* (1998). S. Keerthi and colleagues chose the most violating pair and, with
 # E. Gilbert, proved that it converges (2001, 2002). R.-E. Fan, P.-H. Chen and C.-J. Lin chose by second order (2005),
 # which is in LIBSVM; T. Glasmachers and C. Igel chose by gain (2006), and Glasmachers planned ahead (2008). T. Hastie
@@ -274,7 +274,7 @@ events = {
         (1963, "widest margin"), (1992, "kernels"), (1995, "slacks"), (2000, "regression,\nnovelty"),
     ),
     "training": (
-        (1997, "chunks"), (1998, "pairs (SMO),\nshrinking"), (2001, "most violating"), (2005, "second order"),
+        (1997, "chunks"), (1998, "pairs (SMO)"), (1999, "shrinking"), (2001, "most violating"), (2005, "second order"),
         (2006, "by gain"), (2008, "planning"), (2021, "conjugate"),
     ),
     "many problems": (

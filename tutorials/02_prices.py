@@ -163,7 +163,7 @@ print(
 #
 # since :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
 # *certificate*: they hold for whatever program computed :math:`\alpha`, whatever rule stopped it. That :math:`f` is
-# never above :math:`F` is *weak duality*.
+# never above :math:`F` is *weak duality*, and :math:`F-f` is the *duality gap*.
 #
 # A thousand random prices and a thousand random streets, and the optimum between them:
 
@@ -347,10 +347,10 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Lagrange multipliers* or *dual variables* for the prices; *complementary slackness* for the table above; the
-#    *kernel trick* for the exchange of the inner product. Most texts write :math:`a_i=y_i\alpha_i\ge0` and
-#    :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`;
-#    so does LIBSVM.
+#    *Lagrange multipliers* or *dual variables* for the prices; *Wolfe dual* for the problem in them;
+#    *complementary slackness* for the table above; the *kernel trick* for the exchange of the inner product. Most texts
+#    write :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise
+#    :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`; so does LIBSVM.
 #
 # Exercises
 # ---------

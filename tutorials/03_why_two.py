@@ -97,8 +97,8 @@ plt.show()
 #
 # .. math:: \psi = \max_{I_\text{up}} G - \min_{I_\text{down}} G .
 #
-# If :math:`\psi\le0` no pair gains. Otherwise the two indices at which the maximum and the minimum are taken do; they
-# are the *most violating pair*.
+# This is the *KKT gap*. If :math:`\psi\le0` no pair gains. Otherwise the two indices at which the maximum and the
+# minimum are taken do; they are the *most violating pair*.
 #
 # .. shipped:: arithmetic.py
 #    :object: Arithmetic.most_violating_pair

@@ -235,10 +235,10 @@ plt.show()
 #
 # :math:`\gamma` says how near two examples have to be to count as alike, :math:`C` what an error costs. Here is the
 # boundary for three values of each, with the share of errors on these examples and on two thousand new ones of the same
-# kind. In the top left corner the machine *underfits*: it errs on both. In the bottom right one it overfits: it is
-# right on every example that it was trained on, and errs on the new ones. A machine that generalises is in between,
-# and neither the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` measures it without
-# new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it errs on both. With the largest it
+# overfits: it is right on every example that it was trained on, and errs on the new ones. A machine that generalises is
+# in between, and neither the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` measures
+# it without new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
@@ -252,8 +252,8 @@ for (g, c), (seen, unseen) in errors.items():
 # %%
 
 # fold: The code of this figure
-# alt: Nine panels, gamma growing downwards and C to the right, with the regions of the two classes shaded. Top
-#     left one region covers everything; bottom right the boundary winds around small groups of points.
+# alt: Nine panels, three values of gamma with three of C each, with the regions of the two classes shaded. With the
+#     smallest of both one region covers everything; with the largest the boundary winds around small groups of points.
 figure, panels = plt.subplots(3, 3, figsize=(9, 9), sharex=True, sharey=True)
 for axes, ((g, c), model) in zip(panels.flat, trained.items(), strict=True):
     values = model.decision_function(grid).reshape(100, 100)

@@ -98,6 +98,8 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
+# At an optimum :math:`\psi\le0`, so both objectives are equal there: this proves the strong duality of chapter 2.
+#
 # In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` smaller
 # again. The table shows the bound, the gap and the error, its last line by how much the bound is larger than the gap:
 

@@ -358,7 +358,7 @@ for name, sample, gamma, C in (
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Kernel cache* with *least recently used* replacement, LRU; *shrinking* (T. Joachims, 1998) or the *active set
+#    *Kernel cache* with *least recently used* replacement, LRU; *shrinking* (T. Joachims, 1999) or the *active set
 #    heuristic*. Solving for some variables while the others stay is *decomposition* or *block coordinate ascent*, and
 #    *chunking* is its oldest form. LIBSVM's shrinking drops variables in place and rebuilds their gradient towards the
 #    end; the restriction here is a problem of its own.

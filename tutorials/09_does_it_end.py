@@ -295,8 +295,8 @@ plt.show()
 # .. admonition:: Known elsewhere as
 #
 #    *Linear convergence* for a straight line on the logarithmic axis; *random Fourier features* for the last picture;
-#    the *Nyström method* takes examples in place of random directions. Solvers that keep :math:`w` are *dual coordinate
-#    descent* (LIBLINEAR) and *stochastic subgradient descent* (Pegasos).
+#    the *Nyström method* takes examples in place of random directions (C. Williams and M. Seeger, 2001). Solvers that
+#    keep :math:`w` are *dual coordinate descent* (LIBLINEAR) and *stochastic subgradient descent* (Pegasos).
 #
 # Exercises
 # ---------

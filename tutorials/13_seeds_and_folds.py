@@ -126,9 +126,9 @@ print("the seed of the package:", np.allclose(own, SIR().seed(first, next_box)))
 #    \begin{pmatrix}K_{XT}\\ \mathbf 1^\top\end{pmatrix}x \;\approx\;
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
-# It is solved by least squares. The solution is clipped to the box, and what the
-# sum lacks then is spread over :math:`T`. An exact solution without clipping would have kept every shared example at
-# its optimum.
+# It is solved by least squares. The solution is clipped to the box, and what the sum lacks then is spread over
+# :math:`T`; if :math:`T` has no room left, over the free variables, and then over all. An exact solution without
+# clipping would have kept every shared example at its optimum.
 
 
 def mir(K, G, b, alpha, box, removed, added, steps=50):
@@ -144,10 +144,17 @@ def mir(K, G, b, alpha, box, removed, added, steps=50):
     return seed
 
 
+def completed(seed, added, lower, upper):
+    """Return the seed with its sum repaired, by the added ones, then the free ones, then all in this box."""
+    for among in (added, np.flatnonzero((lower < seed) & (seed < upper)), np.arange(len(seed))):
+        spread(seed, among, -seed.sum(), lower, upper)  # nothing, where the sum is zero
+    return seed
+
+
 leave, join = np.flatnonzero(fold == 1), np.flatnonzero(fold == 0)
 box = problem.lower, problem.upper
 own = mir(K, first.gradient, first.intercept, first.alpha, box, leave, join, steps=3)
-spread(own, join, -own.sum(), *box)
+own = completed(own, join, next_box.lower, next_box.upper)
 print("the seed of the package:", np.allclose(own, MIR(max_iter=3).seed(first, next_box)))
 
 # %%

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import linprog
 
-from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, parametric_path, regularization_path, solve
+from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, Linear, parametric_path, regularization_path, solve
 from refsvm.datasets import load, make_banana
-from refsvm.display import LOOPathDisplay, PathDisplay, ValidationPathDisplay
+from refsvm.display import LOOPathDisplay, ValidationPathDisplay
 from refsvm.paths import cross_validate_path
 from refsvm.walk.linear_program import longest_fall
 
@@ -72,13 +72,60 @@ plt.show()
 #
 # .. path-stepper::
 #
-# All :math:`\alpha_i/C`, with the size of the elbow in grey and a tick for every event:
+# Three points by hand
+# --------------------
+#
+# Let three points be at a right angle to one another in the space of :math:`\varphi`, each of length one: :math:`K` is
+# the unit matrix, and :math:`G_i=y_i(1-a_i)` with :math:`a_i=y_i\alpha_i`. Two are positive, one of which counts a
+# quarter: its box is :math:`[0,C/4]`. The third is negative. The sum says :math:`a_2=a_0+a_1`.
+#
+# * For a small :math:`C` each wants more than it gets. The negative one is left, :math:`a_2=C`, and so is the one that
+#   counts a quarter, :math:`a_0=C/4`. What remains for the other is :math:`a_1=\tfrac34C`: it is on the elbow, and
+#   :math:`b=G_1=1-\tfrac34C`.
+# * *First event.* The negative one is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. They meet at
+#   :math:`-1+C=1-\tfrac34C`, that is :math:`C=\tfrac87`, and it joins the elbow. From there :math:`G_1=G_2` says
+#   :math:`a_1+a_2=2`, and with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
+# * *Second event.* The one that counts a quarter is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. They meet at
+#   :math:`1-\tfrac C4=\tfrac C8`, that is :math:`C=\tfrac83`. Now all are on the elbow, and nothing changes any more:
+#   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
+#
+# The package finds both:
+
+three, signs = np.eye(3), np.array([1, 1, -1])
+by_hand = regularization_path(
+    three, signs, kernel=Linear(), C_min=0.5, C_max=4.0, sample_weight=[0.25, 1.0, 1.0]
+)
+print("breakpoints", by_hand.C.round(6), " 8/7 and 8/3 are", round(8 / 7, 6), round(8 / 3, 6))
+assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 + C/8)
+
+# %%
 
 # fold: The code of this figure
-# alt: All weights as shares of C over a logarithmic axis of C: lines between zero and one that bend at the
-#     events, which are ticks at the bottom. A grey staircase counts the examples on the elbow.
-PathDisplay.from_path(path)
+# alt: The weights of three points over C. All grow in straight lines at first. At C = 8/7 two of the lines bend, at
+#     C = 8/3 all three become flat. The intercept falls, then rises, and is flat at the end.
+figure, axes = plt.subplots(figsize=(6.4, 3.4))
+along = np.linspace(0.5, 4.0, 200)
+at = np.array([signs * by_hand.alpha(C) for C in along])
+for line_of, name, colour, look in zip(
+    at.T,
+    ("$a_0$, counts a quarter", "$a_1$", "$a_2$, negative"),
+    (NEGATIVE, POSITIVE, INK),
+    ("--", "-", "-."),
+    strict=True,
+):
+    axes.plot(along, line_of, look, color=colour, label=name)
+axes.plot(along, [by_hand.intercept(C) for C in along], ":", color="0.5", label="$b$")
+for C in (8 / 7, 8 / 3):
+    axes.axvline(C, color="0.8", lw=1, zorder=0)
+axes.set(xlabel="$C$; grey: the two events", ylabel=r"$a_i$")
+axes.legend(frameon=False)
 plt.show()
+
+# %%
+# The sixty points of the path above have more events, found in the same way, and the line of chapter 14 leads through
+# the same solutions. The last breakpoints, with the size of the elbow:
+
+print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))
 small = solve(
     DualProblem.classification(banana.X, banana.y, kernel=kernel, C=1.0), stop=KKTGap(1e-12)
@@ -100,12 +147,64 @@ for C in (1.5, 5.0, 20.0):
 # .. shipped:: trackers/base.py
 #    :fold: What a tracker is
 #
+# Choosing C
+# ----------
+#
+# Since :math:`\lambda h(x)` is linear between breakpoints for *any* :math:`x`, the :math:`C` at which a held-out
+# example changes sides is known exactly. So the error of cross-validation is a step function of :math:`C`, with no
+# grid in between which a minimum could hide:
+
+# fold: The code of this figure
+# alt: The error of ten-fold cross-validation on heart as a step function of C. It falls, is least in a narrow
+#     band, and rises slowly. The six dots of a grid are not in the band.
+validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
+low, high, error = validated.curve.best()
+print(
+    f"least error {error:.4f} for C from {low:.4g} to {high:.4g}; {sum(validated.breakpoints)} breakpoints in 10 paths"
+)
+
+display = ValidationPathDisplay({"10-fold cross-validation, heart": validated.curve}).plot()
+powers = 10.0 ** np.arange(-2, 4)
+display.ax_.plot(powers, validated.curve.at(powers), "o", color=INK, ms=5, label="a grid of six values")
+display.ax_.legend(frameon=False)
+plt.show()
+
+# %%
+# The curve is ragged: one example more or less. Differences of that size are chance, and a wide interval is a better
+# choice than a deep one. ``curve.best()`` returns the widest of the intervals with the least error.
+#
+# The C of leave-one-out
+# ----------------------
+#
+# With :math:`n` folds of one example there are no :math:`n` paths to follow: the path of all examples tells most of
+# what is asked. While :math:`\alpha_r=0`, the path without :math:`r` is the same path. While :math:`r` is on the wrong
+# side although it is trained on, it is wrong without it too. In between a ball like that of chapter 12 moves along
+# with :math:`C`. Only where it cannot tell the sign is :math:`r` left out in earnest, and its path branches off:
+
+# fold: The code of this figure
+# alt: A row for each patient, with a line at those C for which the machine without that patient is wrong. Rows at
+#     the bottom are wrong for nearly all C, a large block only for small C. A vertical band marks the least error.
+alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
+low, high, error = alone.curve.best()
+print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
+walked, branched = sum(alone.breakpoints), np.count_nonzero(alone.breakpoints)
+print(f"{branched} of {heart.n} examples have a branch; {walked} breakpoints on all branches together")
+
+display = LOOPathDisplay.from_result(alone)
+display.ax_.legend(loc="center right", frameon=False)
+plt.show()
+
+# %%
+# Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
+# misclassifies him or her. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The
+# choice is between the short pieces above.
+#
 # α may jump, w cannot
 # --------------------
 #
 # Give every example a twin. The optimum as a function is the same at half the :math:`C`, but :math:`\alpha` is not
-# unique any more: a pair may share its weight in many ways. The matrix of the linear system is singular, and the
-# rule of 2004 has no answer:
+# unique any more: a pair may share its weight in many ways. The matrix of the linear system is singular, and
+# Hastie's rule has no answer:
 
 twice = np.repeat(banana.X, 2, axis=0), np.repeat(banana.y, 2)
 try:
@@ -188,58 +287,6 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # Exact duplicates need not be tracked one by one: with ``merge=True``, the default, examples of equal features and
 # label share one variable with a wider box. The linear program remains for points that are dependent without being
 # equal.
-#
-# Choosing C
-# ----------
-#
-# Since :math:`\lambda h(x)` is linear between breakpoints for *any* :math:`x`, the :math:`C` at which a held-out
-# example changes sides is known exactly. So the error of cross-validation is a step function of :math:`C`, with no
-# grid in between which a minimum could hide:
-
-# fold: The code of this figure
-# alt: The error of ten-fold cross-validation on heart as a step function of C. It falls, is least in a narrow
-#     band, and rises slowly. The six dots of a grid are not in the band.
-validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
-low, high, error = validated.curve.best()
-print(
-    f"least error {error:.4f} for C from {low:.4g} to {high:.4g}; {sum(validated.breakpoints)} breakpoints in 10 paths"
-)
-
-display = ValidationPathDisplay({"10-fold cross-validation, heart": validated.curve}).plot()
-powers = 10.0 ** np.arange(-2, 4)
-display.ax_.plot(powers, validated.curve.at(powers), "o", color=INK, ms=5, label="a grid of six values")
-display.ax_.legend(frameon=False)
-plt.show()
-
-# %%
-# The curve is ragged: one example more or less. Differences of that size are chance, and a wide interval is a better
-# choice than a deep one. ``curve.best()`` returns the widest of the intervals with the least error.
-#
-# The C of leave-one-out
-# ----------------------
-#
-# With :math:`n` folds of one example there are no :math:`n` paths to follow: the path of all examples tells most of
-# what is asked. While :math:`\alpha_r=0`, the path without :math:`r` is the same path. While :math:`r` is on the wrong
-# side although it is trained on, it is wrong without it too. In between a ball like that of chapter 12 moves along
-# with :math:`C`. Only where it cannot tell the sign is :math:`r` left out in earnest, and its path branches off:
-
-# fold: The code of this figure
-# alt: A row for each patient, with a line at those C for which the machine without that patient is wrong. Rows at
-#     the bottom are wrong for nearly all C, a large block only for small C. A vertical band marks the least error.
-alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
-low, high, error = alone.curve.best()
-print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
-walked, branched = sum(alone.breakpoints), np.count_nonzero(alone.breakpoints)
-print(f"{branched} of {heart.n} examples have a branch; {walked} breakpoints on all branches together")
-
-display = LOOPathDisplay.from_result(alone)
-display.ax_.legend(loc="center right", frameon=False)
-plt.show()
-
-# %%
-# Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
-# misclassifies him or her. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The
-# choice is between the short pieces above.
 #
 # .. admonition:: Known elsewhere as
 #

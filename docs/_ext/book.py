@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 
 import figures
+import front
 import pictures
 import summary
 from docutils import nodes
@@ -218,12 +219,12 @@ typeset = gen_rst.codestr2rst
 
 
 def link_rules(app, doctree):
-    """Link the names of rules on the landing page to their pages."""
-    if app.env.docname != "index":
+    """Link the names of rules on the landing page and in the table of the rules to their pages."""
+    if app.env.docname not in {"index", "rules"}:
         return
     for literal in list(doctree.findall(nodes.literal)):
         rule = getattr(refsvm, literal.astext(), None)
-        if isinstance(rule, type):
+        if isinstance(rule, type) and not isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
             target = {
                 "refdomain": "py",
                 "reftype": "class",
@@ -240,6 +241,7 @@ def setup(app):
     app.add_directive("endfold", EndFold)
     app.connect("doctree-read", link_rules)
     gen_rst.jupyter_notebook, gen_rst.execute_script, gen_rst.codestr2rst = notebook, executed, set_code
+    front.draw_front()
     pictures.draw_all(Path(app.srcdir) / "_static")
     summary.draw_summary(Path(app.srcdir) / "_static")
     return {"parallel_read_safe": True}

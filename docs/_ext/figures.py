@@ -83,5 +83,4 @@ def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]
                 name = phone.relative_to(gallery_conf["src_dir"]).as_posix()
                 look = "   :class: sphx-glr-single-img phone\n\n"
                 rest += f"\n.. image:: /{name}\n   :alt: {words}\n{look}"
-                rest = rest.replace(":class: sphx-glr-single-img\n", ":class: sphx-glr-single-img wide\n")
     return rest

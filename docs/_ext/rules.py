@@ -1,25 +1,28 @@
-"""The table of all rules, read from the package: ``.. rules::``, in Markdown within ``{eval-rst}``.
+"""All rules, read from the package, in ``{eval-rst}``: a table, ``.. rules::``, and a map, ``.. family::``.
 
-A rule stands in it by its line in the ``__init__.py`` of its room.
+A rule stands in both by its line in the ``__init__.py`` of its room. The map has a card for each decision; of each rule
+it links the page, the chapter that prints its file, and the code.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from docutils import nodes
+from source_lines import ROOT, directives
 from sphinx.util.docutils import SphinxDirective
 
-from refsvm import seeders, selectors, steps, stopping, trackers
+from refsvm import seeders, selectors, solver, steps, stopping, trackers
 from refsvm.cli import choices
 from refsvm.kernels import functions
 from refsvm.kernels.names import KERNELS
 from refsvm.paths import lines
 from refsvm.rule import rules_in
 
-__all__ = ["rows"]
+__all__ = ["FAMILY", "family", "rows"]
 
 PARTS = {
     "selector": (selectors, choices.SELECTORS), "step": (steps, choices.STEPS), "stopping": (stopping, choices.STOPS),
@@ -27,6 +30,46 @@ PARTS = {
     "line": (lines, {}),
 }  # fmt: skip
 """The rooms, and the names of their rules on the command line."""
+
+
+FAMILY = (
+    ("Which pair?", "07_which_pair", "choosing", selectors),
+    ("How far?", "10_two_steps_at_once", "choosing", steps),
+    ("When to stop?", "06_when_it_is_over", "choosing", stopping),
+    ("Where to begin?", "13_seeds_and_folds", "rounds", seeders),
+    ("What to leave out?", "08_rows_cache_shrinking", "choosing", solver),
+    ("Every C?", "15_the_path_of_c", "lines", trackers),
+)
+"""The decisions of a solve: the question, the chapter and the page that answer it, and the room of its rules."""
+
+
+@cache
+def printed() -> dict[str, str]:
+    """Return, for each file of the package, the first chapter that prints it."""
+    found: dict[str, str] = {}
+    for chapter in sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py")):
+        for path, *_ in directives(chapter.read_text(encoding="utf-8")):
+            found.setdefault(path, chapter.stem)
+    return found
+
+
+def family() -> Iterator[tuple[str, str, str, list[tuple[Any, str]]]]:
+    """Yield question, chapter and page of each decision, and its rules, each with the chapter that prints it."""
+    for question, chapter, page, room in FAMILY:
+        if room is solver:
+            rules = list(
+                dict.fromkeys(each for name in solver.__all__ if is_shrinking(each := getattr(solver, name)))
+            )
+        else:
+            rules = rules_in(room)
+        files = [rule.__module__.replace(".", "/") + ".py" for rule in rules]
+        chapters = [printed().get(file, chapter) for file in files]
+        yield question, chapter, page, list(zip(rules, chapters, strict=True))
+
+
+def is_shrinking(found: Any) -> bool:
+    """Whether a name of the solver is a rule that leaves variables out."""
+    return inspect.isclass(found) and issubclass(found, solver.Shrinking) and not inspect.isabstract(found)
 
 
 def rows() -> Iterator[tuple[str, Any, str, str]]:
@@ -52,7 +95,27 @@ class RulesTable(SphinxDirective):
         return self.parse_text_to_nodes(text)
 
 
+class Family(SphinxDirective):
+    """The map of all decisions."""
+
+    def run(self) -> list[nodes.Node]:
+        """Parse the cards."""
+        text = ".. grid:: 1 2 3 3\n   :gutter: 2\n   :class-container: family\n\n"
+        for question, chapter, page, rules in family():
+            text += f"   .. grid-item-card:: {question}\n\n"
+            text += f"      :doc:`chapter {int(chapter[:2])} </gallery/tutorials/{chapter}>` · "
+            text += f":doc:`page </{page}>`\n\n"
+            for rule, shown in rules:
+                module, name = rule.__module__, rule.__name__
+                code = f"`code <_modules/{module.replace('.', '/')}.html#{name}>`__"
+                there = f":doc:`{int(shown[:2])} </gallery/tutorials/{shown}>`"
+                text += f"      * :py:obj:`~{module}.{name}` · {there} · {code}\n"
+            text += "\n"
+        return self.parse_text_to_nodes(text)
+
+
 def setup(app: Any) -> dict[str, bool]:
-    """Register the directive."""
+    """Register the directives."""
     app.add_directive("rules", RulesTable)
+    app.add_directive("family", Family)
     return {"parallel_read_safe": True}

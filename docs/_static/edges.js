@@ -25,13 +25,14 @@
   // A stop or a bracket behind a formula stays on its line, and so does a bracket before it.
   function join(formula) {
     const beside = (node, pattern) => (node?.nodeType === Node.TEXT_NODE && pattern.exec(node.data)?.[0]) || "";
-    const before = formula.previousSibling, after = formula.nextSibling;
+    const outer = formula.parentElement.matches("a.reference") ? formula.parentElement : formula; // a symbol that is a link
+    const before = outer.previousSibling, after = outer.nextSibling;
     const open = beside(before, /[([]+$/), stop = beside(after, /^[.,;:!?)\]]+/);
     if (!open && !stop) return;
     const kept = document.createElement("span");
     kept.className = "kept";
-    formula.replaceWith(kept);
-    kept.append(open, formula, stop);
+    outer.replaceWith(kept);
+    kept.append(open, outer, stop);
     if (open) before.data = before.data.slice(0, -open.length);
     if (stop) after.data = after.data.slice(stop.length);
   }

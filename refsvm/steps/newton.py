@@ -14,7 +14,7 @@ class NewtonStep(StepRule):
 
     References
     ----------
-    J. Platt, "Fast training of support vector machines using sequential minimal optimization", 1999; T. Glasmachers,
+    J. Platt, "Fast training of support vector machines using sequential minimal optimization", 1998; T. Glasmachers,
     "The planning-ahead SMO algorithm", 2008, eq. 2.
 
     Examples

@@ -53,8 +53,8 @@ def rule_in(file: Path) -> str | None:
 
 @cache
 def wanted() -> dict[str, set[int]]:
-    """The lines of each file that a reader should find: what the rules of README's table are made of."""
-    of_papers = re.findall(r"\| `(\w+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"))
+    """The lines of each file that a reader should find: what the rules of the papers' table are made of."""
+    of_papers = re.findall(r"\| `(\w+)` \|", (ROOT / "docs" / "rules.md").read_text(encoding="utf-8"))
     files = [
         file
         for folder in FOLDERS

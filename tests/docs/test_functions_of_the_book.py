@@ -31,7 +31,6 @@ from refsvm import (
     iterate,
     solve,
 )
-from refsvm.seeders.spread import complete
 
 TUTORIALS = Path(__file__).parents[2] / "tutorials"
 pytestmark = pytest.mark.skipif(not TUTORIALS.exists(), reason="the chapters are not here")
@@ -163,10 +162,7 @@ def test_seeds_of_chapters_11_and_13_are_those_of_the_package(seed):
     least = folds.mir(
         matrix(problem), first.gradient, first.intercept, first.alpha, box, leave, join, steps=2
     )
-    folds.spread(least, join, -least.sum(), *box)
-    least = complete(
-        least, 0.0, target.lower, target.upper
-    )  # where the added ones have no room for all of it
+    least = folds.completed(least, join, target.lower, target.upper)
     assert np.allclose(least, MIR(max_iter=2).seed(first, target), atol=1e-6 * penalty(problem))
     if abs(own.sum()) < 1e-9:  # each has found a partner; the chapter has no more than that
         assert np.allclose(own, SIR().seed(first, target), atol=1e-9)

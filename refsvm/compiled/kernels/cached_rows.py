@@ -1,4 +1,4 @@
-"""Twin of `refsvm.kernels.CachedRows`: a missing row is made and stored without leaving the loop."""
+"""Twin of `refsvm.kernels.cached_rows.CachedRows`: a missing row is made and stored without leaving the loop."""
 
 from __future__ import annotations
 

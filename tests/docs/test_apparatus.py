@@ -1,0 +1,191 @@
+"""The book's apparatus: papers, terms, symbols, the map of the rules and the picture of the first page."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+CHAPTERS = sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py"))
+
+pytestmark = pytest.mark.skipif(not CHAPTERS, reason="the chapters are not here")
+for library in ("sphinx", "sphinx_gallery", "numba", "sklearn", "typer"):
+    pytest.importorskip(library)
+
+sys.path.insert(0, str(DOCS / "_ext"))
+try:
+    import apparatus
+    import front
+    import papers
+    import rules
+finally:
+    sys.path.pop(0)
+
+
+def paragraphs(text):
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text)]
+
+
+def docstrings():
+    for file in sorted((ROOT / "refsvm").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                yield file.name, ast.get_docstring(node) or ""
+
+
+def prose_of(chapter):
+    from sphinx_gallery.py_source_parser import split_code_and_text_blocks
+
+    return "\n\n".join(block[1] for block in split_code_and_text_blocks(chapter)[1] if block[0] == "text")
+
+
+def stands_in(term, text):
+    text = re.sub(r"(?m)^\.\. (?!fold|admonition|math).*\n(?: {3}:.*\n?)*", "", text)
+    emphasised = " ".join(re.findall(r"(?s)(?<!\*)\*([^*]+)\*(?!\*)", text))
+    return apparatus.pattern(term).search(text) or apparatus.pattern(term, emphasised=True).search(emphasised)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("R.-E. Fan, P.-H. Chen and C.-J. Lin chose by second order (2005)", ["fan2005"]),
+        ("S. Keerthi and colleagues, with E. Gilbert (2001, 2002)", ["keerthi2001", "keerthi2002"]),
+        ("T. Glasmachers and C. Igel (2006); Glasmachers planned (2008)", ["glasmachers2006", "glasmachers2008"]),
+        ("G. Rätsch, T. Onoda, K.-R. Müller (2001)", ["ratsch2001"]),
+        ("A graph of pairs (J. Platt and others, 2000)", ["platt2000"]),
+        ("The sigmoid has two parameters (Platt, 2000)", ["platt2000sigmoid"]),
+        ("It was measured in 2005, on two cores", []),
+        ("C. Williams, 2005", []),
+    ],
+)  # fmt: skip
+def test_which_paper_a_year_belongs_to(text, keys):
+    assert [key for _, key in papers.named(text)] == keys
+
+
+def test_every_paper_that_is_named_has_its_entry_and_every_entry_is_named():
+    texts = [(chapter.name, prose_of(chapter)) for chapter in CHAPTERS]
+    # in docstrings what stands under "References"
+    texts += [(name, text.partition("References\n")[2]) for name, text in docstrings()]
+    number = r"(?<!arXiv )(?<!arXiv:)(?<!rng=)\b(?:19|20)\d\d\b(?![.–]\d)"
+    missing, seen = [], set()
+    for name, text in texts:
+        for part in paragraphs(text):
+            found = dict(papers.named(part))
+            seen |= set(found.values())
+            missing += [(name, part) for year in re.finditer(number, part) if year.start() not in found]
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("papers/*.md"), DOCS / "citing.md"]
+    for text in [*(page.read_text(encoding="utf-8") for page in pages), *(text for _, text in docstrings())]:
+        seen |= {key for part in paragraphs(text) for _, key in papers.named(part)}
+    assert missing == []
+    assert set(papers.papers()) - seen == set()
+
+
+def test_surnames_keep_their_accents():
+    shown = {key: paper.shown for key, paper in papers.papers().items()}
+    assert [shown[key] for key in ("scholkopf2000", "torres2021", "bjorck1996", "demsar2006", "fan2005")] == [
+        "Schölkopf", "Torres-Barrán", "Björck", "Demšar", "Fan",
+    ]  # fmt: skip
+
+
+def test_every_entry_that_is_printed_is_there():
+    printed = re.findall(r"```\{bibtex\} (.*)", (DOCS / "citing.md").read_text(encoding="utf-8"))
+    assert len(printed) > 10
+    assert {key for line in printed for key in line.split()} <= set(papers.papers())
+
+
+def test_a_term_stands_in_the_chapters_that_its_definition_names():
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    texts = {chapter.stem[:2]: prose_of(chapter) for chapter in CHAPTERS}
+    entries = re.search(r"(?s)\{glossary\}\n(.*)\n```", glossary)[1].split("\n\n")
+    places = [(entry.split("\n    ")[0], re.search(r"\[([\d, ]+)\]$", entry)[1]) for entry in entries]
+    assert len(places) >= 60
+    missing = [
+        (term, number)
+        for names, numbers in places
+        for term in names.split("\n")
+        for number in numbers.split(", ")
+        if not stands_in(term, texts[f"{int(number):02d}"])
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "is_there"),
+    [
+        ("slack", "Its slacks are zero.", True),
+        ("hinge loss", "The hinge loss", True),
+        ("regularisation path", "the regularization path of", True),
+        ("free", "errors are free", False),
+        ("free", "a free support vector", True),
+        ("round", "Turn the label round", False),
+        ("round", "each update rounds G", False),
+        ("support vector", "a support vector machine", False),
+        ("twin", "Give every example a twin", False),
+        ("margin", "marginal", False),
+        ("Nyström method (Nystrom)", "the Nyström method", True),
+    ],
+)
+def test_how_a_term_stands_in_a_sentence(term, text, is_there):
+    assert bool(apparatus.pattern(term).search(text)) == is_there
+
+
+def test_every_symbol_has_an_anchor_of_its_own():
+    symbols = apparatus.symbols()
+    assert len(symbols) > 20
+    assert len(set(symbols.values())) == len(symbols)
+
+
+@pytest.mark.parametrize("typed", ["Wolfe dual", "Nyström", "Nystrom", "kernel trick", "slack", "hinge"])
+def test_students_words_are_terms(typed):
+    """Terms are entries of the index that the search of the site reads."""
+    assert any(typed in term for term in apparatus.terms())
+
+
+def test_the_map_of_the_readme_has_the_rules_of_the_package():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| [\w ]+ \| (\[`.*) \| \[\d.*\|$", text)
+    shown = [set(re.findall(r"\[`(\w+)`\]\((.*?)\)", row)) for row in rows]
+    expected = [
+        {(rule.__name__, rule.__module__.replace(".", "/") + ".py") for rule, _ in of_decision}
+        for *_, of_decision in rules.family()
+    ]
+    assert shown == expected
+    linked = re.findall(r"\]\((?!http)([^)#]+)", text)
+    assert len(linked) > 50
+    assert [path for path in linked if not (ROOT / path).exists()] == []
+
+
+def test_the_map_names_a_chapter_that_prints_the_rule():
+    chapters = {chapter.stem for chapter in CHAPTERS}
+    found = list(rules.family())
+    assert [len(of_decision) for *_, of_decision in found] == [7, 4, 4, 7, 4, 2]
+    assert all(
+        {chapter, *(shown for _, shown in of_decision)} <= chapters for _, chapter, _, of_decision in found
+    )
+
+
+def test_five_groups_hold_every_page_once():
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    groups = re.findall(r"(?m)^\w+ <(\w+|gallery/tutorials/index)>$", text)
+    assert len(groups) == 5
+    texts = {group: (DOCS / f"{group}.md").read_text(encoding="utf-8") for group in groups[1:]}
+    tree = r"(?s)\{toctree\}.*?\n\n(.*?)```"
+    held = [line for page in texts.values() for line in re.search(tree, page)[1].split()]
+    pages = {page.stem for page in DOCS.glob("*.md")} - {"index", *groups}
+    assert sorted(each for each in held if "/" not in each) == sorted(pages)
+    for page in texts.values():  # the table of a group names its pages
+        listed = set(page.split("toctree")[1].split()) & set(held)
+        assert set(re.findall(r"\]\((\S+?)\.(?:md|rst)\)", page)) >= listed
+
+
+def test_the_picture_of_the_first_page_is_that_of_a_run():
+    pytest.importorskip("matplotlib")
+    text = front.FILE.read_text(encoding="utf-8")
+    words = [f"after {steps} step{'s' * (steps > 1)}" for steps in front.moments()]
+    assert re.findall(r"after \d+ steps?", text) == words
+    assert text.count("<circle") + text.count('class="positive"') == 3 * front.OPTIONS.n
