@@ -333,7 +333,7 @@ def test_of_three_classes_the_second_of_the_pair_is_positive():
         ({"against": TOP()}, "against=TOP"),
         ({"against": ()}, "against="),
         ({"against": (SecondOrder(), MostViolatingPair())}, "one of each"),
-        ({"selector": ConjugateSecondOrder(), "step": "newton"}, "step"),
+        ({"selector": ConjugateSecondOrder(), "step": "neutron"}, "step='neutron'"),
         ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": DATA.y}, "which holds y already"),
         ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": None, "C": 2.0}, "which holds C already"),
     ],

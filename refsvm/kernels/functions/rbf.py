@@ -58,7 +58,7 @@ class RBF(Kernel):
                 f"gamma={gamma!r} is not a number; RBF needs one, such as RBF(0.5). 'scale' is of data, and belongs "
                 "to a kernel that is given by name: kernel='rbf', gamma='scale'."
             )
-        if isinstance(gamma, str) or not np.iterable(gamma):
+        if isinstance(gamma, str | bytes | dict | set) or not np.iterable(gamma):
             not_negative("gamma", gamma)
         else:
             # a tuple: kernels are values, which are compared, hashed and shown
