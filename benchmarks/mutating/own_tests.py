@@ -365,17 +365,21 @@ def functions_by_file(root: Path) -> dict[str, list[FunctionType]]:
 
 def put_in(mutant: Mutant, functions: list[FunctionType], root: Path) -> None:
     """Give the functions of a file the code of the mutant."""
-    codes: dict[tuple[str, int], CodeType] = {}
+    codes: dict[str, list[CodeType]] = {}
 
     def collect(code: CodeType) -> None:
-        codes[code.co_qualname, code.co_firstlineno] = code
+        codes.setdefault(code.co_qualname, []).append(code)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 collect(constant)
 
     collect(compile(mutant.source, str(root / mutant.path), "exec", dont_inherit=True))
     for function in functions:
-        function.__code__ = codes[function.__code__.co_qualname, function.__code__.co_firstlineno]
+        code = function.__code__
+        # without its decorator a function begins a line later
+        function.__code__ = min(
+            codes[code.co_qualname], key=lambda other: abs(other.co_firstlineno - code.co_firstlineno)
+        )
 
 
 def _file(test: str) -> str:
