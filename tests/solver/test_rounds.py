@@ -210,6 +210,8 @@ def test_a_sum_that_0_does_not_have_is_put_on_the_first_variables(sign):
     lower, upper = sorted([np.zeros(4), np.full(4, sign)], key=np.sum)
     problem = DualProblem(gram, np.zeros(4), sign * 1.5, lower, upper)
     assert starting_point(problem, None).tolist() == [sign, sign * 0.5, 0.0, 0.0]
+    few = DualProblem(gram, np.zeros(4), sign * 0.25, lower, upper)
+    assert starting_point(few, None).tolist() == [sign * 0.25, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from refsvm.kernels import Gram
 from refsvm.walk.elbow import correct
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import LOADING, PathState
-from refsvm.walk.walk import ABOVE, BELOW, FREE, Line, Walk
+from refsvm.walk.walk import ABOVE, BELOW, FREE, TIED, Line, Walk
 
 Y = np.array([1.0, -1.0])
 
@@ -140,6 +140,21 @@ def test_the_copied_rows_make_room_when_it_is_used_up():
         room.append(len(walk.rows))
     assert room == [1] + [65] * 64 + [129] * 5
     np.testing.assert_array_equal(walk.rows[:n], np.eye(n))
+
+
+def test_a_variable_that_was_tied_joins_when_its_copy_leaves():
+    """Two equal examples on one elbow: the second depends on the first, and on nothing once that is at its bound."""
+    K, zero = np.eye(3)[[0, 0, 1]] @ np.eye(3)[[0, 0, 1]].T, np.zeros(3)
+    side, box = np.full(3, BELOW, dtype=np.int8), (zero, np.ones(3))
+    walk = Walk(Line(zero, zero, zero), K.__getitem__, zero, zero, side, box)
+    walk.begin([], np.zeros((1, 1)), 1e-9)
+    assert [walk.join(i) for i in (0, 2, 1)] == [True, True, False]
+    assert walk.side.tolist() == [FREE, TIED, FREE]
+    walk.leave(2, BELOW)  # it was not tied to this one
+    assert (walk.members, walk.side.tolist()) == ([0], [FREE, TIED, BELOW])
+    assert walk.join(2)
+    walk.leave(0, ABOVE)
+    assert (sorted(walk.members), walk.side.tolist()) == ([1, 2], [ABOVE, FREE, FREE])
 
 
 @pytest.mark.parametrize(("excess", "solved"), [(0.0, False), (1e-15, False), (1e-12, True)])
