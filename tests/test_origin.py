@@ -262,7 +262,7 @@ def test_paths_of_equal_examples_are_around_one_origin(place, container, engine,
     )
     whole, ends = classes(far, 0.3), {"C_min": 0.003, "C_max": 0.3, "engine": engine}
     for make, path in (
-        (classes, regularization_path(far, y, **ends)),
+        (classes, regularization_path(far, y, kernel="linear", **ends)),
         (targets, regularization_path(targets(far, 1.0), **ends)),
         (targets, epsilon_path(far, t, kernel="linear", C=0.3, epsilon=(0.9, 0.01), engine=engine)),
         (classes, cost_path(far, y, kernel="linear", C=0.3, engine=engine)),

@@ -147,4 +147,4 @@ def test_the_steps_at_the_end_of_a_walk_are_limited(monkeypatch: pytest.MonkeyPa
     solution.continue_to(solution.problem.without(1), engine="numpy", time_limit=50.0)
     assert len(given) == 1
     assert given[0]["max_iter"] == 20_000
-    assert 0.0 < given[0]["time_limit"] <= 50.0
+    assert 0.0 < given[0]["time_limit"].left() <= 50.0
