@@ -9,10 +9,9 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm import Solution
 from refsvm._checks import real
 from refsvm.display.canvas import Axes, Curves, require, require_some
-from refsvm.result import Status, Trace
+from refsvm.result import Solution, Status, Trace
 
 METRICS: Final = {
     "gap": r"KKT gap $\psi$",

@@ -7,9 +7,11 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm import DualProblem, LOODualityGap, iterate
 from refsvm.display.canvas import PALETTE, Axes, Display, require
+from refsvm.problem import DualProblem
 from refsvm.rounds.results import DECIDERS, LeaveOneOut
+from refsvm.solver.loop import iterate
+from refsvm.stopping import LOODualityGap
 from refsvm.stopping.loo_duality_gap import H
 
 

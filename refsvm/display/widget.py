@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import uuid4
 
 import numpy as np
 
 from refsvm.display.strip import thinned
 from refsvm.solver.recording import Recording
-
-if TYPE_CHECKING:
-    from refsvm.display.stepper import Stepper
 
 SCRIPTS: Final = ("picture.js", "panels.js", "widget.js")
 
@@ -34,7 +31,7 @@ def source(*names: str) -> str:
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
 
 
-def examples_of(stepper: Stepper) -> dict[str, Any]:
+def examples_of(stepper: Any) -> dict[str, Any]:
     """Return what the pictures know of the problem; arrays are bytes of float64, because JSON has no infinity."""
     task, rules = stepper.task, stepper.rules[0]
     problem, in_plane = task.problem, task.in_plane
@@ -50,7 +47,7 @@ def examples_of(stepper: Stepper) -> dict[str, Any]:
     }
 
 
-def run_of(stepper: Stepper, run: int, reach: float) -> dict[str, Any]:
+def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
     """Return what the pictures know of the present state of one run."""
     state, task = stepper.now[run], stepper.task
     gaps, step, grid = stepper.gaps(run), state.next, None
@@ -94,7 +91,7 @@ class Reach:
         return self._largest
 
 
-def widget_of(stepper: Stepper) -> Any:
+def widget_of(stepper: Any) -> Any:
     """Return a new widget.
 
     Raises
@@ -131,7 +128,7 @@ def _widget_class() -> Any:
             sync=True
         )  # class of the strip that stands for it without a kernel
 
-        def __init__(self, stepper: Stepper) -> None:
+        def __init__(self, stepper: Any) -> None:
             self._stepper = stepper
             self._task: Any = None
             self._reaches = [Reach() for _ in stepper.recordings]

@@ -8,13 +8,13 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm import StepRule
 from refsvm._checks import positive, whole
 from refsvm.display.canvas import PALETTE, Axes, Display, require
 from refsvm.display.contrast import OWN_GROUND, ink, mixed
 from refsvm.kernels.rows import megabytes
 from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
+from refsvm.steps import StepRule
 
 MARKS: Final = (
     {"marker": "o", "color": PALETTE[0], "mfc": "none", "ms": 11},
