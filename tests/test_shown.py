@@ -12,6 +12,7 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    Recording,
     Rounds,
     cost_path,
     cross_validate,
@@ -101,6 +102,11 @@ def results():
     yield "operating points", lambda: cost_path(X, y).roc(X, y)
     yield "intervals", lambda: held_out_machines(problem("regression"))
     yield "trace", lambda: solve(problem("two"), trace=True).trace
+    yield "derivative", lambda: solve(problem("two"), stop=KKTGap(1e-9)).derivative("C")
+    yield "derivative at a kink", lambda: solve(PARTED, stop=KKTGap(1e-12)).derivative("C")
+    yield "new recording", lambda: Recording(problem("two"))
+    yield "recording", ended_recording
+    yield "recorded state", lambda: ended_recording().at(2)
     yield "rounds", lambda: Rounds(problem("two"))
     yield "state", ended_state
     yield "matrix", lambda: problem("two").gram
@@ -109,6 +115,17 @@ def results():
     yield "data", lambda: load("heart")
     yield "data without labels", lambda: Dataset("no labels", X, None)
     yield "table", lambda: Grid(("set", *map(str, range(30))), (("heart", *["1,234,567"] * 30),))
+
+
+# the box of both is where the hard margin is: α grows with C below, and stands above
+PARTED = DualProblem.classification(np.array([[0.0], [2.0]]), [-1, 1], kernel="linear", C=0.5)
+
+
+def ended_recording():
+    """Return the recording of a whole solve."""
+    recording = Recording(problem("two"))
+    assert len([*recording]) > 2
+    return recording
 
 
 def ended_state():

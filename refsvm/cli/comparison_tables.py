@@ -57,12 +57,12 @@ def repetition_table(
     problems: list[dict[str, Any]], repeats: int, rows: list[dict[str, Any]], wide: bool = False
 ) -> None:
     """Print the problems, and means over the orders of their examples."""
-    title = f"Means ± standard deviations over {repeats} order{'' if repeats == 1 else 's'} of the examples"
+    title = "" if repeats == 1 else f"Means ± standard deviations over {repeats} orders of the examples"
     console = tables.screen()
     if console.is_terminal and not wide:
         for problem in problems:
             tell(console, tables.heading(problem))
-        tell(console, "" if repeats == 1 else title)
+        tell(console, title)
         _narrow_table(console, rows)
         tell(console, f"{fewest_steps(rows)} --wide: all columns.")
         return

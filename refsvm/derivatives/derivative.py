@@ -13,6 +13,7 @@ from refsvm.derivatives.optimum import Optimum
 from refsvm.derivatives.parameters import Rates, examples_of, rates_of
 from refsvm.kernels.checked import cross_values
 from refsvm.result import Solution
+from refsvm.summary import Shown, Summary
 
 SAME: Final = 1e-7
 """Part of the largest rate by which both one-sided derivatives may differ for one."""
@@ -63,8 +64,8 @@ class OneSided:
         return np.asarray(result)
 
 
-@dataclass(frozen=True, eq=False)
-class Derivative:
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivative(Shown):
     """The derivative of the optimum by a parameter θ.
 
     Between two events of its sets the optimum is a smooth function of the parameters. At an event it has a kink: `left`
@@ -86,12 +87,23 @@ class Derivative:
     """
 
     name: str
-    left: OneSided = field(repr=False)
-    right: OneSided = field(repr=False)
+    left: OneSided
+    right: OneSided
     events: np.ndarray
     dependent: np.ndarray
     condition: float
-    least_norm: bool = field(repr=False)
+    least_norm: bool
+
+    def _summary(self) -> Summary:
+        rates = dict.fromkeys(f"{side.intercept:.6g}" for side in (self.left, self.right))
+        smooth = "smooth" if self.is_two_sided else "a kink"
+        told = {
+            "db": " | ".join(rates), "at an event": f"{len(self.events):,}", "dependent": f"{len(self.dependent):,}",
+            "condition": f"{self.condition:.1e}",
+        }  # fmt: skip
+        return Summary(
+            f"by {self.name}, {smooth} here: db {told['db']}, condition {told['condition']}", pairs=told
+        )
 
     @property
     def is_two_sided(self) -> bool:

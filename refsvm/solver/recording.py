@@ -23,6 +23,7 @@ from refsvm.solver.validated import validated
 from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule, validated_code
+from refsvm.summary import Shown, Summary, short
 
 LIMIT: Final = 20_000
 """Maximum number of steps that are kept by default."""
@@ -74,8 +75,8 @@ class RecordedStep:
     moved: int
 
 
-@dataclass(frozen=True, eq=False)
-class RecordedState:
+@dataclass(frozen=True, eq=False, repr=False)
+class RecordedState(Shown):
     """The state after some steps, with names as those of `Solution`.
 
     Attributes
@@ -102,8 +103,19 @@ class RecordedState:
     kernel_rows: int
     next: RecordedStep | None
 
+    def _summary(self) -> Summary:
+        told = {
+            "objective": f"{self.objective:.6g}", "KKT gap": f"{self.gap:.1e}",
+            "next pair": "none" if self.next is None else f"({self.next.i}, {self.next.j})",
+        }  # fmt: skip
+        return Summary(
+            f"after {self.iteration:,} steps: "
+            + ", ".join(f"{name} {value}" for name, value in told.items()),
+            pairs=told,
+        )
 
-class Recording:
+
+class Recording(Shown):
     """The states of one solve by any rules; each rule is asked once for each step, however often a state is looked at.
 
     Steps are taken when a state is asked for, one more than that, because a state is shown with its next step. They
@@ -169,6 +181,20 @@ class Recording:
         rows = row_store(problem, self.rules, positive_or_inf("cache_mb", cache_mb))
         self._state = self.rules.begin(problem, starting_point(problem, start), rows)
         self._loop = steps(self._state, *validated(*self.rules))
+
+    def _summary(self) -> Summary:
+        steps, ended = max(0, len(self.states) - 1), "not ended"
+        if self.status is not None:
+            ended = self.status.name
+        elif self.error is not None:
+            ended = type(self.error).__name__
+        told = {"steps so far": f"{steps:,}", "ended": ended} | {
+            name: short(rule) for name, rule in zip(("selector", "step", "stop"), self.rules, strict=True)
+        }
+        return Summary(
+            f"{steps:,} steps so far, {ended}; {type(self.rules.selector).__name__}, {type(self.rules.step).__name__}",
+            pairs=told,
+        )
 
     def at(self, iteration: int) -> RecordedState:
         """Return the state after this many steps, which are taken unless they have been already.
