@@ -37,7 +37,7 @@ extensions = [
     "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
     "kit",  # plans of lectures, slides and exercises, made from the chapters
-    "papers",  # years of papers lead to the bibliography
+    "bibliography",  # years of papers lead to the bibliography
     "apparatus",  # terms and symbols are linked at first use; an index of the book
     "sphinxcontrib.bibtex",  # the bibliography
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network

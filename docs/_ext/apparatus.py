@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from bibliography import named, papers, plain
 from docutils import nodes
-from papers import named, papers, plain
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 

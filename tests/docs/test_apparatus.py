@@ -20,8 +20,8 @@ for library in ("sphinx", "sphinx_gallery", "numba", "sklearn", "typer"):
 sys.path.insert(0, str(DOCS / "_ext"))
 try:
     import apparatus
+    import bibliography
     import front
-    import papers
     import rules
 finally:
     sys.path.pop(0)
@@ -64,7 +64,7 @@ def stands_in(term, text):
     ],
 )  # fmt: skip
 def test_which_paper_a_year_belongs_to(text, keys):
-    assert [key for _, key in papers.named(text)] == keys
+    assert [key for _, key in bibliography.named(text)] == keys
 
 
 def test_every_paper_that_is_named_has_its_entry_and_every_entry_is_named():
@@ -75,18 +75,18 @@ def test_every_paper_that_is_named_has_its_entry_and_every_entry_is_named():
     missing, seen = [], set()
     for name, text in texts:
         for part in paragraphs(text):
-            found = dict(papers.named(part))
+            found = dict(bibliography.named(part))
             seen |= set(found.values())
             missing += [(name, part) for year in re.finditer(number, part) if year.start() not in found]
     pages = [*DOCS.glob("*.md"), *DOCS.glob("papers/*.md"), DOCS / "citing.md"]
     for text in [*(page.read_text(encoding="utf-8") for page in pages), *(text for _, text in docstrings())]:
-        seen |= {key for part in paragraphs(text) for _, key in papers.named(part)}
+        seen |= {key for part in paragraphs(text) for _, key in bibliography.named(part)}
     assert missing == []
-    assert set(papers.papers()) - seen == set()
+    assert set(bibliography.papers()) - seen == set()
 
 
 def test_surnames_keep_their_accents():
-    shown = {key: paper.shown for key, paper in papers.papers().items()}
+    shown = {key: paper.shown for key, paper in bibliography.papers().items()}
     assert [shown[key] for key in ("scholkopf2000", "torres2021", "bjorck1996", "demsar2006", "fan2005")] == [
         "Schölkopf", "Torres-Barrán", "Björck", "Demšar", "Fan",
     ]  # fmt: skip
@@ -95,7 +95,7 @@ def test_surnames_keep_their_accents():
 def test_every_entry_that_is_printed_is_there():
     printed = re.findall(r"```\{bibtex\} (.*)", (DOCS / "citing.md").read_text(encoding="utf-8"))
     assert len(printed) > 10
-    assert {key for line in printed for key in line.split()} <= set(papers.papers())
+    assert {key for line in printed for key in line.split()} <= set(bibliography.papers())
 
 
 def test_a_term_stands_in_the_chapters_that_its_definition_names():
@@ -189,3 +189,10 @@ def test_the_picture_of_the_first_page_is_that_of_a_run():
     words = [f"after {steps} step{'s' * (steps > 1)}" for steps in front.moments()]
     assert re.findall(r"after \d+ steps?", text) == words
     assert text.count("<circle") + text.count('class="positive"') == 3 * front.OPTIONS.n
+
+
+def test_no_extension_has_the_name_of_a_module_of_the_benchmarks():
+    """Both folders are put on the path by tests of one process: the first to be imported would hide the other."""
+    others = {file.stem for file in (ROOT / "benchmarks").iterdir() if file.suffix in ("", ".py")}
+    assert "papers" in others
+    assert {file.stem for file in (DOCS / "_ext").glob("*.py")} & others == set()
