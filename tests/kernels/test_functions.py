@@ -169,6 +169,17 @@ def test_float32_rows_refuse_what_they_cannot_hold_and_float64_rows_take_it():
         gram.block(rows, out=np.empty((2, 4), np.float32))
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("asked", [(np.arange(2),), (np.arange(2), np.arange(3)), (np.arange(4),)])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_values_that_overflow_are_refused_whatever_part_is_asked_for(asked, is_sparse):
+    X = np.full((4, 1), 1e60)
+    if is_sparse:
+        X = pytest.importorskip("scipy.sparse").csr_matrix(X)
+    with pytest.raises(ValueError, match="beyond what can be computed with"):
+        Gram(Polynomial(degree=3, gamma=1.0), X).block(*asked)
+
+
 @pytest.mark.parametrize("coef0", [-1.0, 0.0, 1.0])
 def test_a_polynomial_is_a_kernel_unless_it_takes_something_off(coef0):
     """(x·z − 1)² of x = 0 and x = 1 has the values 1, 1, 0: the determinant is −1."""

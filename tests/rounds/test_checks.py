@@ -265,6 +265,7 @@ def test_an_eigenvalue_below_0_is_relative_to_the_largest_kernel_value(below, is
     said = [str(each.message) for each in recwarn]
     assert ["not positive semi-definite" in each for each in said] == [True] * (not is_convex)
     assert all(repr([*checks[1:], ball]) in each for each in said)
+    assert [each.filename for each in recwarn] == [__file__] * (not is_convex)  # the line of the caller
 
 
 def test_what_needs_no_such_kernel_is_used_without_a_word():
