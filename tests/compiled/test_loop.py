@@ -27,7 +27,7 @@ from refsvm.solver.loop import steps
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
-from ..settings import needs_jit
+from ..settings import needs_jit, needs_same_bits
 
 numba = pytest.importorskip("numba")
 csr_array = pytest.importorskip("scipy.sparse").csr_array
@@ -182,6 +182,7 @@ def problems_of_rows():
 
 
 @needs_jit
+@needs_same_bits
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("capacity", [7, 40, 200])
 def test_missing_rows_are_made_without_leaving_the_loop(capacity, dtype, monkeypatch):

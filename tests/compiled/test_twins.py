@@ -22,7 +22,7 @@ from refsvm.kernels import Gram
 from refsvm.testing import Case, check_engines, check_strategy, first_difference, smallest_cache_mb
 
 from ..catalogue import PROBLEMS, SELECTORS, STEPS, STOPS, combinations
-from ..settings import INTERPRETED
+from ..settings import INTERPRETED, needs_same_bits
 
 numba = pytest.importorskip("numba")
 
@@ -129,6 +129,7 @@ def test_a_matrix_that_must_not_be_written_to(n, shrinking):
     check_engines(Case("read-only", problem, (SecondOrder(), NewtonStep(), KKTGap())), shrinking=shrinking)
 
 
+@needs_same_bits
 def test_sparse_rows_and_callables_reach_both_engines_alike():
     sparse = pytest.importorskip("scipy.sparse")
     rng = np.random.default_rng(0)
