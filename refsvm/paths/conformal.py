@@ -35,6 +35,9 @@ TIED: Final = 1e-7
 """Scores that differ by less, in units of the range of the targets, are equal: those of the free variables are all ε,
 and the walk has found them to about 10⁻⁹."""
 
+AT_BOUND: Final = 1e-13
+"""How near its bound a variable counts as at it, in units of the largest |α|: as near as the rounding of a walk."""
+
 
 class Examples(NamedTuple):
     """The data of all walks: K, y, C and the copies of the n examples, C of the new one, ε."""
@@ -228,7 +231,9 @@ def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     The middle is the same whichever example is the new one, on which the guarantee rests.
     """
     alpha = one[1]
-    rises, falls = alpha < walk.problem.upper, alpha > walk.problem.lower
+    # LAPACK may leave an α that reached its bound a rounding short of it
+    short = AT_BOUND * float(np.abs(alpha).max())
+    rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
     # of two copies on the elbow both may have reached their bound, while the elbow is not empty
     if (rises & falls).any() or not np.array_equal(alpha, other[1]):
         return []
