@@ -6,7 +6,7 @@ Validation and tags are scikit-learn's own; `SVC`, `SVR` and `OneClassSVM` diffe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass
 from functools import wraps
@@ -175,14 +175,14 @@ class KernelMachine(KernelEstimator):
     """Base of the estimators that train once: checks the arguments, and stores itself in plain types."""
 
     tol: Any = 1e-3
-    gamma: str | float = "scale"
+    gamma: str | float | Sequence[float] | np.ndarray = "scale"
     cache_dtype: str = "auto"
     time_limit: float | None = None
     warm_start: bool = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
         "tol": [*KernelEstimator._parameter_constraints["tol"], StoppingRule],
-        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="left"), "array-like"],
         "cache_dtype": [StrOptions({"auto", "float64", "float32"})],
         "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
         "warm_start": ["boolean"],

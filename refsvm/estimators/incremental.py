@@ -22,7 +22,7 @@ from refsvm.guards.kernel_values import noisy
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.gram import Gram
 from refsvm.kernels.growing import GrowingMatrix
-from refsvm.kernels.names import is_precomputed, parameters_named
+from refsvm.kernels.names import is_precomputed, of_features, parameters_named
 from refsvm.kernels.origin import around
 from refsvm.kernels.precision import decision_noise
 from refsvm.kernels.rows import megabytes
@@ -176,7 +176,10 @@ class Incremental(KernelMachine):
         kernel, weights = self.kernel, {"class_weight": getattr(self, "class_weight", None)}
         if not isinstance(kernel, str):
             return {"kernel": None, **weights}
-        return {name: getattr(self, name) for name in ("kernel", *parameters_named(kernel))} | weights
+        named = {name: getattr(self, name) for name in ("kernel", *parameters_named(kernel))}
+        if "gamma" in named:
+            named["gamma"] = of_features(named["gamma"], kernel)
+        return named | weights
 
     def _go_on(self) -> None:
         """Refuse to go on with the held examples under another kernel, or where they are the columns of X."""

@@ -63,10 +63,10 @@ class SVC(ClassifierMixin, Incremental):
         sample weight.
     kernel : str, kernel object or callable, default "rbf"
         "linear", "poly", "rbf", "sigmoid", "precomputed"; a kernel such as ``RBF(gamma=0.5)``, which brings its own
-        parameters, of ``RBF(gamma=[0.5, 0.1])`` one for each feature; or ``k(X, Z) -> (m, n)`` on blocks of examples
-        of any kind.
-    gamma : {"scale", "auto"} or float, default "scale"
-        γ ≥ 0 of "rbf", "poly" and "sigmoid": 1/(d · variance of X), 1/d, or the value; the variance heeds weights.
+        parameters; or ``k(X, Z) -> (m, n)`` on blocks of examples of any kind.
+    gamma : {"scale", "auto"}, float or array-like of shape (d,), default "scale"
+        γ ≥ 0 of "rbf", "poly" and "sigmoid": 1/(d · variance of X), 1/d, or the value; the variance heeds weights. Of
+        "rbf" also one γ for each feature, with which the kernel is exp(−Σⱼ γⱼ(xⱼ − zⱼ)²).
     degree, coef0 : int and float, default 3 and 0.0
         d of "poly", and c of "poly" and "sigmoid".
     tol : float or StoppingRule, default 1e-3

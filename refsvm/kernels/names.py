@@ -28,7 +28,7 @@ class Named(NamedTuple):
     """A kernel by its name, with the parameters of `refsvm.SVC`; γ may be that of data that are not known yet."""
 
     name: str = "rbf"
-    gamma: str | float = "scale"
+    gamma: str | float | tuple[float, ...] = "scale"
     degree: int = 3
     coef0: float = 0.0
 
@@ -50,7 +50,7 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
     ------
     ValueError
         If the name is not known, a parameter is out of range, or a kernel that brings its own parameters is given
-        others.
+        others; if another kernel than "rbf" is given one γ for each feature.
 
     Examples
     --------
@@ -58,6 +58,7 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
     >>> asked("poly", degree=2), asked("rbf")
     (Named(name='poly', gamma='scale', degree=2, coef0=0.0), None)
     """
+    gamma = of_features(gamma, "rbf" if kernel is None else kernel)
     given: Any = Named("rbf" if kernel is None else kernel, gamma, degree, coef0)
     if not isinstance(given.name, str):
         if given[1:] != DEFAULT[1:]:
@@ -74,16 +75,47 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
     if isinstance(gamma, str) and gamma not in ("scale", "auto"):
         near = hint(gamma.lower(), ("scale", "auto"), 'give "scale", "auto" or a number.')
         raise ValueError(f"gamma={gamma!r} is unknown; {near}")
-    if not isinstance(gamma, str):
+    if not isinstance(gamma, str | tuple):
         not_negative("gamma", gamma)
     return None if given == DEFAULT else given
+
+
+def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
+    """Return one γ for each feature as a tuple of floats, and any other γ as it is.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"}, float or array-like of shape (d,)
+    kernel : str or object
+        "rbf" takes one γ for each feature; a kernel that is an object has its own.
+
+    Raises
+    ------
+    ValueError
+        If an entry is negative or no number, or the kernel of this name takes one γ alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.kernels.names import of_features
+    >>> of_features(np.array([0.5, 2.0])), of_features(0.5), of_features("scale")
+    ((0.5, 2.0), 0.5, 'scale')
+    """
+    if isinstance(gamma, str | bytes) or not np.iterable(gamma):
+        return gamma
+    if isinstance(kernel, str) and kernel != "rbf":
+        raise ValueError(
+            f"gamma has {len(np.ravel(gamma))} entries, and kernel={kernel!r} takes one number; one gamma for each "
+            'feature is for kernel="rbf".'
+        )
+    return functions.RBF(gamma).gamma
 
 
 def kernel_called(
     kernel: Any,
     X: Any,
     *,
-    gamma: str | float = "scale",
+    gamma: Any = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     weights: np.ndarray | None = None,
@@ -98,8 +130,8 @@ def kernel_called(
         A key of `KERNELS`, or a kernel that brings its own parameters.
     X : ndarray or CSR of shape (n, d)
         The data, for γ.
-    gamma : {"scale", "auto"} or float
-        See `gamma_on`.
+    gamma : {"scale", "auto"}, float or array-like of shape (d,)
+        See `gamma_on` and `of_features`.
     degree : int
     coef0 : float
     weights : ndarray of shape (n,), optional
@@ -122,7 +154,8 @@ def kernel_called(
     known = parameters_named(kernel)
     given: dict[str, Any] = {"degree": int(degree), "coef0": float(coef0)}
     if "gamma" in known:
-        given["gamma"] = gamma_on(X, gamma, weights)
+        gamma = of_features(gamma, kernel)
+        given["gamma"] = gamma if isinstance(gamma, tuple) else gamma_on(X, gamma, weights)
     return KERNELS[kernel](**{name: given[name] for name in known})
 
 

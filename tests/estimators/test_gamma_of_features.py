@@ -1,0 +1,148 @@
+"""gamma=[γ₁, …] of the estimators: one γ for each feature, of the kernel "rbf"."""
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+from refsvm import RBF, SVC, SVR, OneClassSVM, cross_validate, leave_one_out
+from refsvm.kernels.names import asked, kernel_called, of_features
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+Y = np.where(X[:, 0] + 0.5 * X[:, 1] > 0.0, 1, -1)
+GAMMAS = [0.5, 0.25, 0.0]
+ESTIMATORS = [SVC, SVR, OneClassSVM]
+FORMS = [list, tuple, np.array, lambda each: np.array(each)[::1].astype(object)]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("form", FORMS, ids=["list", "tuple", "array", "objects"])
+def test_a_gamma_of_each_feature_is_the_kernel_with_these_gammas(estimator, form):
+    model, by_object = estimator(gamma=form(GAMMAS)).fit(X, Y), estimator(kernel=RBF(GAMMAS)).fit(X, Y)
+    assert model.kernel_ == RBF(GAMMAS)
+    np.testing.assert_array_equal(model.decision_function(X) if estimator is not SVR else model.predict(X),
+                                  by_object.decision_function(X) if estimator is not SVR else by_object.predict(X))  # fmt: skip
+    assert not np.array_equal(model.dual_coef_, estimator(gamma=0.25).fit(X, Y).dual_coef_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_features_are_scaled_by_the_roots(estimator):
+    scaled = estimator(gamma=1.0, tol=1e-10).fit(X * np.sqrt(GAMMAS), Y)
+    model = estimator(gamma=GAMMAS, tol=1e-10).fit(sparse.csr_matrix(X), Y)
+    np.testing.assert_allclose(
+        model.predict(sparse.csr_matrix(X)), scaled.predict(X * np.sqrt(GAMMAS)), atol=1e-8
+    )
+
+
+def test_several_classes():
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    model, by_object = SVC(gamma=GAMMAS).fit(X, labels), SVC(kernel=RBF(GAMMAS)).fit(X, labels)
+    np.testing.assert_array_equal(model.decision_function(X), by_object.decision_function(X))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_parameters_copies_pickles_and_repr(estimator):
+    given = np.array(GAMMAS)
+    model = estimator(gamma=given)
+    assert model.get_params()["gamma"] is given
+    assert "gamma=array([0.5 , 0.25, 0.  ])" in repr(model)
+    model.fit(X, Y)
+    for other in (clone(model).fit(X, Y), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.gamma, given)
+        assert other.kernel_ == model.kernel_
+        np.testing.assert_array_equal(other.predict(X), model.predict(X))
+    np.testing.assert_array_equal(given, GAMMAS)
+    assert model.set_params(gamma=0.5).fit(X, Y).kernel_ == RBF(0.5)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_later_change_of_the_array_does_not_reach_the_fitted_model(estimator):
+    given = np.array(GAMMAS)
+    model = estimator(gamma=given).fit(X, Y)
+    before = model.predict(X)
+    given[:] = 9.0
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("gamma", "more", "sentence"),
+    [
+        ([0.5, 0.25], {}, "gamma has 2 entries, but X has 3 features; give one number for each feature."),
+        ([0.5, -0.25, 1.0], {}, "gamma=[0.5, -0.25, 1.0] should hold a number for each feature, none negative."),
+        ([], {}, "gamma=[] should hold a number for each feature, none negative."),
+        ([0.5, np.nan, 1.0], {}, "gamma contains NaN or infinity"),
+        ([[0.5, 0.25, 1.0]], {}, "gamma has shape (1, 3)"),
+        (["a", "b", "c"], {}, "gamma"),
+        ({0: 0.5}, {}, "gamma={0: 0.5} is not a number"),
+        (GAMMAS, {"kernel": "poly"}, "gamma has 3 entries, and kernel='poly' takes one number"),
+        (GAMMAS, {"kernel": "sigmoid"}, "gamma has 3 entries, and kernel='sigmoid' takes one number"),
+    ],
+)  # fmt: skip
+def test_what_is_no_gamma_of_each_feature_is_refused(estimator, gamma, more, sentence):
+    model = estimator(gamma=gamma, **more)
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        model.fit(X, Y)
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_a_kernel_without_gamma_leaves_it_alone():
+    assert SVC(kernel="linear", gamma=GAMMAS).fit(X, Y).score(X, Y) > 0.9
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_examples_come_and_go(estimator):
+    model = estimator(gamma=np.array(GAMMAS), tol=1e-10).partial_fit(X[:30], Y[:30])
+    model.partial_fit(X[30:], Y[30:]).forget([0])
+    whole = estimator(gamma=GAMMAS, tol=1e-10).fit(X[1:], Y[1:])
+    np.testing.assert_allclose(model.predict(X), whole.predict(X), atol=1e-8)
+    with pytest.raises(ValueError, match="gamma="):
+        model.set_params(gamma=[0.5, 0.25, 0.1]).partial_fit(X[:1], Y[:1])
+
+
+def test_functions_take_the_model():
+    by_name = leave_one_out(SVC(gamma=np.array(GAMMAS)), X, Y)
+    np.testing.assert_array_equal(by_name.predictions, leave_one_out(X, Y, kernel=RBF(GAMMAS)).predictions)
+    found = cross_validate(SVR(gamma=GAMMAS), X, X[:, 0], folds=5)
+    expected = cross_validate(X, X[:, 0], kernel=RBF(GAMMAS), epsilon=0.1, folds=5)
+    np.testing.assert_array_equal(found.predictions, expected.predictions)
+
+
+def test_a_grid_of_gammas():
+    grid = GridSearchCV(SVC(), {"gamma": [0.1, [0.5, 0.0, 0.0], np.array(GAMMAS)]}, cv=3).fit(X, Y)
+    alone = [GridSearchCV(SVC(), {"gamma": [each]}, cv=3).fit(X, Y).best_score_ for each in (0.1, GAMMAS)]
+    np.testing.assert_array_equal(grid.cv_results_["mean_test_score"][[0, 2]], alone)
+
+
+def test_intervals_and_scikit_learn():
+    model = SVR(gamma=GAMMAS, C=10.0).fit(X, X[:, 0])
+    by_object = SVR(kernel=RBF(GAMMAS), C=10.0).fit(X, X[:, 0])
+    np.testing.assert_array_equal(model.predict_interval(X[:3]), by_object.predict_interval(X[:3]))
+    np.testing.assert_allclose(model.to_sklearn().predict(X), model.predict(X), atol=1e-10)
+
+
+def test_names_and_gammas():
+    assert asked("rbf", np.array(GAMMAS)).gamma == tuple(GAMMAS)
+    assert asked("rbf", np.array(GAMMAS)).on(X) == RBF(GAMMAS)
+    assert kernel_called("rbf", X, gamma=GAMMAS) == RBF(GAMMAS)
+    assert of_features(np.float64(0.5)) == 0.5 and of_features("auto") == "auto"
+    with pytest.raises(ValueError, match="takes one number"):
+        asked("poly", GAMMAS)
+    with pytest.raises(ValueError, match="brings its own parameters"):
+        asked(RBF(0.5), GAMMAS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_check_estimator_is_unaffected(estimator):
+    check_estimator(estimator())
