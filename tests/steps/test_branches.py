@@ -202,6 +202,27 @@ def test_of_several_plans_the_best(sets, best, K, G, engine):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 1.0, 2.0**20])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_of_three_plans_is_that_of_the_greatest_gain(seed, unit, engine):
+    """In any unit of α; steps shorter and longer than what is left of the slope after them, up and down."""
+    rng, sets = np.random.default_rng(seed), [[2, 3], [4, 5], [0, 6]]
+    K, G = 10.0 ** rng.uniform(-1.0, 1.0, 7), rng.normal(size=7)
+    root = rng.normal(size=(7, 7))
+    K = np.diag(K) + 0.2 * root @ root.T
+    box = np.full(7, -99.0 * unit), np.full(7, 99.0 * unit)
+    K /= unit
+    plans = [planned(K, G, (0, 1), each, np.zeros(7), *box) for each in sets]
+    gains = [gain for _, gain in plans]
+    assert sorted(gains)[2] > 1.01 * sorted(gains)[1]
+    mu, left = length(
+        engine, PlanningAheadStep(history=3), 0, 1, K, G, 0.0, *box, last_free=1, working_sets=sets,
+        curvatures=[K[k, k] + K[m, m] - 2.0 * K[k, m] for k, m in sets],
+    )  # fmt: skip
+    assert mu == pytest.approx(plans[int(np.argmax(gains))][0], rel=1e-9)
+    assert left == sets
+
+
 def conjugate(K, G, i, j, delta, alpha, lower, upper):
     """(μ, κ) with μ(eᵢ − eⱼ) + κΔ the best inside the box of those in the direction p, pᵀKΔ = 0; and p."""
     K, d = np.asarray(K), np.eye(len(G))[i] - np.eye(len(G))[j]

@@ -395,6 +395,36 @@ def test_the_best_intercept_takes_as_many_tangents_in_any_unit(unit, monkeypatch
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("examples", [2, 9, 200])
+@pytest.mark.parametrize("width", [1e-3, 1.0, 1e3])
+def test_the_last_tangent_is_where_the_others_predict_the_value(examples, width, monkeypatch):
+    """There is no tangent after the one that says what was predicted, and none before says that."""
+    rng = np.random.default_rng(examples)
+    for _ in range(20):
+        G, y = width * rng.normal(size=examples), np.where(np.arange(examples) % 2, 1.0, -1.0)
+        C = rng.uniform(0.1, 3.0, examples)
+        lower, upper = np.where(y < 0, -C, 0.0), np.where(y > 0, C, 0.0)
+        low, high = float(G.min()) - width, float(G.max()) + width
+        asked = []
+
+        def counted(G, lower, upper, b, asked=asked):
+            asked.append((b, *tangent(G, lower, upper, b)))
+            return asked[-1][1:]
+
+        monkeypatch.setattr(loo_duality_gap, "tangent", counted)
+        _, value = best_intercept(G, lower, upper, low, high)
+        assert value == pytest.approx(min(tangent(G, lower, upper, each)[0] for each in G), rel=1e-11)
+        (a, left, s), (c, right, r) = asked[:2]
+        for at, found, slope in asked[2:]:
+            assert (
+                found - max(left + s * (at - a), right + r * (at - c)) > 1e-13 * found or at == asked[-1][0]
+            )
+            if slope < 0.0:
+                a, left, s = at, found, slope
+            else:
+                c, right, r = at, found, slope
+
+
 def test_a_rule_knows_the_solution_it_is_given():
     rule = BallRule().with_reference(SOLVED)
     assert rule.solved is SOLVED

@@ -14,7 +14,7 @@ from refsvm.engine.limits import Deadline
 from refsvm.kernels import Gram
 from refsvm.trackers import backup, hastie
 from refsvm.trackers.base import PathTracker, points_of
-from refsvm.walk.breakpoint import LinePoint
+from refsvm.walk.breakpoint import Breakpoint, LinePoint
 from refsvm.walk.state import PathState
 from refsvm.walk.walk import FREE
 
@@ -126,3 +126,48 @@ def test_the_last_point_of_a_path_is_at_the_end_of_the_line(at, is_whole, unit):
     else:
         with pytest.raises(RuntimeError, match=r"the path goes from 3(e.*)? to .*, not from 3(e.*)? to 1"):
             next(points)
+
+
+@dataclass(frozen=True)
+class Given(PathTracker):
+    """Its path is one point, with this α and this intercept."""
+
+    alpha: tuple[float, ...]
+    intercept: float
+    along_c: bool
+
+    def follow(self, walk, end):
+        kind = Breakpoint if self.along_c else LinePoint
+        yield kind(1.0, np.array(self.alpha), self.intercept, "end", (), 0)
+
+
+@pytest.mark.parametrize("along_c", [True, False])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 1, 2, "intercept", None])
+def test_a_point_of_a_users_path_is_of_finite_numbers(place, bad, along_c):
+    """Each α and the intercept, along 1/C and along another line; points of finite numbers pass."""
+    alpha = [bad if place == each else 0.5 for each in range(3)]
+    tracker = Given(tuple(alpha), bad if place == "intercept" else 0.25, along_c)
+    walk = SimpleNamespace(t=3.0, status=None, along=SimpleNamespace(is_c_path=along_c))
+    points = points_of(tracker, walk, 1.0)
+    if place is None:
+        assert [point.intercept for point in points] == [0.25]
+    else:
+        with pytest.raises(RuntimeError, match="yielded a breakpoint whose α or intercept is not finite"):
+            next(points)
+
+
+@pytest.mark.parametrize("n", [1, 199, 200, 201, 1000])
+def test_smo_of_a_path_takes_a_hundred_steps_for_each_example_or_twenty_thousand(n, monkeypatch):
+    asked = []
+
+    def stub(problem, **options):
+        asked.append(options["max_iter"])
+        return SimpleNamespace(status=Status.CONVERGED)
+
+    monkeypatch.setattr(backup, "solve", stub)
+    walk = SimpleNamespace(
+        rounding=lambda: 0.0, deadline=Deadline(), side=[0] * n, engine="numpy", status=None
+    )
+    assert backup.solved(walk, None, KKTGap()) is not None
+    assert asked == [max(20_000, 100 * n)]

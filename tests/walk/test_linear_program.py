@@ -9,7 +9,7 @@ pytest.importorskip("scipy")
 
 from scipy.optimize import linprog
 
-from refsvm.walk.linear_program import longest_fall
+from refsvm.walk.linear_program import longest_fall, most_before_crossing
 
 
 @pytest.mark.parametrize("limit", [10.0, 0.4])
@@ -58,3 +58,48 @@ def test_the_unit_of_the_box_changes_no_bit():
     for unit in (2.0**-30, 2.0**21):
         wider, others = longest_fall(rate, unit * gap, null, unit * 10.0)
         assert (wider, others.tolist()) == (unit * t, (unit * beta).tolist())
+
+
+class Counted(np.ndarray):
+    """Numbers that say how often the largest of them was looked for."""
+
+    asked = 0
+
+    def argmax(self, *arguments, **named):
+        Counted.asked += 1
+        return super().argmax(*arguments, **named)
+
+
+def rounds(*program, limit):
+    """The answer, and in how many rounds it is found."""
+    Counted.asked = 0
+    least, *others = map(np.array, program)
+    return most_before_crossing(least.view(Counted), *others, limit=limit), Counted.asked
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rounds_end_where_nothing_falls_any_more(seed):
+    """Programs of all kinds of rooms: one round for each piece that is met, and one that sees no more fall."""
+    rng, m = np.random.default_rng(seed), 12
+    least, most = -rng.uniform(0.0, 1.0, m), rng.uniform(0.0, 1.0, m)
+    slopes = rng.normal(size=(2, m))
+    if seed % 4 == 3:  # all of them meet at 0.7, where rounding decides which of two is above
+        slopes[0], slopes[1] = np.abs(slopes[0]) + 0.1, -np.abs(slopes[1]) - 0.1
+        least, most = -0.7 * slopes[0], -0.7 * slopes[1]
+    (t, lowest, highest), number = rounds(least, slopes[0], most, slopes[1], limit=10.0)
+    best = linprog(
+        [-1.0, 0.0], np.block([[slopes[0][:, None], -np.ones((m, 1))], [-slopes[1][:, None], np.ones((m, 1))]]),
+        np.append(-least, most), bounds=[(0.0, 10.0), (None, None)],
+    )  # fmt: skip
+    assert t == pytest.approx(best.x[0], rel=1e-9)
+    assert lowest <= highest + 1e-12 or t == 10.0
+    assert number <= 8
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 3e7])
+def test_no_round_follows_one_that_has_come_to_0(scale):
+    """A room that is closed at 0 already, and one that never shrinks."""
+    cross = rounds([scale], [1.0], [-scale], [-1.0], limit=5.0)
+    assert cross == ((0.0, scale, -scale), 1)
+    stays = rounds([scale], [1.0], [-scale], [1.0], limit=5.0)
+    assert stays == ((0.0, scale, -scale), 1)

@@ -11,7 +11,9 @@ import pytest
 from refsvm import DualProblem, Precomputed
 from refsvm.engine.limits import Deadline
 from refsvm.kernels import Gram
-from refsvm.walk.elbow import correct
+from refsvm.walk.algebra import elbow_matrix
+from refsvm.walk.bordered import Bordered, inverse_of
+from refsvm.walk.elbow import correct, noise_of, particular_direction
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import LOADING, PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE, TIED, Line, Walk
@@ -213,3 +215,53 @@ def test_where_all_boxes_are_empty_nothing_is_off_balance(is_c_path):
     assert walk.unbalanced() == 0.0
     walk.variables.alpha[0] = 1e-3
     assert walk.unbalanced() == pytest.approx(1.0 if is_c_path else 1e297)
+
+
+def on_one_elbow(unit: float) -> PathState:
+    """Four examples, all of them on the elbow, and a kernel in this unit."""
+    root = np.random.default_rng(8).normal(size=(4, 4))
+    K, y = unit * (root @ root.T + np.eye(4)), np.array([1.0, -1.0, 1.0, -1.0])
+    walk = PathState(DualProblem.classification(K, y, kernel=Precomputed(), C=1.0), K, "numpy")
+    walk.place(1.0, np.zeros(4), 0.0, "start")
+    walk.assign(np.full(4, FREE, dtype=np.int8), "by hand")
+    walk.system = Bordered(inverse_of(K), 1e-9 * unit)
+    walk.system.solve(walk.right)
+    return walk
+
+
+def left_over(walk: PathState, db: float) -> np.ndarray:
+    """Of each equation of the elbow what db and d leave, the sum in the unit of the others."""
+    left = walk.right - elbow_matrix(walk) @ np.append(db, walk.variables.d[walk.members])
+    return np.abs(left) * np.append(walk.largest, np.ones(4))
+
+
+@pytest.mark.parametrize("unit", [2.0**-30, 1.0, 2.0**30])
+@pytest.mark.parametrize("size", [1e-9, 1e-6, 1e-3, 1.0])
+@pytest.mark.parametrize("equation", range(5))
+def test_a_direction_leaves_nothing_of_any_equation_of_the_elbow(equation, size, unit):
+    """One equation alone is off, each in turn: the inverse is applied to what is left."""
+    walk = on_one_elbow(unit)
+    off = np.zeros(5)
+    off[equation] = size / (unit if equation == 0 else 1.0)
+    walk.system.x[:5] += walk.system.times(off)
+    assert left_over(walk, walk.direction()).max() > 0.5 * size
+    db, noise = particular_direction(walk, None, 1e-12)
+    assert left_over(walk, db).max() <= noise[1]
+    assert walk.system is not None
+
+
+@pytest.mark.parametrize("column", range(5))
+def test_an_inverse_that_has_worn_out_is_replaced_for_this_elbow(column):
+    """One column of it is another, each in turn, so that what it leaves does not shrink."""
+    walk, asked = on_one_elbow(1.0), []
+    walk.system.values[:5, column] *= -1.0
+    walk.system.solve(walk.right)
+
+    def from_scratch(walk):
+        asked.append(len(walk.members))
+        return lambda right: np.linalg.solve(elbow_matrix(walk), right)
+
+    db, noise = particular_direction(walk, None, 1e-12, from_scratch)
+    assert asked == [4]
+    assert walk.system is None
+    assert left_over(walk, db).max() <= noise[1] == noise_of(walk, 1e-12)[1]
