@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
+from refsvm.problem import DualProblem
 from refsvm.rule import Rule
 from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.recording import Recording
+from refsvm.solver.recording import RecordedState, Recording
 from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
@@ -38,6 +39,23 @@ class Pair(WorkingSetSelector):
                 f"The pair ({self.i}, {self.j}) is none: variables have numbers from 0 to {n - 1}."
             )
         return self.i, self.j
+
+
+def refusal(problem: DualProblem, state: RecordedState, i: int, j: int, tolerance: float) -> str:
+    """Return why αᵢ cannot rise while αⱼ falls, as a sentence; "" if it can and f rises with it."""
+    G, alpha = state.gradient, state.alpha
+    if abs(G[i] - G[j]) <= tolerance:
+        return f"The pair ({i}, {j}) has nothing to gain: its two values of G are equal up to {tolerance:g}."
+    up, down = (i, j) if G[i] > G[j] else (j, i)
+    bounds = {
+        f"α of {up} is at its upper bound": alpha[up] >= problem.upper[up],
+        f"α of {down} is at its lower bound": alpha[down] <= problem.lower[down],
+    }
+    if any(bounds.values()):
+        return f"The pair ({i}, {j}) is blocked: {', and '.join(said for said, is_so in bounds.items() if is_so)}."
+    if up == j:
+        return f"The pair ({i}, {j}) would move backwards, because G of {i} is below G of {j}; ({j}, {i}) can move."
+    return ""
 
 
 def second_rules(given: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rules:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm._checks import whole
-from refsvm.display.runs import Pair, reached, second_rules
+from refsvm.display.runs import Pair, reached, refusal, second_rules
 from refsvm.display.strip import curves, picture, strip
 from refsvm.display.task import NODES, Task
 from refsvm.engine.limits import Deadline, interruptible
@@ -225,7 +225,7 @@ class Stepper:
         Raises
         ------
         ValueError
-            If the pair is none, or cannot move: a variable is at its bound, or nothing is to be gained.
+            If the pair is none, is blocked by a bound, would move backwards, or has nothing to gain.
         """
         one = Recording(
             self.task.problem, selector=Pair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
@@ -233,10 +233,11 @@ class Stepper:
         taken = one.at(0).next
         if one.error is not None:
             raise one.error
-        if taken is None or taken.length == 0.0:
-            raise ValueError(
-                f"The pair ({i}, {j}) cannot move: a variable is at its bound, or nothing is to be gained."
-            )
+        if taken is None:
+            raise ValueError(f"The pair ({i}, {j}) is not asked for: the KKT gap is at most tol.")
+        refused = refusal(self.task.problem, self.now[0], i, j, float(self.rules[0].stop.tolerance))
+        if refused:
+            raise ValueError(refused)
         after = one.at(1).alpha
         self._begin(self.task, [after, *(state.alpha for state in self.now[1:])])
         self._say(f"your pair ({i}, {j}) has moved by {taken.length:.3g}")

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import sys
+from itertools import permutations
 from signal import SIGINT, raise_signal
 
 import numpy as np
@@ -187,7 +188,40 @@ def test_the_reader_moves_a_pair():
     positive = np.flatnonzero(DATA.y > 0)[:2].tolist()
     stepper.reset()
     stepper.receive({"do": "own", "with": positive})
-    assert "cannot move" in stepper.note
+    assert "nothing to gain" in stepper.note
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_pair_of_the_reader_lets_f_rise_forwards_or_is_refused_by_name(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([-1.0, 1.0], 4))
+    C = 10.0 ** rng.uniform(-1.0, 2.0)
+    stepper = Stepper(rng.normal(size=(8, 2)), y, kernel=RBF(0.5), C=C, selector=MostViolatingPair())
+    stepper.step(3)
+    alpha, before, problem = stepper.now[0].alpha, stepper.now[0], stepper.task.problem
+    said = {"blocked": 0, "backwards": 0, "moved": 0}
+    for i, j in permutations(range(8), 2):
+        stepper._begin(stepper.task, [alpha])
+        stepper.receive({"do": "own", "with": [i, j]})
+        kind = next((each for each in said if each in stepper.note), "nothing")
+        said[kind] = said.get(kind, 0) + 1
+        after, room = stepper.now[0].alpha, problem.upper - alpha
+        if kind == "moved":
+            assert after[i] > alpha[i]
+            assert after[j] < alpha[j]
+            assert stepper.now[0].objective > before.objective
+            continue
+        assert np.array_equal(after, alpha)
+        rises, falls = (i, j) if before.gradient[i] > before.gradient[j] else (j, i)
+        if kind == "blocked":
+            assert (f"α of {rises} is at its upper" in stepper.note) == (room[rises] == 0.0)
+            assert (f"α of {falls} is at its lower" in stepper.note) == (alpha[falls] == problem.lower[falls])
+        if kind == "backwards":
+            stepper.receive({"do": "own", "with": [j, i]})
+            assert f"({j}, {i}) has moved" in stepper.note
+    assert said["blocked"] > 0
+    assert said["backwards"] > 0
+    assert said["moved"] > 0
 
 
 class Slip(WorkingSetSelector):

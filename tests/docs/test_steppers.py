@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, KKTGap, PlanningAheadStep, SecondOrder, iterate
+from refsvm import DualProblem, KKTGap, MostViolatingPair, NewtonStep, PlanningAheadStep, SecondOrder, iterate
+from refsvm.solver import Recording
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPTS = DOCS / "_static" / "stepper"
@@ -37,6 +38,23 @@ const walks = wanted.walks.map(([selector, step, C]) => {
   return walk;
 });
 console.log(JSON.stringify(walks));
+"""
+PAIRS = """
+const smo = require(process.argv[1] + "/smo.js"), wanted = JSON.parse(require("fs").readFileSync(0));
+console.log(JSON.stringify(wanted.problems.map(({ K, y, C }) => {
+  const problem = smo.problem(K, y, C);
+  let state = smo.start(problem);
+  for (let k = 0; k < wanted.steps; k++) {
+    state = smo.step(problem, state, smo.choose(problem, state, smo.selectors.mvp, smo.steps.newton, 0));
+  }
+  const pairs = y.flatMap((_, i) => y.map((_, j) => [i, j])).map(([i, j]) => {
+    const m = smo.measure(problem, state, i, j);
+    m.mu = smo.steps.newton(problem, state, m);
+    const after = i === j ? state : smo.step(problem, state, m);
+    return [i, j, smo.refusal(problem, state, i, j, 1e-3), m.mu, Array.from(after.alpha), after.objective];
+  });
+  return { alpha: Array.from(state.alpha), G: Array.from(state.G), objective: state.objective, pairs };
+})));
 """
 FOLLOW = """
 const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(require("fs").readFileSync(0));
@@ -96,6 +114,30 @@ window.addEventListener("load", () => {
   const before = stepper.steps().length;
   press(stepper, "step");
   found.stuck = [stepper.steps().length - before, stepper.querySelector(".stepper-said").textContent];
+  // where every pair is tried, some are blocked, and some would move backwards: "Swap" lets those move
+  set("selector", "mvp");
+  set("step", "newton");
+  press(stepper, "reset");
+  for (let k = 0; k < 30; k++) press(stepper, "step");
+  set("selector", "own");
+  found.refused = { backwards: 0, blocked: 0, swapped: 0, rose: 0 };
+  for (const i of y.keys()) for (const j of y.keys()) {
+    if (i % 3 || i === j) continue;
+    own("i", i);
+    own("j", j);
+    const said = stepper.querySelector(".stepper-said").textContent, step = stepper.querySelector("[data-do=step]");
+    const why = stepper.querySelector("[data-panel=pair] + figcaption").textContent;
+    if (said.includes("is blocked: α of") && why.includes("is blocked") && step.disabled) found.refused.blocked++;
+    if (!said.includes("would move backwards")) continue;
+    found.refused.backwards += step.disabled;
+    press(stepper, "swap");
+    const now = stepper.steps().at(-1);
+    press(stepper, "step");
+    const then = stepper.steps().at(-1);
+    found.refused.swapped += then.sets[0][0] === j && then.sets[0][1] === i;
+    found.refused.rose += then.objective > now.objective;
+    press(stepper, "back");
+  }
   // guess the next pair, once right and once not; the pair is hidden until then
   set("selector", "mvp");
   set("step", "newton");
@@ -264,6 +306,53 @@ def test_the_straight_street_of_the_first_chapters(page):
     assert np.array_equal(names["y"], data.y)
 
 
+def random_problem(page, seed, n=10):
+    """K, y and C of a problem with examples in the plane."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 2)), rng.permutation(np.repeat([-1.0, 1.0], n // 2))
+    return page.gram(X, 10.0 ** rng.uniform(-1, 1)), y, 10.0 ** rng.uniform(-1, 2)
+
+
+class Later(MostViolatingPair):
+    """A pair of the reader, after three steps by the gap."""
+
+    def __init__(self, i, j):
+        self.pair = i, j
+
+    def select(self, state):
+        return self.pair if state.iteration == 3 else super().select(state)
+
+
+@needs_node
+def test_a_pair_of_the_reader_moves_forwards_or_is_refused_by_name(page):
+    problems = [random_problem(page, seed) for seed in range(12)]
+    given = [{"K": K.tolist(), "y": y.tolist(), "C": C} for K, y, C in problems]
+    counts = dict.fromkeys(("same", "level", "blocked", "backwards", "moved"), 0)
+    for (K, y, C), found in zip(problems, node(PAIRS, {"problems": given, "steps": 3}), strict=True):
+        problem, alpha, G = DualProblem.classification(gram=K, y=y, C=C), np.array(found["alpha"]), found["G"]
+        reasons = {(i, j): refused and refused["why"] for i, j, refused, *_ in found["pairs"]}
+        for i, j, refused, mu, after, objective in found["pairs"]:
+            counts[refused["why"] if refused else "moved"] += 1
+            if refused is None:
+                assert mu > 0.0
+                assert objective > found["objective"]
+                own = Recording(problem, selector=Later(i, j), step=NewtonStep()).at(4)
+                assert own.alpha.tolist() == after
+            elif refused["why"] == "blocked":
+                rises, falls = (i, j) if G[i] > G[j] else (j, i)
+                assert (refused["up"], refused["down"]) == (rises, falls)
+                assert refused["full"] == (alpha[rises] == problem.upper[rises])
+                assert refused["empty"] == (alpha[falls] == problem.lower[falls])
+                assert reasons[j, i] == "blocked"
+            else:
+                assert refused["why"] == (
+                    "same" if i == j else "level" if abs(G[i] - G[j]) <= 1e-3 else "backwards"
+                )
+                assert refused["why"] != "backwards" or reasons[j, i] is None
+    assert min(counts.values()) > 0
+    assert counts["backwards"] == counts["moved"]
+
+
 def test_a_page_shows_pictures_without_scripts(page):
     pytest.importorskip("contourpy")
     html = page.Stepper(n=12).html()
@@ -333,7 +422,10 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     assert "need second-order selection" in found["flipped"]
     check_predictions_and_links(found)
     assert found["stuck"][0] == 0
-    assert "cannot move" in found["stuck"][1]
+    assert "nothing to gain" in found["stuck"][1]
+    refused = found["refused"]
+    assert refused["blocked"] > 0
+    assert refused["backwards"] == refused["swapped"] == refused["rose"] > 0
     assert found["path"] == path.path().alpha(2.0).tolist()
     breakpoints = path.path().C
     after = breakpoints[breakpoints > np.sqrt(path.C_min * path.C_max)].min()

@@ -155,6 +155,18 @@ const smo = (() => {
     };
   }
 
+  // Why αᵢ cannot rise while αⱼ falls, null if it can: f rises along eᵢ − eⱼ while ℓ > 0, as far as the box leaves room.
+  // "level": |ℓ| ≤ ε. "backwards": it can with i and j swapped. "blocked": neither way, `full` at U or `empty` at L, or both.
+  function refusal(p, s, i, j, tol = 0) {
+    if (i === j) return { why: "same" };
+    const { slope, low, high } = measure(p, s, i, j);
+    if (Math.abs(slope) <= tol) return { why: "level" };
+    const [up, down, room] = slope > 0 ? [i, j, high] : [j, i, -low];
+    const full = s.alpha[up] >= p.upper[up], empty = s.alpha[down] <= p.lower[down];
+    if (!(room > 0)) return { why: "blocked", up, down, full, empty };
+    return slope > 0 ? null : { why: "backwards" };
+  }
+
   // μ = clip(ℓ/q, lo, hi)
   const newton = (p, s, m) => Math.min(Math.max(m.slope / m.q, m.low), m.high);
   const overrelaxed = (p, s, m) => Math.min(Math.max(1.1 * (m.slope / m.q), m.low), m.high);
@@ -290,7 +302,7 @@ const smo = (() => {
   }
 
   return {
-    problem, start, measure, choose, step, intercept, TAU,
+    problem, start, measure, refusal, choose, step, intercept, TAU,
     selectors: { mvp, "second-order": secondOrder, "maximum-gain": maximumGain, hybrid, conjugate: conjugateSecondOrder },
     steps: { newton, overrelaxed, "planning-ahead": planningAhead, conjugate },
   };

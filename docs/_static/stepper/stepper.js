@@ -13,6 +13,7 @@ picture.each("stepper", (root) => {
   const own = { i: 0, j: y.findIndex((v) => v !== y[0]) }; // the reader's pair
   const given = () => data.K.map((_, i) => data.K.map((_, j) => data.K[Math.min(i, j)][Math.abs(i - j)]));
   let K = given(), C = data.C, problem, states, next, chosen = -1;
+  let why; // why the reader's pair is refused, as in the picture of the pair
   let note = ""; // why there is no step, or what a choice has changed
   let by = null; // the two rules of all steps so far; "" once they differ, or α did not begin at 0
   let guess = null, right = 0, asked = 0; // the reader's next pair while it is hidden, and how often it was right
@@ -27,7 +28,8 @@ picture.each("stepper", (root) => {
       ["maximum-gain", "maximum gain"], ["hybrid", "hybrid maximum gain"],
       ["conjugate", "conjugate second order"], ["own", "your own"]], data.selector)}</select></label>
     <span class="stepper-own"><label>i <input type="number" data-own="i" min="0" max="${n - 1}"></label>
-    <label>j <input type="number" data-own="j" min="0" max="${n - 1}"></label></span>
+    <label>j <input type="number" data-own="j" min="0" max="${n - 1}"></label>
+    <button type="button" data-do="swap">Swap</button></span>
     <label>step <select data-set="step">${options([["newton", "Newton"], ["overrelaxed", "over-relaxed"],
       ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]], data.step)}</select></label>
     <label>C = <output>${show(C)}</output> <input type="range" data-set="C" min="-1" max="4" step="0.05" value="${Math.log10(C)}"></label>`;
@@ -56,17 +58,35 @@ picture.each("stepper", (root) => {
   function choose() {
     const s = state();
     guess = null;
+    why = undefined;
     if (selector.value === "own") {
-      next = s.gap <= tol || own.i === own.j ? null : smo.measure(problem, s, own.i, own.j);
+      const refused = smo.refusal(problem, s, own.i, own.j, tol);
+      next = s.gap <= tol || refused ? null : smo.measure(problem, s, own.i, own.j);
       if (next) next.mu = smo.steps[rule.value](problem, s, next);
-      if (next && next.mu === 0) {
-        note = ` The pair (${own.i}, ${own.j}) cannot move: a variable is at its bound, or nothing is to be gained.`;
-        next = null;
+      else if (s.gap > tol) {
+        why = refusal(refused);
+        note += ` No step: ${why}.`;
       }
     } else {
       next = smo.choose(problem, s, smo.selectors[selector.value], smo.steps[rule.value], tol);
     }
     render();
+  }
+
+  // Words of `smo.refusal`.
+  function refusal({ why, up, down, full, empty }) {
+    const { i, j } = own, pair = `the pair (${i}, ${j})`;
+    if (why === "same") return "choose two different examples";
+    if (why === "level") return `${pair} has nothing to gain, since its two values of G are equal up to ε`;
+    if (why === "backwards") return `${pair} would move backwards, since G of ${i} is below G of ${j}. Swap lets ${j} rise and ${i} fall`;
+    const bounds = [full ? `α of ${up} is at its upper bound` : "", empty ? `α of ${down} is at its lower bound` : ""];
+    return `${pair} is blocked: ${bounds.filter(Boolean).join(", and ")}`;
+  }
+
+  function swap() {
+    [own.i, own.j] = [own.j, own.i];
+    note = "";
+    choose();
   }
 
   function take() {
@@ -162,7 +182,7 @@ picture.each("stepper", (root) => {
     for (const [t, a] of lists(items.alpha)) if (t < n && Number.isFinite(a)) alpha[t] = a;
     begin(items.alpha ? alpha : undefined);
     for (let k = Math.min(Number(items.steps) || 0, MOST); k > 0 && next && selector.value !== "own"; k--) forward();
-    note = " This is the state of the link.";
+    note = ` This is the state of the link.${why ? ` No step: ${why}.` : ""}`;
     render();
   }
 
@@ -183,7 +203,7 @@ picture.each("stepper", (root) => {
     const named = guess ? guess.map((t, k) => [t, "ij"[k]]) : next ? [[next.i, "i"], [next.j, "j"]] : [];
     const now = seen(s), [content, caption] = panels.points(now, plane, plane.lines(s.alpha, now.b), [...named, ...(chosen >= 0 ? [[chosen, ""]] : [])]);
     draw("points", content, `${caption}\n       Drag an example, or tap two to choose them as the pair.`);
-    draw("pair", ...panels.pair(now, guess));
+    draw("pair", ...panels.pair(now, guess, why));
     const reach = states.reduce((most, each) => {
       const middle = smo.intercept(each);
       return each.G.reduce((m, g) => Math.max(m, Math.abs(g - middle)), most);
@@ -215,10 +235,10 @@ picture.each("stepper", (root) => {
   const play = picture.player(find("do=play"), forward, 300);
   const actions = {
     reset: () => { note = ""; unmove(); begin(); }, back,
-    step: forward, play: play.toggle, end: toTheEnd, predict,
+    step: forward, play: play.toggle, end: toTheEnd, predict, swap,
     link: () => picture.copy(address(), (words) => { note = words; render(); }),
   };
-  picture.press(buttons, actions, play.stop);
+  for (const place of [buttons, controls]) picture.press(place, actions, play.stop);
   picture.arrows(root, actions, play.stop);
   // Planned steps need a selector that considers the pair planned with.
   function compatible(changed) {
