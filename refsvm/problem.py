@@ -10,8 +10,10 @@ A left-out example is Lᵣ = Uᵣ = 0 (`DualProblem.without`); a fold, a shrunk 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 
@@ -30,6 +32,20 @@ EPSILON: Final = float(np.finfo(float).eps)
 
 BALANCED: Final = 1e-12
 """|Σα| up to which, relative to Σ|α|, it is 0 but for rounding."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def at_point(value: Method) -> Method:
+    """Let a method take α as any sequence of n numbers, and refuse all else by a sentence."""
+
+    @wraps(value)
+    def checked(problem: DualProblem, alpha: Any, *rest: Any, **named: Any) -> Any:
+        if type(alpha) is not np.ndarray or alpha.dtype != np.float64 or alpha.shape != (problem.n,):
+            alpha = vector("alpha", alpha, problem.n)
+        return value(problem, alpha, *rest, **named)
+
+    return cast(Method, checked)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,9 +152,10 @@ class DualProblem(Shown, Formulations):
         """G from scratch up to that number."""
         return self._where_exact(alpha).gradient(alpha)
 
+    @at_point
     def gradient(self, alpha: np.ndarray) -> np.ndarray:
         """G = ∇f(α) = v − Kα from scratch, shape (n,), in blocks of rows of the non-zero αᵢ."""
-        exact = self._where_exact(alpha)
+        exact = self._where_exact(vector("alpha", alpha, self.n))  # refuses NaN
         if exact is not self:
             return exact.gradient(alpha) - exact.gram.offset(alpha)
         result = self.v.copy()
@@ -148,16 +165,19 @@ class DualProblem(Shown, Formulations):
             arithmetic.current.add_rows(result, -alpha[chunk], self.gram.block(chunk), np.arange(len(chunk)))
         return result
 
+    @at_point
     def objective(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """f(α) = vᵀα − ½ αᵀKα = ½ αᵀ(v + G)."""
         G = self._known(alpha) if gradient is None else gradient
         return 0.5 * dot(alpha, self.v + G)
 
+    @at_point
     def kkt_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """ψ(α) = max over I_up of G − min over I_down of G; not above ε means ε-optimal, negative means strictly so."""
         G = self._known(alpha) if gradient is None else gradient
         return most_violating_pair(alpha, G, self.lower, self.upper)[2]
 
+    @at_point
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """b = ½ (max over I_up of G + min over I_down of G); if only one side exists, that side's value."""
         G = self.gradient(alpha) if gradient is None else gradient
@@ -168,6 +188,7 @@ class DualProblem(Shown, Formulations):
         ends = [float(gradient[i]) for i in (top, bottom) if i >= 0]
         return sum(ends) / len(ends) if ends else best_intercept(gradient, self.z, self.lower, self.upper)
 
+    @at_point
     def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """Return max − min of v − G = Kα, by which the decision values differ, over all variables with Lᵢ < Uᵢ.
 
@@ -211,6 +232,7 @@ class DualProblem(Shown, Formulations):
         near_top = np.isfinite(rising) & (rising >= rising.max() - 2.0 * error)
         return np.asarray(near_top | (np.isfinite(falling) & (falling <= falling.min() + 2.0 * error)))
 
+    @at_point
     def primal_objective(
         self, alpha: np.ndarray, b: float | None = None, gradient: np.ndarray | None = None
     ) -> float:
@@ -229,6 +251,7 @@ class DualProblem(Shown, Formulations):
         quadratic = dot(alpha, self.v - G)
         return primal_value(quadratic, self.v, G - b, self.lower, self.upper, b * self.z)
 
+    @at_point
     def duality_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
         """F(α, b) − f(α) ≥ 0 at the best b: zero exactly at the optimum."""
         G = self._known(alpha) if gradient is None else gradient

@@ -242,6 +242,42 @@ def test_a_feasible_point_is_left_as_it_is():
     np.testing.assert_array_equal(problem.feasible(point), point)
 
 
+VALUES_AT_A_POINT = [
+    "gradient", "objective", "kkt_gap", "intercept", "decision_range", "primal_objective", "duality_gap",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES_AT_A_POINT)
+def test_a_point_is_any_sequence_of_numbers(value):
+    whole = np.where(np.arange(20) < 7, LABELS, 0.0)
+    problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=10.0)
+    expected = getattr(problem, value)(whole)
+    for point in (
+        whole.tolist(),
+        whole.astype(int),
+        whole.astype(np.float32),
+        np.stack([whole] * 2, axis=1)[:, 1],
+    ):
+        np.testing.assert_array_equal(getattr(problem, value)(point), expected)
+
+
+@pytest.mark.parametrize("value", VALUES_AT_A_POINT)
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        (np.zeros(19), r"alpha has shape \(19,\); expected one number or 20"),
+        (np.zeros((20, 1)), r"alpha has shape \(20, 1\)"),
+        (np.where(np.arange(20) == 3, np.nan, 0.0), "alpha contains NaN or infinity"),
+        (np.full(20, np.inf), "alpha contains NaN or infinity"),
+        (["a"] * 20, "alpha holds 'a'"),
+    ],
+)
+def test_values_at_no_point_are_refused(value, point, words):
+    problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=10.0)
+    with pytest.raises(ValueError, match=words):
+        getattr(problem, value)(point)
+
+
 def test_a_problem_does_not_change():
     lower, upper, v = np.zeros(20), np.ones(20), np.ones(20)
     problem = DualProblem(Gram(Linear(), X), v, 1.0, lower, upper)

@@ -101,7 +101,8 @@ def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
     >>> of_features(np.array([0.5, 2.0])), of_features(0.5), of_features("scale")
     ((0.5, 2.0), 0.5, 'scale')
     """
-    if isinstance(gamma, str | bytes) or not np.iterable(gamma):
+    several: bool = np.iterable(gamma) and not isinstance(gamma, str | bytes)
+    if not several:
         return gamma
     if isinstance(kernel, str) and kernel != "rbf":
         raise ValueError(

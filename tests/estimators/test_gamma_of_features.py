@@ -30,8 +30,8 @@ FORMS = [list, tuple, np.array, lambda each: np.array(each)[::1].astype(object)]
 def test_a_gamma_of_each_feature_is_the_kernel_with_these_gammas(estimator, form):
     model, by_object = estimator(gamma=form(GAMMAS)).fit(X, Y), estimator(kernel=RBF(GAMMAS)).fit(X, Y)
     assert model.kernel_ == RBF(GAMMAS)
-    np.testing.assert_array_equal(model.decision_function(X) if estimator is not SVR else model.predict(X),
-                                  by_object.decision_function(X) if estimator is not SVR else by_object.predict(X))  # fmt: skip
+    values = "predict" if estimator is SVR else "decision_function"
+    np.testing.assert_array_equal(getattr(model, values)(X), getattr(by_object, values)(X))
     assert not np.array_equal(model.dual_coef_, estimator(gamma=0.25).fit(X, Y).dual_coef_)
 
 
@@ -135,7 +135,8 @@ def test_names_and_gammas():
     assert asked("rbf", np.array(GAMMAS)).gamma == tuple(GAMMAS)
     assert asked("rbf", np.array(GAMMAS)).on(X) == RBF(GAMMAS)
     assert kernel_called("rbf", X, gamma=GAMMAS) == RBF(GAMMAS)
-    assert of_features(np.float64(0.5)) == 0.5 and of_features("auto") == "auto"
+    assert of_features(np.float64(0.5)) == 0.5
+    assert of_features("auto") == "auto"
     with pytest.raises(ValueError, match="takes one number"):
         asked("poly", GAMMAS)
     with pytest.raises(ValueError, match="brings its own parameters"):
