@@ -131,3 +131,10 @@ def test_shares_alone_need_no_kernel_row():
 def test_a_seeder_without_a_body_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         Seeder()
+
+
+@pytest.mark.parametrize("margin", [1e-3, 0.3, 1.0, 1e300, np.inf])
+@pytest.mark.parametrize("budget", [1e-3, 0.3, 1.0, 1e300, np.inf])
+def test_paths_are_followed_to_their_ends_where_nothing_limits_them(margin, budget):
+    """Two numbers that are the same are no reason."""
+    assert ATO(margin=margin, budget=budget).is_exact == bool(np.isinf(margin) and np.isinf(budget))

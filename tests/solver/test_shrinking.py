@@ -34,7 +34,7 @@ from refsvm.solver.options import RunOptions
 from refsvm.solver.readable import NumPyBackend
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
 from refsvm.solver.run import Run
-from refsvm.solver.shrinking import ShrinkingPolicy, restricted, seconds_to_full_gradient
+from refsvm.solver.shrinking import ShrinkingPolicy, fits, restricted, seconds_to_full_gradient
 from refsvm.testing import SHRINK_EARLY
 
 BANANA = make_banana(80, rng=3)
@@ -322,6 +322,40 @@ def test_copies_of_rows_share_one_budget_however_deep_problems_are_restricted():
         state = restricted(state, np.arange(n), rules, 1500)
         taken += megabytes(n, n, np.float64)
         assert taken + state.rows.cache_mb == pytest.approx(budget, rel=1e-12)
+
+
+@pytest.mark.parametrize("cache_mb", [0.005, 0.011, 0.03])
+def test_a_restricted_problem_of_as_many_rows_as_there_is_room_for_reads_those_that_are_there(cache_mb):
+    """Up to the last row there is room for, none is computed again; from one more on they are computed apart."""
+    rules, computed = chosen_rules(None, None, KKTGap(1e-6)), []
+
+    def kernel(X, Z):
+        computed.append((len(X), len(Z)))
+        return np.exp(-np.square(X[:, None] - Z).sum(axis=2))
+
+    K, problem = (
+        kernel(BANANA.X, BANANA.X),
+        DualProblem.classification(BANANA.X, BANANA.y, kernel=kernel, C=50.0),
+    )
+    for more in (-1, 0, 1):
+        state = rules.begin(problem, np.zeros(80), row_store(problem, rules, cache_mb))
+        room = state.rows.evaluator.capacity
+        assert 2 < room < 79
+        A = np.arange(room + more)
+        assert fits(state, A) == (more < 1)
+        for i in A[:room]:
+            state.row(int(i))
+        computed.clear()
+        inner = restricted(state, A, rules, 0)
+        for i in range(len(A)):
+            np.testing.assert_array_equal(inner.row(i), K[i, A])
+        assert ((len(A), len(A)) in computed) == (more == 1)
+
+
+@pytest.mark.parametrize("more", [0, 1, 80])
+def test_all_rows_fit_where_the_matrix_is_there(more):
+    state = SimpleNamespace(rows=SimpleNamespace(evaluator=SimpleNamespace(capacity=3, holds_all=True)))
+    assert fits(state, np.arange(3 + more))
 
 
 @pytest.mark.parametrize(("cache_mb", "to_the_end"), [(0.06, True), (20.0, False)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import count
 
 import numpy as np
 import pytest
@@ -42,6 +43,20 @@ def test_a_solution_is_consistent(engine, shrinking):
     assert 0 < solution.kernel_rows <= PLAIN.n
     assert solution.kernel_hits > 0
     assert len(solution.trace) == solution.iterations
+
+
+@pytest.mark.parametrize("began", [0.0, 2.0**-8, 1.0, 2.0**30])
+def test_seconds_are_a_difference_of_the_clock_whenever_that_began(began, shrinking, monkeypatch):
+    """Each look at the clock takes 2⁻¹⁰ s: those of the solve, of its trace, and no other time."""
+
+    def seconds(first):
+        times = count()
+        monkeypatch.setattr("time.perf_counter", lambda: first + next(times) * 2.0**-10)
+        found = solve(PLAIN, engine="numpy", shrinking=shrinking, trace=True)
+        assert 0.0 < found.seconds <= next(times) * 2.0**-10
+        return found.seconds, found.trace["seconds"].tolist()
+
+    assert seconds(began) == seconds(8.0)
 
 
 def test_no_start_chooses_the_free_variables_or_b(engine):

@@ -91,6 +91,21 @@ def test_a_tie_proves_nothing():
     assert certain_sign(np.array([0.0, 0.0]), still, v, 0.0 * v, 0.0 * v) == 0
 
 
+@pytest.mark.parametrize("unit", [2.0**-40, 1.0, 2.0**40])
+@pytest.mark.parametrize(
+    "more", [0.0, 2.0**-52, 1e-12, -1e-12, 5e-11, -5e-11, 2e-10, -2e-10, 1e-6, -1e-3, 1.0]
+)
+def test_a_side_proves_a_sign_by_more_than_the_rounding_of_the_sums(more, unit):
+    """One side of (4) exceeds the other by so much of it: 1e-10 is rounding, on either side and in any unit of C."""
+    v, still = np.array([1.0, 1.0, -1.0, -1.0]), np.zeros(4)
+    greater, less = unit * np.array([0.25, 0.75]) * (1.0 + more), unit * np.array([0.5, 0.5])
+    zero, proved = np.zeros(2), int(np.sign(more)) if abs(more) > 1e-10 else 0
+    lower, upper = np.append(zero, -less), np.append(greater, zero)
+    centre = np.array([0.0, 0.0, -0.5, -0.5])
+    assert certain_sign(centre, still, v, lower, upper) == proved
+    assert certain_sign(-centre, still, -v, -upper, -lower) == -proved
+
+
 def test_distances_are_those_in_feature_space():
     X = np.random.default_rng(0).normal(size=(6, 3))
     K = X @ X.T

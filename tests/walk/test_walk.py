@@ -13,7 +13,7 @@ from refsvm.engine.limits import Deadline
 from refsvm.kernels import Gram
 from refsvm.walk.algebra import elbow_matrix
 from refsvm.walk.bordered import Bordered, inverse_of
-from refsvm.walk.elbow import correct, noise_of, particular_direction
+from refsvm.walk.elbow import correct, empty_elbow_step, noise_of, particular_direction
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import LOADING, PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE, TIED, Line, Walk
@@ -265,3 +265,40 @@ def test_an_inverse_that_has_worn_out_is_replaced_for_this_elbow(column):
     assert asked == [4]
     assert walk.system is None
     assert left_over(walk, db).max() <= noise[1] == noise_of(walk, 1e-12)[1]
+
+
+@pytest.mark.parametrize("t", [2.0**-30, 1.0, 2.0**30])
+@pytest.mark.parametrize("closing", [0.0, 0.25, -0.25])
+@pytest.mark.parametrize("beyond", [0.0, 2e-12, 8e-12, 1.3e-11, 1e-9, 1e-3])
+def test_bounds_of_b_that_have_crossed_by_rounding_end_no_segment(beyond, closing, t):
+    """Along 1/C the unit is λ: a ten thousandth of a millionth of a tenth of that, and b is held from both sides still.
+
+    They come nearer to each other on the way, or part, or neither.
+    """
+    K = np.eye(2)
+    walk = PathState(DualProblem.classification(K, Y, kernel=Precomputed(), C=1.0), K, "numpy")
+    walk.place(t, np.array([0.5, -0.5]), 0.0, "start")
+    walk.assign(np.array([BELOW, ABOVE], dtype=np.int8), "by hand")
+    walk.variables.excess[:] = 0.5 * beyond * t, -0.5 * beyond * t
+    walk.variables.push[:] = 0.5 * closing, -0.5 * closing
+    is_held = beyond <= 1e-11 and closing <= 0.0
+    step = empty_elbow_step(walk, 0.5 * t)
+    parts = closing < 0.0 and beyond * t <= -closing * 0.5 * t  # by its end they have parted
+    assert step.length == (0.5 * t if is_held or parts else 0.0)
+
+
+@pytest.mark.parametrize("t", [2.0**-30, 1.0, 2.0**30])
+@pytest.mark.parametrize("apart", [1e-6, 1e-3, 0.1])
+def test_b_that_is_held_from_both_sides_goes_to_where_they_meet(apart, t):
+    K = np.eye(2)
+    walk = PathState(DualProblem.classification(K, Y, kernel=Precomputed(), C=1.0), K, "numpy")
+    walk.place(t, np.array([0.5, -0.5]), 0.0, "start")
+    walk.assign(np.array([BELOW, ABOVE], dtype=np.int8), "by hand")
+    walk.variables.excess[:] = -apart * t, apart * t
+    walk.variables.push[:] = 1.25, 0.75
+    # −a + 1¼ s = a + ¾ s
+    step = empty_elbow_step(walk, 10.0 * t)
+    assert step.length == pytest.approx(4.0 * apart * t, rel=1e-9)
+    # both are at b then
+    walk.move(step.length, 0.0)
+    np.testing.assert_allclose(walk.variables.excess, 0.0, atol=1e-12 * t)
