@@ -7,9 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Linear, solve
+from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed, Sigmoid, solve
 from refsvm.arithmetic import fastest
-from refsvm.kernels.products import DenseProducts, PreparedExamples
+from refsvm.kernels import Gram
+from refsvm.kernels.products import CENTRED_FROM, DenseProducts, PreparedExamples
 from refsvm.kernels.sparse import SparseProducts
 
 from ..settings import needs_numba
@@ -134,3 +135,60 @@ def test_a_problem_of_many_features_is_solved_in_blocks_to_the_same_optimum():
     blocks, all_at_once = solve(problem), solve(problem, shrinking=False)
     assert blocks.objective == pytest.approx(all_at_once.objective, rel=1e-6)
     assert max(blocks.kkt_gap, all_at_once.kkt_gap) <= 1e-3
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("gamma", [1e-3, 1.0, 50.0])
+@pytest.mark.parametrize("size", [1e-6, 0.1, 1.0, 30.0])
+def test_a_value_is_rounded_as_its_type_is_and_more_where_distances_are_large(size, gamma, dtype):
+    """A value near 1 by ε, and one of a distance that is the difference of γ‖x‖² by ε times that."""
+    X = size * np.random.default_rng(2).normal(size=(9, 3))
+    prepared = PreparedExamples(RBF(gamma), X, dtype=dtype)
+    largest = np.square(X).sum(axis=1).max()
+    if dtype == np.float32 or gamma * largest > CENTRED_FROM:
+        largest = np.square(X - X.mean(axis=0)).sum(axis=1).max()
+    expected = float(np.finfo(dtype).eps) * max(1.0, gamma * largest)
+    assert prepared.data_error == pytest.approx(expected, rel=1e-5)
+    assert prepared.data_error >= np.finfo(dtype).eps
+
+
+class Halved(RBF):
+    """Another function under a known name."""
+
+
+def row_by_parts(parts, i):
+    """Row i as compiled code makes it, of dense examples."""
+    inner = parts.X[i] @ parts.features
+    if parts.gamma < 0.0:
+        return inner
+    return np.exp(-parts.gamma * (parts.norms[i] + parts.norms - 2.0 * inner))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "has_parts"),
+    [
+        (RBF(0.5), True), (Linear(), True), (Polynomial(degree=2), False), (Sigmoid(0.1), False), (Halved(0.5), False),
+        (lambda X, Z: np.exp(-np.square(X[:, None] - Z).sum(axis=2)), False), (Precomputed(), False),
+    ],
+    ids=["rbf", "linear", "poly", "sigmoid", "another", "a function", "a matrix"],
+)  # fmt: skip
+def test_compiled_code_makes_rows_of_two_kernels_alone(kernel, has_parts):
+    X = np.random.default_rng(5).normal(size=(9, 4))
+    gram = Gram(kernel, X @ X.T if isinstance(kernel, Precomputed) else X)
+    for dtype in map(np.dtype, (np.float64, np.float32)):
+        parts = gram.parts(dtype)
+        assert (parts is not None) == has_parts, dtype
+        if has_parts:
+            assert {each.dtype for each in (parts.X, parts.features, parts.norms)} == {dtype}
+            for i in range(9):
+                expected = gram.block(np.array([i]))[0]
+                np.testing.assert_allclose(row_by_parts(parts, i), expected, rtol=1e4 * np.finfo(dtype).eps)
+
+
+def test_rows_that_float32_would_round_too_far_have_no_parts():
+    X = 1e4 * np.random.default_rng(5).normal(size=(9, 4))
+    for kernel in (RBF(0.5), Linear()):
+        gram = Gram(kernel, X)
+        assert (gram.parts(np.dtype(np.float32)) is None) == (gram._single is None)
+        assert gram.parts(np.dtype(np.float64)) is not None
+    assert Gram(RBF(0.5), X).parts(np.dtype(np.float32)) is None

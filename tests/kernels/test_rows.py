@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Linear, Precomputed
+from refsvm import RBF, DualProblem, Kernel, Linear, Precomputed
 from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels import Gram
 from refsvm.kernels.cached_rows import CachedRows
@@ -328,3 +330,25 @@ def test_compiled_code_fills_the_slots_whose_memory_is_there(is_large, monkeypat
     if is_large:
         rows._buffer._ready = 2
     assert rows.ready == (2 if is_large else 3)
+
+
+def overrides(of):
+    """Each class below this one, and the methods that it has of its own in their place."""
+    for each in of.__subclasses__():
+        if each.__module__.startswith("refsvm."):
+            for name, method in vars(each).items():
+                if inspect.isfunction(method) and inspect.isfunction(getattr(of, name, None)):
+                    yield name, method, getattr(of, name)
+            yield from overrides(each)
+
+
+@pytest.mark.parametrize("base", [KernelRows, KernelMatrix, Kernel], ids=lambda each: each.__name__)
+def test_a_method_in_the_place_of_another_has_its_defaults(base):
+    """Whoever calls it need not know which of them it is."""
+    found = [*overrides(base)]
+    for name, own, known in found:
+        own, known = (inspect.signature(each).parameters for each in (own, known))
+        for each in own.keys() & known.keys() - {"self"}:
+            if not name.startswith("__"):
+                assert own[each].default == known[each].default, (name, each)
+    assert len(found) >= {KernelRows: 4}.get(base, 1)

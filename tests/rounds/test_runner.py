@@ -152,3 +152,40 @@ def test_the_inverse_that_seeds_share_is_that_of_their_solution_and_made_once_fo
     assert len(found[0]) != len(found[2]) or not np.array_equal(found[0], found[2])
     assert found[0] is found[1]
     assert found[2] is found[3]
+
+
+class Asked(ATO):
+    """It notes for which rounds its memory is to pay."""
+
+    def pays(self, solved, steps, left_out):
+        if len(left_out):  # the memory of ATO asks itself, of no round
+            ASKED.append((solved, steps, [*map(np.ndarray.tolist, left_out)]))
+        return super().pays(solved, steps, left_out)
+
+
+ASKED: list = []
+
+
+@pytest.mark.parametrize("budget", [1e-12, 1e9])
+def test_whether_memory_pays_is_asked_for_what_each_round_leaves_out(budget):
+    """Nothing where a round is of all examples; again from each solution until it pays once."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
+    family = Rounds(problem, engine="numpy")
+    chain = Runner(family, Asked(budget=budget), family.rules)
+    solutions = [family.solve(box) for box in (problem, problem.without(3))]
+    plans = [
+        [Round(np.array([5])), Round(None), Round(np.array([2, 7]))],
+        [Round(None)],
+        [Round(np.array([0]))],
+    ]
+    left_out = [[[5], [], [2, 7]], [[]], [[0]]]
+    for solved in solutions:
+        ASKED.clear()
+        found = [chain.memory(solved, plan) for plan in plans]
+        paid = [len(memory) > 0 for memory in found]
+        first = paid.index(True) + 1 if any(paid) else len(plans)
+        assert paid == [False] * (first - any(paid)) + [True] * (len(plans) - first + any(paid))
+        assert [asked for _, _, asked in ASKED] == left_out[:first]
+        assert all(each is solved and steps == family.most_iterations for each, steps, _ in ASKED)
+        assert any(paid) == (budget > 1.0)

@@ -25,6 +25,8 @@ from refsvm import (
     leave_one_out,
     solve,
 )
+from refsvm.rounds.jackknife import held_out_machines
+from refsvm.summary import Shown
 
 from ..values import is_a_value
 
@@ -159,3 +161,31 @@ def test_predictions_of_a_problem_are_its_labels_and_of_novelty_detection_a_sign
     inside = leave_one_out(X, kernel=RBF(0.5), nu=0.5)
     assert set(inside.predictions.tolist()) == {-1, 1}
     np.testing.assert_array_equal(inside.predictions, np.where(inside.decision_values >= 0.0, 1, -1))
+
+
+def shown_classes(of=Shown):
+    """The results of rounds that print as a line."""
+    for each in of.__subclasses__():
+        if each.__module__.startswith("refsvm.rounds."):
+            yield each
+        yield from shown_classes(each)
+
+
+def test_each_result_of_rounds_is_printed_by_its_summary():
+    classes = {each.__name__: each for each in shown_classes()}
+    assert {"LeaveOneOut", "CrossValidation", "HeldOutMachines"} <= classes.keys()
+    for each in classes.values():
+        assert each.__repr__ is Shown.__repr__
+        assert each.__str__ is Shown.__str__
+    x = np.linspace(0.0, 6.0, 20)[:, None]
+    machines = held_out_machines(DualProblem.regression(x, np.sin(x[:, 0]), kernel=RBF(0.5)))
+    assert "array" not in repr(machines)
+    assert "\n" not in repr(machines)
+
+
+@pytest.mark.parametrize("folds", [2, 3, 7])
+def test_a_result_says_how_many_folds_there_were(folds):
+    result = cross_validate(X, Y, kernel=RBF(0.5), folds=folds)
+    for shown in (repr(result), str(result)):
+        assert f"{folds} folds" in shown
+    assert len(result.rounds) == len(np.unique(result.fold)) == folds
