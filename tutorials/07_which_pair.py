@@ -279,6 +279,8 @@ for selector in (MaximumGain(), HybridMaximumGain()):
     print(f"    KKT gap {solution.kkt_gap:.2g}. {solution.status.value}")
 
 # %%
+# The stepper above has these four points: choose "Theorem 7" as examples, and "maximum gain" as pair.
+#
 # Both start with the most violating pair; of equals the one of lowest index, which is the paper's choice. The step is
 # clipped, and both of its variables end at :math:`C`. At that point only one of the six pairs gains anything, and it
 # contains neither of them:

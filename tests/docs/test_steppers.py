@@ -56,6 +56,22 @@ console.log(JSON.stringify(wanted.problems.map(({ K, y, C }) => {
   return { alpha: Array.from(state.alpha), G: Array.from(state.G), objective: state.objective, pairs };
 })));
 """
+FIGURES = """
+const smo = require(process.argv[1] + "/smo.js"), presets = require(process.argv[1] + "/stepper.js");
+const { problems, tol } = JSON.parse(require("fs").readFileSync(0));
+const { X, y, C, K } = presets["theorem-7"];
+console.log(JSON.stringify({ preset: { X, y, C, K: K() }, figures: problems.map(({ K, y, C }) => {
+  const problem = smo.problem(K, y, C), found = [];
+  for (let state = smo.start(problem), next; found.length < 200; state = smo.step(problem, state, next)) {
+    next = smo.choose(problem, state, smo.selectors["second-order"], smo.steps["planning-ahead"], tol);
+    if (!next) break;
+    found.push({ alpha: Array.from(state.alpha), G: Array.from(state.G), F: smo.primal(problem, state),
+      b: smo.intercept(state), pair: [next.i, next.j], mu: next.mu, planned: next.candidates,
+      rivals: smo.rivals(problem, state), plan: smo.plan(problem, state, next) });
+  }
+  return found;
+}) }));
+"""
 FOLLOW = """
 const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(require("fs").readFileSync(0));
 const corners = path.unpack(data), at = data.wanted.map((C) => path.at(data, corners, C));
@@ -199,6 +215,29 @@ window.addEventListener("load", () => {
   const free = Array.from(stepper.steps().at(-1).alpha).filter((a) => a && Math.abs(a) < 1e4).length;
   found.rings = [free, stepper.querySelectorAll("[data-panel=points] .support").length];
   stepper.querySelector("[data-panel=gradient]").scrollIntoView();
+  found.large = stepper.querySelector(".stepper-said").textContent;
+  // planned steps: two curves; the four points of theorem 7, on which maximum gain is stuck
+  set("selector", "second-order");
+  set("step", "planning-ahead");
+  press(stepper, "reset");
+  found.plans = 0;
+  for (let k = 0; k < 40; k++) {
+    press(stepper, "step");
+    found.plans += stepper.querySelectorAll("[data-panel=pair] .plan").length;
+  }
+  const curves = (name) => stepper.querySelectorAll(`[data-panel=${name}] path.boundary`).length;
+  found.curves = ["closing", "rivals"].map(curves);
+  there(() => {
+    set("examples", "theorem-7");
+    set("selector", "maximum-gain");
+    set("step", "newton");
+    press(stepper, "end");
+    found.stuckAtFour = stepper.querySelector(".stepper-said").textContent;
+  });
+  set("examples", "given");
+  set("selector", "mvp");
+  press(stepper, "reset");
+  stepper.querySelector("[data-panel=gradient]").scrollIntoView();
   found.buttons = stepper.querySelector(".stepper-buttons").getBoundingClientRect().top;
   visit("#path-stepper-1?C=3");
   found.linkedC = Number(path.querySelector("input").value);
@@ -313,6 +352,66 @@ def random_problem(page, seed, n=10):
     return page.gram(X, 10.0 ** rng.uniform(-1, 1)), y, 10.0 ** rng.uniform(-1, 2)
 
 
+@needs_node
+def test_two_parabolas_plans_and_costs_are_those_of_the_package(page):
+    problems = [random_problem(page, seed, 20) for seed in range(6)]
+    given = [{"K": K.tolist(), "y": y.tolist(), "C": C} for K, y, C in problems]
+    found = node(FIGURES, {"problems": given, "tol": 1e-3})["figures"]
+    planned = refused = differ = 0
+    for (K, y, C), states in zip(problems, found, strict=True):
+        problem = DualProblem.classification(gram=K, y=y, C=C)
+        for state in states:
+            alpha, G = np.array(state["alpha"]), np.array(state["G"])
+            F = problem.primal_objective(alpha, state["b"], G)
+            assert state["F"] == pytest.approx(F, rel=1e-12)
+            assert problem.objective(alpha, G) <= F
+            up, down = np.flatnonzero(alpha < problem.upper), alpha > problem.lower
+            top = up[np.argmax(G[up])]
+            slope, q = G[top] - G, np.maximum(np.diag(K)[top] + np.diag(K) - 2.0 * K[top], 1e-12)
+            gain = np.where(down & (slope > 0.0), 0.5 * slope**2 / q, -np.inf)
+            best, *others = state["rivals"]
+            assert (best["i"], best["j"]) == (top, np.argmax(gain))
+            assert best["gain"] == gain.max()
+            steepest = int(np.argmax(np.where(down, slope, -np.inf)))
+            assert steepest in {each["j"] for each in state["rivals"]}
+            for each in others:
+                differ += each["j"] == steepest
+                assert each["gain"] == gain[each["j"]]
+                assert each["j"] == steepest or gain[each["j"]] == np.sort(gain)[-2]
+            plan = state["plan"]
+            assert bool(state["planned"]) == bool(plan and plan["fits"] and plan["gains"])
+            if plan is None:
+                continue
+            planned += bool(state["planned"])
+            refused += not state["planned"]
+            assert not state["planned"] or state["mu"] == plan["mu"]
+            # the top of the dashed parabola is what both steps gain
+            mu, second, pair = plan["mu"], plan["second"], np.zeros((2, len(y)))
+            np.add.at(pair, ([0, 0, 1, 1], [*state["pair"], plan["k"], plan["l"]]), [1.0, -1.0, 1.0, -1.0])
+            move = mu * pair[0] + second * pair[1]
+            assert mu == pytest.approx(plan["slope"] / plan["curvature"])
+            both = plan["base"] + plan["slope"] * mu - 0.5 * plan["curvature"] * mu**2
+            assert both == pytest.approx(G @ move - 0.5 * move @ K @ move, rel=1e-6, abs=1e-9)
+    assert planned > 0
+    assert refused > 0
+    assert differ > 0
+
+
+@needs_node
+def test_the_four_points_of_theorem_7_are_a_preset_on_which_maximum_gain_is_stuck(page):
+    preset, root = node(FIGURES, {"problems": [], "tol": 1e-3})["preset"], np.sqrt(3.0)
+    Q = np.array([[2, root, 1, root], [root, 4, root, 3], [1, root, 2, root], [root, 3, root, 4]])
+    y = np.array([-1.0, -1.0, 1.0, 1.0])
+    assert preset["y"] == y.tolist()
+    assert preset["K"] == (np.outer(y, y) * Q).tolist()
+    assert preset["C"] == 0.1
+    rules = [("maximum-gain", "newton", 0.1), ("hybrid", "newton", 0.1)]
+    walks = node(WALK, {"K": preset["K"], "y": preset["y"], "walks": rules, "tol": 1e-3})
+    for chosen, found in zip(rules, walks, strict=True):
+        assert found == list(walk(page, np.array(preset["K"]), y, chosen))
+    assert [len(found) for found in walks] == [1, 2]
+
+
 class Later(MostViolatingPair):
     """A pair of the reader, after three steps by the gap."""
 
@@ -370,7 +469,15 @@ def check_predictions_and_links(found):
     assert "i is right: you said" in found["guessed"][1]
     assert "1 of 2 right" in found["guessed"][1]
     assert "The pair is (" in found["guessed"][2]
-    [(steps, before, after), (moved, moved_before, moved_after)] = found["links"]
+    [(steps, before, after), (moved, moved_before, moved_after), (four, *states)] = found["links"]
+    assert "examples=theorem-7" in four
+    assert states[0] == states[1]
+    assert "Stuck" in found["stuckAtFour"]
+    assert found["plans"] > 0
+    assert found["curves"] == [2, 2]
+    assert re.search(
+        r"optimal up to ε = 0.001. F − f = [\d.]+, though ψ ≤ ε: each of 40 examples", found["large"]
+    )
     assert "steps=7" in steps
     assert after == before
     assert "moved=" in moved

@@ -155,6 +155,27 @@ const smo = (() => {
     };
   }
 
+  // F(α, b) = ½ αᵀKα + C Σ max(0, yₜ(Gₜ − b)): what the machine costs, with b in the middle.
+  function primal(p, s) {
+    const b = intercept(s);
+    return s.alpha.reduce((sum, a, t) => sum + 0.5 * a * (p.y[t] - s.G[t])
+      + Math.max(p.upper[t] * (s.G[t] - b), p.lower[t] * (s.G[t] - b)), 0);
+  }
+
+  // Two pairs from i = top: that of the steepest slope, and that of the largest ½ℓ²/q. Where they are one, the next best.
+  function rivals(p, s) {
+    if (s.gap <= 0) return [];
+    const i = s.top, found = [];
+    for (let t = 0; t < p.n; t++) {
+      if (!(s.alpha[t] > p.lower[t] && s.G[i] - s.G[t] > 0)) continue;
+      const m = measure(p, s, i, t);
+      found.push({ ...m, gain: 0.5 * m.slope * m.slope / m.q });
+    }
+    found.sort((a, b) => b.gain - a.gain || a.j - b.j);
+    const steep = found.find((m) => m.j === s.bottom);
+    return steep === found[0] ? found.slice(0, 2) : [found[0], steep];
+  }
+
   // Why αᵢ cannot rise while αⱼ falls, null if it can: f rises along eᵢ − eⱼ while ℓ > 0, as far as the box leaves room.
   // "level": |ℓ| ≤ ε. "backwards": it can with i and j swapped. "blocked": neither way, `full` at U or `empty` at L, or both.
   function refusal(p, s, i, j, tol = 0) {
@@ -171,24 +192,31 @@ const smo = (() => {
   const newton = (p, s, m) => Math.min(Math.max(m.slope / m.q, m.low), m.high);
   const overrelaxed = (p, s, m) => Math.min(Math.max(1.1 * (m.slope / m.q), m.low), m.high);
 
-  // Maximise the gain of this step and one on the previous set (k, l) together; both have to end inside the box.
-  function planningAhead(p, s, m) {
-    const plain = newton(p, s, m);
-    if (!s.lastFree || s.lastPlanned) return plain;
+  // The plan of this step and one on the previous set (k, l): both have to end inside the box, and to gain together.
+  //     g₂(μ) = −½ (det/Q₂₂) μ² + ((Q₂₂w₁ − Q₁₂w₂)/Q₂₂) μ + ½ w₂²/Q₂₂
+  // null if the last step was cut or planned, or if the two directions are one.
+  function plan(p, s, m) {
+    if (!s.lastFree || s.lastPlanned) return null;
     const [k, l, Q22] = s.sets[0], Q11 = m.q, { i, j } = m, { K } = p;
-    if (Q11 <= TAU || Q22 <= TAU) return plain;
+    if (Q11 <= TAU || Q22 <= TAU) return null;
     const w1 = m.slope, w2 = s.G[k] - s.G[l];
     const Q12 = K[i][k] - K[i][l] - K[j][k] + K[j][l], det = Q11 * Q22 - Q12 * Q12;
-    if (det <= 1e-10 * (Q11 * Q22)) return plain;
+    if (det <= 1e-10 * (Q11 * Q22)) return null;
     // μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂
     const mu = (Q22 * w1 - Q12 * w2) / det, rest = w2 - Q12 * mu, second = rest / Q22;
     const after = (t) => s.alpha[t] + (t === i ? mu : 0) - (t === j ? mu : 0);
     const low = Math.max(p.lower[k] - after(k), after(l) - p.upper[l]);
     const high = Math.min(p.upper[k] - after(k), after(l) - p.lower[l]);
-    if (!(m.low < mu && mu < m.high && low < second && second < high)) return plain;
-    if (mu * (2 * w1 - mu * Q11) + rest * second < 0) return plain;
+    const fits = m.low < mu && mu < m.high && low < second && second < high;
+    return { k, l, mu, second, fits, gains: mu * (2 * w1 - mu * Q11) + rest * second >= 0,
+      curvature: det / Q22, slope: (Q22 * w1 - Q12 * w2) / Q22, base: 0.5 * w2 * w2 / Q22 };
+  }
+
+  function planningAhead(p, s, m) {
+    const planned = plan(p, s, m);
+    if (!planned || !planned.fits || !planned.gains) return newton(p, s, m);
     m.candidates = [s.sets[0]];
-    return mu;
+    return planned.mu;
   }
 
   // Along the direction of the pair made conjugate to Δ: μ, and κ = −μβ/q_Δ of Δ, up to the box.
@@ -302,7 +330,7 @@ const smo = (() => {
   }
 
   return {
-    problem, start, measure, refusal, choose, step, intercept, TAU,
+    problem, start, measure, refusal, plan, primal, rivals, choose, step, intercept, TAU,
     selectors: { mvp, "second-order": secondOrder, "maximum-gain": maximumGain, hybrid, conjugate: conjugateSecondOrder },
     steps: { newton, overrelaxed, "planning-ahead": planningAhead, conjugate },
   };

@@ -1,18 +1,29 @@
 // The stepper: SMO on forty points, one step at a time; `smo` takes the steps, `picture` and `panels` draw them.
 "use strict";
 
-picture.each("stepper", (root) => {
+// Examples of papers, which a reader can choose in place of those of the page. "theorem-7" (maximum gain, JMLR 7, 2006)
+// has a matrix only: K = yyᵀ∘Q, and its four variables are drawn at the corners of a square.
+const presets = (() => {
+  const r = Math.sqrt(3), y = [-1, -1, 1, 1], Q = [[2, r, 1, r], [r, 4, r, 3], [1, r, 2, r], [r, 3, r, 4]];
+  return { "theorem-7": { X: [[0.1, 0.1], [0.1, 0.9], [0.9, 0.1], [0.9, 0.9]], y, C: 0.1, K: () => Q.map((row, i) => row.map((q, j) => y[i] * y[j] * q)) } };
+})();
+
+if (typeof module === "object") module.exports = presets; // Node.js, for the tests
+else picture.each("stepper", (root) => {
   const { show } = picture;
   const { data, buttons, controls, say, panel, draw } = picture.open(root, [
     ["points", "Examples, boundary, margins"],
     ["pair", "The pair that moves next"],
     ["gradient", "G on either side of b"],
+    ["closing", "f and F, and the gap"],
+    ["rivals", "Two pairs, two parabolas"],
   ]);
-  const { n, y, tol } = data, plane = new picture.Plane(data.X, y, data.gamma);
+  const { tol } = data;
   const MOST = 20000; // steps kept for going back
-  const own = { i: 0, j: y.findIndex((v) => v !== y[0]) }; // the reader's pair
+  const own = { i: 0, j: 0 }; // the reader's pair
   const given = () => data.K.map((_, i) => data.K.map((_, j) => data.K[Math.min(i, j)][Math.abs(i - j)]));
-  let K = given(), C = data.C, problem, states, next, chosen = -1;
+  const sets = { given: { X: data.X, y: data.y, gamma: data.gamma, C: data.C, K: given }, ...presets };
+  let set, X, y, n, plane, K, C = data.C, problem, states, next, chosen = -1;
   let why; // why the reader's pair is refused, as in the picture of the pair
   let note = ""; // why there is no step, or what a choice has changed
   let by = null; // the two rules of all steps so far; "" once they differ, or α did not begin at 0
@@ -24,34 +35,57 @@ picture.each("stepper", (root) => {
     ["predict", "Predict"], ["link", "Copy link"]]
     .map(([name, title]) => `<button type="button" data-do="${name}">${title}</button>`).join("");
   controls.innerHTML = `
+    <label>examples <select data-set="examples"><option value="given">${data.data}</option><option value="theorem-7">Theorem 7</option></select></label>
     <label>pair <select data-set="selector">${options([["mvp", "most violating"], ["second-order", "second order"],
       ["maximum-gain", "maximum gain"], ["hybrid", "hybrid maximum gain"],
       ["conjugate", "conjugate second order"], ["own", "your own"]], data.selector)}</select></label>
-    <span class="stepper-own"><label>i <input type="number" data-own="i" min="0" max="${n - 1}"></label>
-    <label>j <input type="number" data-own="j" min="0" max="${n - 1}"></label>
+    <span class="stepper-own"><label>i <input type="number" data-own="i" min="0"></label>
+    <label>j <input type="number" data-own="j" min="0"></label>
     <button type="button" data-do="swap">Swap</button></span>
     <label>step <select data-set="step">${options([["newton", "Newton"], ["overrelaxed", "over-relaxed"],
       ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]], data.step)}</select></label>
-    <label>C = <output>${show(C)}</output> <input type="range" data-set="C" min="-1" max="4" step="0.05" value="${Math.log10(C)}"></label>`;
+    <label>C = <output></output> <input type="range" data-set="C" min="-1" max="4" step="0.05"></label>`;
   const find = (name) => root.querySelector(`[data-${name}]`);
   const selector = find("set=selector"), rule = find("set=step"), slider = find("set=C");
-  const inputs = [find("own=i"), find("own=j")];
+  const chooser = find("set=examples"), inputs = [find("own=i"), find("own=j")];
   const state = () => states[states.length - 1];
 
+  // --- the examples ---
+
+  // Take a set of examples, at its C; false if there is none of this name.
+  function use(name) {
+    if (!Object.hasOwn(sets, name)) return false;
+    chooser.value = name;
+    set = sets[name];
+    C = set.C;
+    ({ X, y } = set);
+    n = y.length;
+    plane = new picture.Plane(X, y, set.gamma);
+    K = set.K();
+    Object.assign(own, { i: 0, j: y.findIndex((v) => v !== y[0]) });
+    inputs.forEach((input) => { input.max = n - 1; });
+    chosen = -1;
+    showC();
+    return true;
+  }
+
   // --- the algorithm ---
+
+  // A state with F, which smo.js does not need.
+  const priced = (s) => Object.assign(s, { primal: smo.primal(problem, s) });
 
   // Begin anew, at α = 0 or at another feasible α.
   function begin(alpha) {
     problem = smo.problem(K, y, C);
-    states = [smo.start(problem, alpha)];
+    states = [priced(smo.start(problem, alpha))];
     by = alpha && alpha.some((a) => a !== 0) ? "" : null;
     choose();
   }
 
   // Put every example back to where it was.
   function unmove() {
-    data.X.forEach((x, t) => { if (plane.X[t].some((v, d) => v !== x[d])) plane.place(t, x.slice()); });
-    K = given();
+    X.forEach((x, t) => { if (plane.X[t].some((v, d) => v !== x[d])) plane.place(t, x.slice()); });
+    K = set.K();
   }
 
   // The step that comes next, by the rules or by the reader's pair.
@@ -69,6 +103,10 @@ picture.each("stepper", (root) => {
       }
     } else {
       next = smo.choose(problem, s, smo.selectors[selector.value], smo.steps[rule.value], tol);
+      if (!next && s.gap > tol) {
+        why = "no pair that this rule looks at gains anything, so it is stuck";
+        note += ` Stuck: no pair that this rule looks at gains anything, though ψ > ${show(tol)}.`;
+      }
     }
     render();
   }
@@ -92,7 +130,7 @@ picture.each("stepper", (root) => {
   function take() {
     const rules = `${selector.value} ${rule.value}`;
     by = (by === null || by === rules) && selector.value !== "own" ? rules : "";
-    states.push(smo.step(problem, state(), next));
+    states.push(priced(smo.step(problem, state(), next)));
   }
 
   function forward() {
@@ -118,7 +156,7 @@ picture.each("stepper", (root) => {
       take();
       next = smo.choose(problem, state(), smo.selectors[selector.value], smo.steps[rule.value], tol);
     }
-    render();
+    choose();
   }
 
   // --- predict the next pair, then see it ---
@@ -158,7 +196,8 @@ picture.each("stepper", (root) => {
   // Rules, C and moved examples; the number of steps where the rules took all of them, otherwise α.
   function address() {
     const items = { pair: selector.value, step: rule.value, C };
-    const moved = plane.X.flatMap((x, t) => (x.some((v, d) => v !== data.X[t][d]) ? [`${t}:${x[0]}:${x[1]}`] : []));
+    if (chooser.value !== "given") items.examples = chooser.value;
+    const moved = plane.X.flatMap((x, t) => (x.some((v, d) => v !== X[t][d]) ? [`${t}:${x[0]}:${x[1]}`] : []));
     if (moved.length) items.moved = moved.join("_");
     if (selector.value === "own") items.own = `${own.i}:${own.j}`;
     if (by === null || by === `${selector.value} ${rule.value}`) items.steps = states.length - 1;
@@ -172,11 +211,13 @@ picture.each("stepper", (root) => {
     if (has(selector, items.pair)) selector.value = items.pair;
     if (has(rule, items.step)) rule.value = items.step;
     compatible(rule);
+    use(items.examples) || use("given");
     if (Number(items.C) > 0) C = Number(items.C);
     showC();
-    unmove();
-    for (const [t, ...x] of lists(items.moved)) if (plane.X[t] && x.every(Number.isFinite)) plane.place(t, x);
-    if (items.moved) K = plane.gram();
+    for (const [t, ...x] of set.gamma === undefined ? [] : lists(items.moved)) {
+      if (plane.X[t] && x.every(Number.isFinite)) plane.place(t, x);
+    }
+    if (items.moved && set.gamma !== undefined) K = plane.gram();
     for (const [i, j] of lists(items.own)) Object.assign(own, { i, j });
     const alpha = new Float64Array(n);
     for (const [t, a] of lists(items.alpha)) if (t < n && Number.isFinite(a)) alpha[t] = a;
@@ -191,9 +232,11 @@ picture.each("stepper", (root) => {
   // A state of smo.js as the panels draw it.
   function seen(s) {
     const { lower, upper } = problem, plain = { alpha: s.alpha, G: s.G, b: smo.intercept(s), gap: s.gap, y, lower, upper, tol };
+    plain.bottom = s.bottom;
     if (!next) return { ...plain, next };
+    const plan = rule.value === "planning-ahead" ? smo.plan(problem, s, next) : undefined;
     const { i, j, mu } = next, kappa = next.kappa || 0, on = (t) => (kappa ? kappa * s.delta[t] : 0);
-    return { ...plain, next: { ...next, kappa, planned: next.candidates.length > 0, K: [K[i][i], K[j][j], K[i][j]],
+    return { ...plain, next: { ...next, kappa, plan, planned: next.candidates.length > 0, K: [K[i][i], K[j][j], K[i][j]],
       // of a conjugate step the whole gain, with its smaller curvature
       along: kappa ? next.raw + kappa / mu * (s.image[i] - s.image[j]) : next.raw,
       to: [s.alpha[i] + mu + on(i), s.alpha[j] - mu + on(j)] } };
@@ -201,20 +244,26 @@ picture.each("stepper", (root) => {
 
   function pictures(s) {
     const named = guess ? guess.map((t, k) => [t, "ij"[k]]) : next ? [[next.i, "i"], [next.j, "j"]] : [];
-    const now = seen(s), [content, caption] = panels.points(now, plane, plane.lines(s.alpha, now.b), [...named, ...(chosen >= 0 ? [[chosen, ""]] : [])]);
-    draw("points", content, `${caption}\n       Drag an example, or tap two to choose them as the pair.`);
+    const now = seen(s), lines = plane.columns ? plane.lines(s.alpha, now.b) : "";
+    const [content, caption] = panels.points(now, plane, lines, [...named, ...(chosen >= 0 ? [[chosen, ""]] : [])]);
+    const numbers = plane.columns ? "" : plane.X.map((x, t) => `<text x="${plane.toX(x[0])}" y="${plane.toY(x[1]) + 24}" text-anchor="middle">${t}</text>`).join("");
+    draw("points", content + numbers, `${caption}\n       ${plane.columns ? "Drag an example, or tap two to choose them as the pair."
+      : "K is given, so the corners of a square stand for the variables. Tap two to choose them as the pair."}`);
     draw("pair", ...panels.pair(now, guess, why));
     const reach = states.reduce((most, each) => {
       const middle = smo.intercept(each);
       return each.G.reduce((m, g) => Math.max(m, Math.abs(g - middle)), most);
     }, 1);
-    draw("gradient", ...panels.gradient(now, reach, states.map((each, k) => [k, each.gap]), guess));
+    draw("gradient", ...panels.gradient(now, reach, null, guess));
+    draw("closing", ...panels.closing(states.map((each, k) => [k, each.objective, each.primal, each.gap]), tol));
+    draw("rivals", ...panels.rivals(now, smo.rivals(problem, s), guess));
   }
 
-  // F = ½ αᵀKα + C Σ max(0, yᵢ(Gᵢ − b)): what the machine costs, with b in the middle
-  function primal(s) {
-    const b = smo.intercept(s);
-    return y.reduce((sum, v, t) => sum + 0.5 * s.alpha[t] * (v - s.G[t]) + C * Math.max(0, v * (s.G[t] - b)), 0);
+  // "optimal" says ψ ≤ ε; of n examples each adds up to Cψ/2 to F − f, which a large C makes much.
+  function optimal(s) {
+    const left = s.primal - s.objective;
+    return `optimal up to ε = ${show(tol)}. F − f = ${show(left)}${left < 0.01 * Math.abs(s.objective) ? "."
+      : `, though ψ ≤ ε: each of ${n} examples may add Cψ/2 = ${show(C * s.gap / 2)}, and C is large.`}`;
   }
 
   function render() {
@@ -227,7 +276,7 @@ picture.each("stepper", (root) => {
     find("do=predict").disabled = !next || selector.value === "own";
     find("do=predict").textContent = guess ? "Reveal" : "Predict";
     find("do=end").disabled = !next || selector.value === "own";
-    say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, F = ${show(primal(s), 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: optimal up to ε = ${show(tol)}.` : "."}${note}`);
+    say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, F = ${show(s.primal, 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: ${optimal(s)}` : "."}${note}`);
   }
 
   // --- the reader ---
@@ -252,6 +301,12 @@ picture.each("stepper", (root) => {
       }
     }
   }
+  chooser.addEventListener("change", () => {
+    play.stop();
+    note = "";
+    use(chooser.value);
+    begin();
+  });
   for (const select of [selector, rule]) select.addEventListener("change", () => { note = ""; compatible(select); choose(); });
   inputs.forEach((input, k) => input.addEventListener("change", () => {
     own[k ? "j" : "i"] = Math.min(Math.max(Math.round(Number(input.value)), 0), n - 1);
@@ -271,6 +326,7 @@ picture.each("stepper", (root) => {
   });
   // Moving an example keeps α, which stays feasible; K is computed anew, and G from it.
   function move(t, x) {
+    if (!plane.columns) return;
     plane.place(t, x);
     K = plane.gram();
     note = "";
@@ -291,6 +347,7 @@ picture.each("stepper", (root) => {
   });
 
   root.steps = () => states; // for the tests
+  use("given");
   root.examples = () => plane.X;
   root.address = address;
   begin();

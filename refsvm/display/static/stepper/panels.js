@@ -1,7 +1,8 @@
 // The pictures of one state, as SVG text with a caption; what a state is, the page or the kernel says.
 //
 // A state here: { alpha, G, b, gap, y, lower, upper, tol, next }, with next null or
-// { i, j, mu, slope, q, raw, low, high, kappa, along, planned, to: [αᵢ, αⱼ after it], K: [Kᵢᵢ, Kⱼⱼ, Kᵢⱼ] }.
+// { i, j, mu, slope, q, raw, low, high, kappa, along, planned, to: [αᵢ, αⱼ after it], K: [Kᵢᵢ, Kⱼⱼ, Kᵢⱼ] }, where
+// planning ahead is looked at with plan: { k, l, mu, fits, gains, curvature, slope, base } as well, or null.
 "use strict";
 
 const panels = (() => {
@@ -57,32 +58,90 @@ const panels = (() => {
       ${text(left - 6, top + side / 2, `α<tspan class="small">${j}</tspan>`, "end")}${parabola(s.next)}`,
       `α<sub>${i}</sub> rises and α<sub>${j}</sub> falls by μ = ${show(mu)}: ℓ = ${show(slope)}, q = ${show(raw)}, ℓ/q = ${show(slope / q)}.
        ${kappa ? `κ = ${show(kappa)} of the step before goes on, so other variables move too.`
-        : planned ? "Planned with the pair before." : low < mu && mu < high ? "The step ends inside the box." : "The box cuts the step."}`];
+        : planned ? "Planned with the pair before." : low < mu && mu < high ? "The step ends inside the box." : "The box cuts the step."}
+       ${told(s.next)}`];
   }
 
-  // g(μ) = μℓ − ½qμ²; grey where the box is left.
-  function parabola({ mu, slope, q, low, high, along }) {
-    const newton = slope / q, end = 1.9 * (Math.abs(mu) > Math.abs(newton) ? mu : newton);
-    const g = (m) => m * slope - 0.5 * along * m * m, steps = 60;
-    const span = [Math.min(0, end), Math.max(0, end)], top = 205, bottom = SIDE - 22;
-    const all = Array.from({ length: steps + 1 }, (_, k) => span[0] + k / steps * (span[1] - span[0]));
-    const peak = Math.max(...all.map(g), g(mu)), floor = Math.min(0, ...all.map(g), g(mu));
-    if (!(peak > floor)) return "";
-    const x = scale(span, [30, SIDE - 30]), v = scale([floor, peak], [bottom, top]);
+  // Words on the plan, where planning ahead is looked at.
+  function told({ plan, planned }) {
+    if (plan === undefined) return "";
+    if (plan === null) return "No plan: the step before was cut or planned itself.";
+    const { k, l, mu, fits } = plan, best = `Dashed: this step and the next on (${k}, ${l}), best at μ<sub>P</sub> = ${show(mu)}`;
+    return `${best}${planned ? "." : fits ? ", not taken: both together lose." : ", not taken: it leaves the box."}`;
+  }
+
+  // A curve of a gain between two lengths, and the part of it that the box allows.
+  function curve(g, [from, to], low, high) {
+    const steps = 60, all = Array.from({ length: steps + 1 }, (_, k) => from + k / steps * (to - from));
     const inside = all.filter((m) => low <= m && m <= high);
-    for (const end of [low, high]) if (span[0] < end && end < span[1]) inside.push(end);
+    for (const end of [low, high]) if (from < end && end < to) inside.push(end);
     inside.sort((a, b) => a - b);
-    const line = (list) => list.map((m, k) => `${k ? "L" : "M"}${x(m).toFixed(1)} ${v(g(m)).toFixed(1)}`).join("");
-    return `<path class="outside" d="${line(all)}"/><path class="boundary" d="${line(inside)}"/>
+    const line = (list, x, v) => list.map((m, k) => `${k ? "L" : "M"}${x(m).toFixed(1)} ${v(g(m)).toFixed(1)}`).join("");
+    return { values: all.map(g), all: (x, v) => line(all, x, v), inside: (x, v) => line(inside, x, v) };
+  }
+
+  // g(μ) = μℓ − ½qμ²; grey where the box is left. Over it, dashed, the gain of a plan, of this step and the next.
+  function parabola({ mu, slope, q, low, high, along, plan }) {
+    const newton = slope / q, far = [mu, newton, plan ? plan.mu : 0];
+    const span = [Math.min(0, ...far), Math.max(0, ...far)].map((end) => 1.9 * end), top = plan ? 222 : 205, bottom = SIDE - 22;
+    const g = (m) => m * slope - 0.5 * along * m * m, one = curve(g, span, low, high);
+    const g2 = (m) => plan.base + m * plan.slope - 0.5 * plan.curvature * m * m, both = plan ? curve(g2, span, low, high) : null;
+    const values = [0, g(mu), ...one.values, ...(both ? both.values : [])], peak = Math.max(...values);
+    const floor = Math.max(Math.min(...values), -2 * peak); // a short parabola beside a long one is cut below
+    if (!(peak > floor)) return "";
+    const x = scale(span, [30, SIDE - 30]), v = (value) => scale([floor, peak], [bottom, top])(Math.max(value, floor));
+    const planned = both ? `<path class="plan" d="${both.all(x, v)}"/><circle class="top" cx="${x(plan.mu)}" cy="${v(g2(plan.mu))}" r="4"/>
+      <text x="${x(plan.mu)}" y="${v(g2(plan.mu)) - 8}" text-anchor="middle">μ<tspan class="small">P</tspan></text>` : "";
+    return `<path class="outside" d="${one.all(x, v)}"/><path class="boundary" d="${one.inside(x, v)}"/>${planned}
       <path class="axis" d="M30 ${bottom}H${SIDE - 30}"/>
       <circle class="top" cx="${x(newton)}" cy="${v(g(newton))}" r="6"/><circle class="there" cx="${x(mu)}" cy="${v(g(mu))}" r="4"/>
-      <text x="30" y="${top - 2}">gain</text><text x="${SIDE - 30}" y="${SIDE - 6}" text-anchor="end">step length μ</text>
+      <text x="30" y="203">gain</text><text x="${SIDE - 30}" y="${SIDE - 6}" text-anchor="end">step length μ</text>
       <text x="${x(newton)}" y="${SIDE - 6}" text-anchor="middle">ℓ/q</text>`;
   }
 
-  // Bars from b to Gᵢ: what may rise has to end below b, what may fall above. Under them ψ after every step.
+  // Two pairs with the same i as parabolas on one pair of axes, each up to a little beyond its top; see `smo.rivals`.
+  function rivals(s, all, hidden) {
+    if (hidden) return ["", "Hidden until both examples are tapped, or Reveal is pressed."];
+    if (s.gap <= s.tol || !all.length) return ["", "No pair is left to compare."];
+    const top = 34, bottom = SIDE - 30, g = (m, mu) => mu * m.slope - 0.5 * m.q * mu * mu;
+    const ends = all.map((m) => 2 * m.slope / m.q), span = [0, 1.02 * Math.max(...ends)], peak = Math.max(...all.map((m) => m.gain));
+    const x = scale(span, [34, SIDE - 14]), v = scale([0, 1.12 * peak], [bottom, top]);
+    const curves = all.map((m, k) => {
+      const { all: whole, inside } = curve((mu) => g(m, mu), [0, ends[k]], 0, m.high), px = x(m.slope / m.q), py = v(m.gain);
+      const right = all.some((each) => each !== m && each.slope / each.q < m.slope / m.q) && px < SIDE - 80;
+      const anchor = right || px < 80 ? "start" : "end", text = px + (anchor === "end" ? -7 : 7);
+      return `<path class="outside" d="${whole(x, v)}"/><path class="boundary${k ? " rival" : ""}" d="${inside(x, v)}"/>
+        <circle class="top" cx="${px}" cy="${py}" r="4"/><text x="${text}" y="${py - 6}" text-anchor="${anchor}">(${m.i}, ${m.j})</text>`;
+    }).join("");
+    const words = (m, k) => `${k ? "Dotted" : "Solid"}, (${m.i}, ${m.j}): ℓ = ${show(m.slope)}, q = ${show(m.q)}, ½ℓ²/q = ${show(m.gain)}.`;
+    const steep = all.findIndex((m) => m.j === s.bottom);
+    return [`<path class="axis" d="M34 ${top}V${bottom}H${SIDE - 14}"/>${curves}<text x="34" y="18">gain</text>
+      <text x="${SIDE - 14}" y="${SIDE - 10}" text-anchor="end">step length μ</text>`,
+    `${all.map(words).join(" ")} ${all.length < 2 ? "" : steep === 0
+      ? "The steepest pair has the largest ½ℓ²/q here; dotted is the next best." : "The steepest pair has the shorter parabola here."}`];
+  }
+
+  // f from below and F from above, and under them F − f and ψ, against steps; each entry is [steps, f, F, ψ].
+  function closing(all, tol) {
+    const [, f, F, gap] = all[all.length - 1], least = Math.min(...all.map((each) => each[2])), half = 150;
+    const reach = Math.max(least, f, 1e-9), top = Math.max(1.6 * reach, 1e-9), x = scale([0, Math.max(20, all[all.length - 1][0])], [44, SIDE - 12]);
+    const v = (value) => scale([0, top], [half, 14])(Math.min(Math.max(value, 0), top));
+    const smallest = Math.log10(tol) - 0.4, largest = Math.max(1, Math.log10(Math.max(...all.map((each) => each[2] - each[1]))));
+    const w = (value) => scale([smallest, largest], [SIDE - 22, half + 22])(Math.log10(Math.max(value, 10 ** smallest)));
+    const line = (of) => all.map((each, k) => `${k ? "L" : "M"}${x(each[0]).toFixed(1)} ${of(each).toFixed(1)}`).join("");
+    const name = (y, text) => `<text x="40" y="${y}" text-anchor="end">${text}</text>`;
+    return [`<path class="axis" d="M44 14V${half}H${SIDE - 12}M44 ${half + 22}V${SIDE - 22}H${SIDE - 12}"/>
+      <path class="boundary" d="${line((each) => v(each[1]))}"/><path class="plan" d="${line((each) => v(each[2]))}"/>
+      <path class="tolerance" d="M44 ${w(tol)}H${SIDE - 12}"/><path class="boundary" d="${line((each) => w(each[2] - each[1]))}"/>
+      <path class="plan" d="${line((each) => w(each[3]))}"/>${name(20, show(top, 2))}${name(half, "0")}${name(w(1) + 4, "1")}${name(w(tol) + 4, "ε")}
+      <text x="${SIDE - 12}" y="${SIDE - 6}" text-anchor="end">steps: ${all[all.length - 1][0]}</text>`,
+    `Above: f = ${show(f, 5)}, solid, and F = ${show(F, 5)}, dashed. The optimum lies between.
+       Below: F − f = ${show(F - f)}, solid; ψ = ${show(gap)}, dashed.`];
+  }
+
+  // Bars from b to Gᵢ: what may rise has to end below b, what may fall above. Under them ψ after every step, if given.
   function gradient(s, reach, gaps, hidden) {
-    const { b, y, lower, upper } = s, bottom = 205, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
+    const { b, y, lower, upper } = s, bottom = gaps ? 205 : SIDE - 16, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
     const bar = (t, begin, wrong) => {
       const from = v(0), to = v(s.G[t] - b);
       return `<rect class="${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}" x="${begin + t * width}" y="${Math.min(from, to)}"
@@ -106,7 +165,7 @@ const panels = (() => {
       `<text x="${begin + (t + 0.4) * width}" y="${v(s.G[t] - b) + (s.G[t] > b ? -3 : 12)}" text-anchor="middle">${letter}</text>`) : [];
     return [`<rect class="gap" x="8" y="${v(half)}" width="${SIDE - 16}" height="${Math.max(0, v(-half) - v(half))}"/>${bars}
       <path class="axis" d="M8 ${v(0)}H${SIDE - 8}"/><text x="${SIDE / 2}" y="${v(0) - 3}" text-anchor="middle">b</text>${letters.join("")}
-      <text x="15" y="14">may rise</text><text x="${SIDE / 2 + 10}" y="14">may fall</text>${history([gaps], s.tol, 225)}`,
+      <text x="15" y="14">may rise</text><text x="${SIDE / 2 + 10}" y="14">may fall</text>${gaps ? history([gaps], s.tol, 225) : ""}`,
       `ψ = ${show(s.gap)}, the height of the band: what may rise is to end below b, what may fall above.
        b = ${show(b)}.`];
   }
@@ -122,5 +181,5 @@ const panels = (() => {
       <text x="${width - 10}" y="${height - 5}" text-anchor="end">steps: ${most}</text>`;
   }
 
-  return { points, pair, gradient, history };
+  return { points, pair, rivals, closing, gradient, history };
 })();
