@@ -372,6 +372,7 @@ def test_two_parabolas_plans_and_costs_are_those_of_the_package(page):
             best, *others = state["rivals"]
             assert (best["i"], best["j"]) == (top, np.argmax(gain))
             assert best["gain"] == gain.max()
+            assert len(state["rivals"]) == min(2, (gain > 0.0).sum())
             steepest = int(np.argmax(np.where(down, slope, -np.inf)))
             assert steepest in {each["j"] for each in state["rivals"]}
             for each in others:
