@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
-from html import unescape
-from importlib import import_module
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +11,9 @@ import pytest
 from refsvm import DualProblem, KKTGap, MostViolatingPair, NewtonStep, PlanningAheadStep, SecondOrder, iterate
 from refsvm.solver import Recording
 
-DOCS = Path(__file__).parents[2] / "docs"
-SCRIPTS = DOCS / "_static" / "stepper"
-NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
+from .steppers import DOCS, SCRIPTS, browse, needs_chromium, needs_node, node
 
 pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="docs is not here")
-needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
 WALK = """
 const smo = require(process.argv[1] + "/smo.js"), wanted = JSON.parse(require("fs").readFileSync(0));
@@ -77,9 +67,8 @@ const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(re
 const corners = path.unpack(data), at = data.wanted.map((C) => path.at(data, corners, C));
 console.log(JSON.stringify(at.map((each) => [each.alpha, each.b, each.sets])));
 """
-# Every stepper of the page is driven by its own buttons; what it has done is left in the page.
+# Every stepper of the page is driven by its own buttons; what it has done is what comes back.
 DRIVE = """
-window.addEventListener("load", () => {
   const press = (root, name) => root.querySelector(`[data-do=${name}]`).click();
   const [stepper, path] = document.querySelectorAll(".stepper"), found = {};
   for (let k = 0; k < 3; k++) press(stepper, "step");
@@ -248,28 +237,8 @@ window.addEventListener("load", () => {
   press(path, "step");
   found.C = Number(path.querySelector("input").value);
   found.path = path.at(2).alpha;
-  const left = document.createElement("pre");
-  left.id = "found";
-  left.textContent = JSON.stringify(found);
-  document.body.append(left);
-});
+  return found;
 """
-
-
-@pytest.fixture
-def page(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS / "_ext")
-    return import_module("stepper_page")
-
-
-def node(program, data):
-    """What a program prints in Node.js, given some data."""
-    command = [NODE, "--eval", program, str(SCRIPTS)]
-    run = subprocess.run(
-        command, input=json.dumps(data), capture_output=True, text=True, check=False, timeout=60
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout)
 
 
 def walk(page, K, y, rules):
@@ -498,24 +467,7 @@ def test_the_steppers_run_in_a_browser(page, tmp_path):
     pytest.importorskip("contourpy")
     pytest.importorskip("scipy")
     stepper, path = page.Stepper(selector="mvp"), page.PathStepper()
-    scripts = dict.fromkeys(name for names in page.SCRIPTS.values() for name in names)
-    (tmp_path / "page.html").write_text(
-        '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
-        "<style>.bd-main .bd-content .bd-article-container { overflow-x: auto; }</style>"
-        f'<link rel="stylesheet" href="{page.script("stepper.css").as_uri()}">'
-        '<main class="bd-main"><div class="bd-content"><div class="bd-article-container">'
-        f"{stepper.html()}{path.html()}</div></div></main>"
-        + "".join(f'<script defer src="{page.script(name).as_uri()}"></script>' for name in scripts)
-        + f"<script>{DRIVE}</script>",
-        encoding="utf-8",
-    )
-    command = [
-        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
-        "--virtual-time-budget=5000", f"--user-data-dir={tmp_path / 'profile'}", (tmp_path / "page.html").as_uri(),
-    ]  # fmt: skip
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert re.findall(r".*CONSOLE.*", run.stderr) == []
-    found = json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))
+    found = browse(page, tmp_path, f"{stepper.html()}{path.html()}", DRIVE)
     data = page.DATA[stepper.data](stepper.n, rng=stepper.seed)
     K = page.gram(data.X, stepper.gamma)
     for rules, steps in found["walks"]:

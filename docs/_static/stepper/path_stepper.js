@@ -35,8 +35,8 @@ const path = (() => {
 
 if (typeof module === "object") module.exports = path; // Node.js, for the tests
 else picture.each("path-stepper", (root) => {
-  const { SIDE, scale, show } = picture;
-  const { data, buttons, controls, say, draw } = picture.open(root, [
+  const { SIDE, scale, show, triangle } = picture;
+  const { data, buttons, controls, say, hush, draw } = picture.open(root, [
     ["points", "Examples, boundary, margins"],
     ["shares", "α/C of every example"],
     ["margins", "y h(x) of every example"],
@@ -46,13 +46,17 @@ else picture.each("path-stepper", (root) => {
   buttons.innerHTML = [["back", "Event before"], ["step", "Next event"], ["play", "Play"], ["link", "Copy link"]]
     .map(([name, title]) => `<button type="button" data-do="${name}">${title}</button>`).join("");
   controls.innerHTML = `
-    <label>C = <output></output> <input type="range" min="${ends[0]}" max="${ends[1]}" step="0.002"></label>`;
+    <label>C = <output></output> <input type="range" aria-label="C" min="${ends[0]}" max="${ends[1]}" step="0.002"></label>`;
   const button = (name) => buttons.querySelector(`[data-do=${name}]`), slider = controls.querySelector("input");
   let C;
   const name = `path-stepper-${[...document.querySelectorAll(".stepper[data-kind=path-stepper]")].indexOf(root) + 1}`;
 
   const kind = (t) => (y[t] < 0 ? "negative" : "positive");
   const names = { "-1": "right of its margin", 0: "on the elbow", 1: "left of its margin" };
+
+  // Bars stand by class.
+  const order = [], lows = y.filter((v) => v < 0).length;
+  Array.from(y.keys()).sort((a, b) => y[a] - y[b] || a - b).forEach((t, at) => { order[t] = at; });
 
   // Which examples change their set at the end of the segment.
   function event(k) {
@@ -79,27 +83,30 @@ else picture.each("path-stepper", (root) => {
       powers.push(`<text x="${across(e)}" y="${SIDE - 20}" text-anchor="middle">${show(10 ** e)}</text>`);
     }
     const dots = y.map((_, t) => (now.sets[t] ? "" :
-      `<circle class="${kind(t)}" cx="${x}" cy="${up(now.part[t])}" r="3.5"/>`)).join("");
+      (y[t] < 0 ? `<circle class="negative" cx="${x}" cy="${up(now.part[t])}" r="3.5"/>`
+        : `<path class="positive" d="${triangle(x, up(now.part[t]), 4)}"/>`))).join("");
     draw("shares", `<path class="axis" d="M34 12V${SIDE - 34}H${SIDE - 14}"/>${powers.join("")}${curves}
       <path class="now" d="M${x} 8V${SIDE - 34}"/>${dots}<text x="28" y="${up(1) + 4}" text-anchor="end">1</text>
       <text x="28" y="${up(0) + 4}" text-anchor="end">0</text><text x="${SIDE - 8}" y="${SIDE - 4}" text-anchor="end">C</text>`,
-      "0: right of the margin; 1: left of it; between: on the elbow, with dots.");
+      "0: right of the margin; 1: left of it; between: on the elbow, with marks. Dashed curves and ● are −1, solid ones and ▲ +1.");
   }
 
   function margins(now) {
     const values = y.map((v, t) => v * (now.alpha.reduce((sum, a, r) => sum + a * K[t][r], 0) + now.b));
     const v = scale([-1, 3], [SIDE - 20, 12]), width = (SIDE - 46) / n;
     const clip = (h) => v(Math.min(Math.max(h, -1), 3));
-    const bars = values.map((h, t) => `<rect class="${kind(t)}${now.sets[t] ? "" : " wrong"}" x="${38 + t * width}" width="${width * 0.8}"
+    const bars = values.map((h, t) => `<rect class="${kind(t)}${now.sets[t] ? "" : " wrong"}" x="${38 + order[t] * width}" width="${width * 0.8}"
       y="${Math.min(clip(h), v(1)) - (now.sets[t] ? 0 : 3)}" height="${Math.abs(clip(h) - v(1)) + (now.sets[t] ? 0 : 6)}"/>`).join("");
+    const classes = [lows / 2, (lows + n) / 2].map((at, k) => `<text x="${38 + at * width}" y="${SIDE - 6}" text-anchor="middle">${k ? "+1" : "−1"}</text>`).join("");
     const labels = [-1, 0, 1, 2, 3].map((h) => `<text x="28" y="${v(h) + 4}" text-anchor="end">${show(h)}</text>`).join("");
     draw("margins", `<path class="axis" d="M34 12V${SIDE - 20}"/><path class="tolerance" d="M34 ${v(0)}H${SIDE - 8}"/>
-      ${bars}<path class="boundary" d="M34 ${v(1)}H${SIDE - 8}"/>${labels}`,
+      ${bars}<path class="boundary" d="M34 ${v(1)}H${SIDE - 8}"/>${labels}${classes}`,
       "Bars from the margin, 1. On the elbow: exactly 1. Below 0: on the wrong side.");
   }
 
   function render(value) {
     C = Math.min(Math.max(value, breakpoints[0]), breakpoints[breakpoints.length - 1]);
+    hush(play.isOn());
     const now = path.at(data, corners, C), elbow = now.sets.flatMap((set, t) => (set ? [] : [t]));
     const marks = y.reduce((all, _, t) => all + plane.mark(t, now.part[t]), "");
     const rings = elbow.map((t) => plane.ring(t, "")).join("");
@@ -121,7 +128,7 @@ else picture.each("path-stepper", (root) => {
   }
   const play = picture.player(button("play"), forward, 400);
   const actions = {
-    step: forward, play: play.toggle,
+    step: forward, play: () => { play.toggle(); hush(play.isOn()); },
     back: () => render(breakpoints.filter((each) => each < C).pop() || C),
     link: () => picture.copy(picture.write(name, { C }), (words) => { render(C); say(words.trim()); }),
   };

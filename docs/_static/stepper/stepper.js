@@ -11,7 +11,7 @@ const presets = (() => {
 if (typeof module === "object") module.exports = presets; // Node.js, for the tests
 else picture.each("stepper", (root) => {
   const { show } = picture;
-  const { data, buttons, controls, say, panel, draw } = picture.open(root, [
+  const { data, buttons, controls, say, hush, panel, draw } = picture.open(root, [
     ["points", "Examples, boundary, margins"],
     ["pair", "The pair that moves next"],
     ["gradient", "G on either side of b"],
@@ -34,7 +34,7 @@ else picture.each("stepper", (root) => {
   buttons.innerHTML = [["reset", "Restart"], ["back", "Back"], ["step", "Step"], ["play", "Play"], ["end", "End"],
     ["predict", "Predict"], ["link", "Copy link"]]
     .map(([name, title]) => `<button type="button" data-do="${name}">${title}</button>`).join("");
-  controls.innerHTML = `
+  controls.innerHTML = `<details${matchMedia("(width < 60rem)").matches ? "" : " open"}><summary>Examples, rules and C</summary><div>
     <label>examples <select data-set="examples"><option value="given">${data.data}</option><option value="theorem-7">Theorem 7</option></select></label>
     <label>pair <select data-set="selector">${options([["mvp", "most violating"], ["second-order", "second order"],
       ["maximum-gain", "maximum gain"], ["hybrid", "hybrid maximum gain"],
@@ -44,7 +44,7 @@ else picture.each("stepper", (root) => {
     <button type="button" data-do="swap">Swap</button></span>
     <label>step <select data-set="step">${options([["newton", "Newton"], ["overrelaxed", "over-relaxed"],
       ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]], data.step)}</select></label>
-    <label>C = <output></output> <input type="range" data-set="C" min="-1" max="4" step="0.05"></label>`;
+    <label>C = <output></output> <input type="range" aria-label="C" data-set="C" min="-1" max="4" step="0.05"></label></div></details>`;
   const find = (name) => root.querySelector(`[data-${name}]`);
   const selector = find("set=selector"), rule = find("set=step"), slider = find("set=C");
   const chooser = find("set=examples"), inputs = [find("own=i"), find("own=j")];
@@ -136,16 +136,29 @@ else picture.each("stepper", (root) => {
   function forward() {
     if (!next || states.length > MOST) return false;
     take();
-    note = "";
+    note = ` ${happened()}`;
     choose();
     return next !== null && selector.value !== "own";
+  }
+
+  const label = (t) => (y[t] < 0 ? "−1" : "+1");
+  const place = (t) => (state().alpha[t] === 0 ? "at 0" : Math.abs(state().alpha[t]) === C ? "at C" : "free");
+  const told = (t) => `Example ${t}: label ${label(t)}, α = ${show(state().alpha[t])}, ${place(t)}.`;
+
+  // The last step, in words.
+  function happened() {
+    const [i, j] = state().sets[0], { alpha } = state(), before = states[states.length - 2].alpha;
+    const verb = (t) => (alpha[t] > before[t] ? "rose" : "fell");
+    const others = alpha.reduce((count, a, t) => count + (a !== before[t] && t !== i && t !== j), 0);
+    const words = [i, j].map((t) => `α of example ${t}, label ${label(t)}, ${verb(t)} to ${show(alpha[t])}, ${place(t)}`);
+    return `${words.join("; ")}${others ? `; ${others} others moved along` : ""}.`;
   }
 
   function back() {
     if (states.length < 2) return;
     states.pop();
     if (states.length === 1 && by) by = null;
-    note = "";
+    note = " One step back.";
     choose();
   }
 
@@ -268,6 +281,7 @@ else picture.each("stepper", (root) => {
 
   function render() {
     const s = state();
+    hush(play.isOn());
     pictures(s);
     root.classList.toggle("with-own-pair", selector.value === "own");
     inputs.forEach((input, k) => { input.value = k ? own.j : own.i; });
@@ -284,7 +298,7 @@ else picture.each("stepper", (root) => {
   const play = picture.player(find("do=play"), forward, 300);
   const actions = {
     reset: () => { note = ""; unmove(); begin(); }, back,
-    step: forward, play: play.toggle, end: toTheEnd, predict, swap,
+    step: forward, play: () => { play.toggle(); hush(play.isOn()); }, end: toTheEnd, predict, swap,
     link: () => picture.copy(address(), (words) => { note = words; render(); }),
   };
   for (const place of [buttons, controls]) picture.press(place, actions, play.stop);
@@ -329,7 +343,7 @@ else picture.each("stepper", (root) => {
     if (!plane.columns) return;
     plane.place(t, x);
     K = plane.gram();
-    note = "";
+    note = ` Moved, and α stays. ${told(t)}`;
     begin(state().alpha.slice());
   }
   let tapped = 0;
@@ -337,13 +351,13 @@ else picture.each("stepper", (root) => {
     if (guess) return guessed(t);
     own[tapped++ % 2 ? "j" : "i"] = t;
     selector.value = "own";
-    note = "";
+    note = ` Taken as ${tapped % 2 ? "i" : "j"}. ${told(t)}`;
     compatible(selector);
     choose();
   }
 
   picture.examples(panel("points"), () => plane, {
-    grab: play.stop, move, tap: choosePair, chosen: () => chosen, choose: (t) => { chosen = t; render(); },
+    grab: play.stop, move, tap: choosePair, chosen: () => chosen, choose: (t) => { chosen = t; if (t >= 0) note = ` ${told(t)}`; render(); },
   });
 
   root.steps = () => states; // for the tests

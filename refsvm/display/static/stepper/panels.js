@@ -141,17 +141,22 @@ const panels = (() => {
 
   // Bars from b to Gᵢ: what may rise has to end below b, what may fall above. Under them ψ after every step, if given.
   function gradient(s, reach, gaps, hidden) {
-    const { b, y, lower, upper } = s, bottom = gaps ? 205 : SIDE - 16, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
+    const { b, y, lower, upper } = s, bottom = gaps ? 196 : SIDE - 20, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
     const bar = (t, begin, wrong) => {
       const from = v(0), to = v(s.G[t] - b);
-      return `<rect class="${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}" x="${begin + t * width}" y="${Math.min(from, to)}"
+      return `<rect class="${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}" x="${begin + at.get(t) * width}" y="${Math.min(from, to)}"
         width="${width * 0.8}" height="${Math.abs(to - from)}"/>`;
     };
+    // where there are labels, bars stand by class, so that colour is not alone in telling it
+    const at = new Map(Array.from(y.keys()).sort((a, c) => (s.labels === false ? 0 : y[a] - y[c]) || a - c).map((t, place) => [t, place]));
+    const lows = y.reduce((count, v) => count + (v < 0), 0), centre = [lows / 2, (lows + y.length) / 2];
+    const classes = s.labels === false ? [] : [15, SIDE / 2 + 10].flatMap((begin) => ["−1", "+1"].map((name, k) =>
+      `<text x="${begin + centre[k] * width}" y="${bottom + 12}" text-anchor="middle">${name}</text>`));
     let bars = "";
     const few = y.length <= FEW, paths = new Map(); // of many bars one path for each look
     const line = (t, begin, wrong) => {
       const look = `${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}`;
-      paths.set(look, `${paths.get(look) ?? ""}M${(begin + (t + 0.4) * width).toFixed(2)} ${v(0).toFixed(1)}V${v(s.G[t] - b).toFixed(1)}`);
+      paths.set(look, `${paths.get(look) ?? ""}M${(begin + (at.get(t) + 0.4) * width).toFixed(2)} ${v(0).toFixed(1)}V${v(s.G[t] - b).toFixed(1)}`);
       return "";
     };
     const one = few ? bar : line;
@@ -162,8 +167,8 @@ const panels = (() => {
     paths.forEach((d, look) => { bars += `<path class="bars ${look}" d="${d}"/>`; });
     const half = s.gap / 2;
     const letters = s.next && !hidden ? [["i", s.next.i, 15], ["j", s.next.j, SIDE / 2 + 10]].map(([letter, t, begin]) =>
-      `<text x="${begin + (t + 0.4) * width}" y="${v(s.G[t] - b) + (s.G[t] > b ? -3 : 12)}" text-anchor="middle">${letter}</text>`) : [];
-    return [`<rect class="gap" x="8" y="${v(half)}" width="${SIDE - 16}" height="${Math.max(0, v(-half) - v(half))}"/>${bars}
+      `<text x="${begin + (at.get(t) + 0.4) * width}" y="${v(s.G[t] - b) + (s.G[t] > b ? -3 : 12)}" text-anchor="middle">${letter}</text>`) : [];
+    return [`<rect class="gap" x="8" y="${v(half)}" width="${SIDE - 16}" height="${Math.max(0, v(-half) - v(half))}"/>${bars}${classes.join("")}
       <path class="axis" d="M8 ${v(0)}H${SIDE - 8}"/><text x="${SIDE / 2}" y="${v(0) - 3}" text-anchor="middle">b</text>${letters.join("")}
       <text x="15" y="14">may rise</text><text x="${SIDE / 2 + 10}" y="14">may fall</text>${gaps ? history([gaps], s.tol, 225) : ""}`,
       `ψ = ${show(s.gap)}, the height of the band: what may rise is to end below b, what may fall above.

@@ -132,7 +132,7 @@ const picture = (() => {
     const data = JSON.parse(root.querySelector("script").textContent);
     root.querySelector(".stepper-strip").remove();
     root.querySelector(".stepper-words").remove();
-    root.insertAdjacentHTML("beforeend", `<div class="stepper-buttons"></div><div class="stepper-controls"></div><p class="stepper-said" aria-live="polite"></p>
+    root.insertAdjacentHTML("beforeend", `<div class="stepper-buttons"></div><div class="stepper-controls"></div><p class="stepper-said" role="status"></p>
       <div class="stepper-panels">${titles.map(([name, title]) =>
         `<figure><div class="stepper-title">${title}</div><svg data-panel="${name}" viewBox="0 0 ${SIDE} ${SIDE}"
           role="img" aria-label="${title}"></svg><figcaption></figcaption></figure>`).join("")}</div>`);
@@ -142,6 +142,8 @@ const picture = (() => {
       buttons: root.querySelector(".stepper-buttons"),
       controls: root.querySelector(".stepper-controls"),
       say: (words) => { root.querySelector(".stepper-said").textContent = words; },
+      // what plays by itself is not read out
+      hush: (quiet) => { root.querySelector(".stepper-said").setAttribute("aria-live", quiet ? "off" : "polite"); },
       panel,
       draw: (name, content, caption) => {
         panel(name).innerHTML = content;
@@ -177,6 +179,7 @@ const picture = (() => {
     const stop = () => { clearInterval(timer); timer = 0; button.textContent = "Play"; };
     return {
       stop,
+      isOn: () => timer !== 0,
       toggle() {
         if (timer) return stop();
         button.textContent = "Pause";

@@ -16,14 +16,14 @@ function render({ model, el }) {
   const figure = ([name, title]) => `<figure><div class="stepper-title">${title}</div>
     <svg data-panel="${name}" viewBox="0 0 ${SIDE} ${SIDE}" role="img" aria-label="${title}"></svg><figcaption></figcaption></figure>`;
   const slider = (name, text, least, most) => `<label data-for="${name}">${text} = <output></output>
-    <input type="range" data-set="${name}" min="${least}" max="${most}" step="0.05"></label>`;
+    <input type="range" aria-label="${text}" data-set="${name}" min="${least}" max="${most}" step="0.05"></label>`;
   const root = document.createElement("div");
   root.className = "stepper";
   root.innerHTML = `<div class="stepper-buttons">${BUTTONS.map(([name, title]) =>
     `<button type="button" data-do="${name}">${title}</button>`).join("")}</div>
     <div class="stepper-controls">${slider("C", "C", -2, 4)}${slider("gamma", "γ", -4, 3)}
     <label><input type="checkbox" data-set="warm" checked> go on from α</label></div>
-    <p class="stepper-said" aria-live="polite"></p>
+    <p class="stepper-said" role="status"></p>
     ${names.length > 1 ? `<svg class="stepper-race" viewBox="0 0 960 130" role="img" aria-label="KKT gap of both runs against steps"></svg>` : ""}
     <div class="stepper-runs">${names.map((title, r) => `<section aria-label="run ${r + 1}"><div class="stepper-run run-${r}">${plainly(title)}</div>
       <div class="stepper-counts"></div><div class="stepper-panels">${titles.map(figure).join("")}</div>

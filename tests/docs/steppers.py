@@ -1,0 +1,66 @@
+"""The scripts of the steppers, run in Node.js, or in a page of Chromium that drives itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+__all__ = ["DOCS", "SCRIPTS", "browse", "needs_chromium", "needs_node", "node"]
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCRIPTS = DOCS / "_static" / "stepper"
+NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
+
+needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+
+PAGE = """<!doctype html><html lang="en" data-theme="THEME"><meta charset="utf-8"><title>Steppers</title>
+<link rel="icon" href="data:,"><style>.bd-main .bd-content .bd-article-container { overflow-x: auto; }
+body { margin: 0; width: WIDTH; }</style>STYLE<main class="bd-main"><div class="bd-content">
+<div class="bd-article-container"><h1>Steppers</h1>HTML</div></div></main>SCRIPTS<script>
+window.addEventListener("load", async () => {
+  const found = await (async () => {DRIVE})(), left = document.createElement("pre");
+  left.id = "found";
+  left.textContent = JSON.stringify(found);
+  document.body.append(left);
+});
+</script>"""
+
+
+def node(program, data):
+    """Return what a program prints in Node.js, given some data."""
+    command = [NODE, "--eval", program, str(SCRIPTS)]
+    run = subprocess.run(
+        command, input=json.dumps(data), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def browse(page, folder, html, drive, *, size=(800, 600), width="auto", theme="light", scripts=()):
+    """Return what a program finds in a page of steppers, after it has driven it; no error may be seen there."""
+    own = dict.fromkeys(name for names in page.SCRIPTS.values() for name in names)
+    parts = {
+        "THEME": theme, "WIDTH": width, "HTML": html, "DRIVE": drive,
+        "STYLE": f'<link rel="stylesheet" href="{page.script("stepper.css").as_uri()}">',
+        "SCRIPTS": "".join(
+            f'<script defer src="{each.as_uri()}"></script>' for each in [*map(page.script, own), *scripts]
+        ),
+    }  # fmt: skip
+    text = re.sub(r"\b(?:" + "|".join(parts) + r")\b", lambda name: parts[name[0]], PAGE)
+    (folder / "page.html").write_text(text, encoding="utf-8")
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
+        f"--window-size={size[0]},{size[1]}", "--virtual-time-budget=5000", f"--user-data-dir={folder / 'profile'}",
+        (folder / "page.html").as_uri(),
+    ]  # fmt: skip
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    seen = re.findall(r".*CONSOLE.*", run.stderr)
+    assert seen == []
+    return json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))
