@@ -361,6 +361,16 @@ def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return classes, 2.0 * codes - 1.0
 
 
+def epsilon_of(problem: Formulations, n: int) -> float:
+    """Return ε of a regression of n targets."""
+    return 0.5 * float(problem.v[n] - problem.v[0])
+
+
+def nu_of(problem: Formulations) -> float:
+    """Return ν of a one-class problem."""
+    return problem.z / float((problem.upper - problem.lower).sum())
+
+
 def signs_among(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
     """Return −1 or +1 for t labels among two known ones, shape (t,), float64; a single class is allowed.
 

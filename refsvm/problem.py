@@ -20,7 +20,7 @@ import numpy as np
 from refsvm import arithmetic
 from refsvm._checks import box, positions, real, sealed, vector
 from refsvm.arithmetic import ABOVE_ALL, BELOW_ALL, Arithmetic, dot
-from refsvm.formulations import Formulations
+from refsvm.formulations import Formulations, epsilon_of, nu_of
 from refsvm.kernels.checked import matrix_of
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.kernels.precision import decision_noise
@@ -113,9 +113,9 @@ class DualProblem(Shown, Formulations):
             what = f"n={n}: {up} of class +1, {n - up} of −1"
         elif self.gram.repeats and z == 0.0 and n % 2 == 0:
             kind, width, n = "regression", width[: n // 2], n // 2
-            what = f"regression of {n} targets, epsilon={0.5 * (self.v[n] - self.v[0]):.6g}"
+            what = f"regression of {n} targets, epsilon={epsilon_of(self, n):.6g}"
         elif not self.v.any() and z > 0.0:
-            kind, what = "novelty detection", f"novelty of {n} examples, nu={z / width.sum():.6g}"
+            kind, what = "novelty detection", f"novelty of {n} examples, nu={nu_of(self):.6g}"
         else:
             kind, what = "of a form of its own", f"n={n}, z={z:.6g}"
         low, high = float(width.min()), float(width.max())

@@ -13,7 +13,17 @@ from html import escape
 from math import isnan
 from typing import Any, ClassVar, Final, NamedTuple
 
-COLOURS: Final = ("#8a949e66", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b")
+COLOURS: Final = (
+    "#8a949e66",
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#8a6d3b",
+    "#7b68c8",
+)
 """Of the parts of a bar, in order; the first is that of the parts which cost nothing."""
 
 LONGEST: Final = 28
@@ -32,7 +42,8 @@ WIDEST: Final = 96
 STYLE: Final = (
     "<style>"
     ".refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"
-    "padding:8px 12px;margin:2px;min-width:26em;max-width:60em;color:inherit}.refsvm .name{font-weight:600}"
+    "padding:8px 12px;margin:2px;min-width:min(26em,100%);max-width:min(60em,100%);box-sizing:border-box;"
+    "overflow-x:auto;color:inherit}.refsvm .name{font-weight:600}"
     ".refsvm .big{font-size:22px;font-weight:600}.refsvm .dim{opacity:.75}"
     ".refsvm .partial{background:#e69f0044;padding:2px 6px;border-radius:3px}"
     ".refsvm .bar{display:flex;height:12px;border-radius:3px;overflow:hidden;margin:6px 0}"
@@ -127,7 +138,7 @@ class Parts(NamedTuple):
         label = f"{escape(self.unit)}, {escape(self.name)}: {told}"
         return (
             f'<div class="bar" role="img" aria-label="{label}">{bar}</div>'
-            f'<div class="dim">{escape(self.name)} {legend}</div>'
+            f"<div>{escape(self.name)} {legend}</div>"
         )
 
 
@@ -140,7 +151,7 @@ class Summary:
     line : str
         The one line, without the name of the class.
     headline, sentence : str
-        The number of a card in large type, and the words after it.
+        The number of a card in large type, and the words after it; those are the line if there is no sentence.
     is_partial : bool
         Whether the result is that of an unfinished run, which the card marks.
     pairs : dict of str to str
@@ -191,11 +202,9 @@ class Summary:
         """Return the card."""
         says = f'<span class="name">{escape(name)}</span>'
         if self.headline:
-            mark = "partial" if self.is_partial else "dim"
-            says += f'<br><span class="big">{escape(self.headline)}</span> '
-            says += f'<span class="{mark}">{escape(self.sentence)}</span>'
-        elif self.sentence:
-            says += f' <span class="dim">{escape(self.sentence)}</span>'
+            says += f'<br><span class="big">{escape(self.headline)}</span>'
+        mark = "partial" if self.is_partial else "dim"
+        says += f' <span class="{mark}">{escape(self.sentence or self.line)}</span>'
         body = [says, "" if self.parts is None else self.parts.html(), self._columns_html()]
         rows = "".join(
             f'<tr><th scope="row" class="dim">{escape(key)}</th><td>{escape(value)}</td></tr>'

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+import html
 import re
 import signal
+import tempfile
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import refsvm
 from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    MostViolatingPair,
+    Precomputed,
     Recording,
     Rounds,
+    SecondOrder,
     cost_path,
     cross_validate,
+    epsilon_path,
+    iterate,
     leave_one_out,
+    nu_path,
+    parametric_path,
     regularization_path,
     solve,
+    weight_path,
 )
 from refsvm.datasets import Dataset, load
-from refsvm.experiment import Grid
+from refsvm.experiment import Experiment, Grid, Problem, Solve
+from refsvm.kernels.cached_rows import AllRows
 from refsvm.paths import cross_validate_path
+from refsvm.rounds import CrossValidation
 from refsvm.rounds.jackknife import held_out_machines
+from refsvm.rounds.results import DECIDERS
 from refsvm.rounds.scores import outcomes_of
 from refsvm.scheme import OneVsOne
+from refsvm.summary import COLOURS, STYLE
+from refsvm.testing import StrategyReport
 
 from .settings import interrupted
 
@@ -65,6 +83,11 @@ def pressed(k):
     return press
 
 
+def has_columns(result):
+    """Return whether a card has a column for each fold: of folds that have run."""
+    return isinstance(result, CrossValidation) and not np.isnan(result.of_folds[1]).all()
+
+
 def problem(kind):
     """Return a dual problem of each kind, and one of a form of its own."""
     kernel, labels = RBF(0.5), np.where(X[:, 0] > 0, 1, -1)
@@ -78,6 +101,31 @@ def problem(kind):
         return DualProblem.classification(X, labels, kernel=lambda A, B: A @ B.T)
     whole = DualProblem.classification(X, labels, kernel=kernel)
     return whole if kind == "two" else DualProblem(whole.gram, whole.v, 1.0, whole.lower, whole.upper)
+
+
+class Distances:
+    """A kernel matrix of a caller, which prints its address."""
+
+    n = 60
+
+    def block(self, rows, columns=None):
+        """Return values of the kernel."""
+        return RBF(0.5)(X[rows], X if columns is None else X[columns])
+
+
+def results_of_paths(y):
+    """Yield paths, and curves along them, by name."""
+    yield "path", lambda: regularization_path(X, y, C_max=10.0)
+    yield "path that a limit has ended", lambda: regularization_path(X, y, C_max=10.0, max_events=3)
+    yield "path of tubes", lambda: epsilon_path(X, X[:, 0], epsilon=(1.0, 0.1))
+    yield "path of shares", lambda: nu_path(X, nu=(0.2, 0.4))
+    yield "path of weights", lambda: weight_path(X, y, C=(np.ones(60), np.exp(0.1 * NOISE)))
+    yield "path of costs", lambda: cost_path(X, y)
+    yield "line", lambda: parametric_path(problem("two"), problem("weighted"))
+    yield "path of three", lambda: regularization_path(X, **asked("three"), C_max=10.0)
+    yield "curve", lambda: regularization_path(X, y, C_max=10.0).validation_error(X, y)
+    yield "folds of a path", lambda: cross_validate_path(X, y, C_max=10.0, folds=3)
+    yield "operating points", lambda: cost_path(X, y).roc(X, y)
 
 
 def results():
@@ -95,11 +143,8 @@ def results():
                 ),
             )
     y = np.where(X[:, 0] + NOISE > 0.0, 1, -1)
-    yield "path", lambda: regularization_path(X, y, C_max=10.0)
-    yield "path of three", lambda: regularization_path(X, **asked("three"), C_max=10.0)
-    yield "curve", lambda: regularization_path(X, y, C_max=10.0).validation_error(X, y)
-    yield "folds of a path", lambda: cross_validate_path(X, y, C_max=10.0, folds=3)
-    yield "operating points", lambda: cost_path(X, y).roc(X, y)
+    yield "model", lambda: pytest.importorskip("sklearn") and leave_one_out(refsvm.SVC(C=10.0), X, y)
+    yield from results_of_paths(y)
     yield "intervals", lambda: held_out_machines(problem("regression"))
     yield "trace", lambda: solve(problem("two"), trace=True).trace
     yield "derivative", lambda: solve(problem("two"), stop=KKTGap(1e-9)).derivative("C")
@@ -112,13 +157,37 @@ def results():
     yield "matrix", lambda: problem("two").gram
     yield "view", lambda: problem("regression").gram
     yield "rows", lambda: Rounds(problem("two")).rows
+    yield "numbers", lambda: DualProblem.classification(RBF(0.5)(X, X), y, kernel=Precomputed()).gram
+    yield "matrix of a caller", lambda: DualProblem.classification(gram=Distances(), y=y).gram
+    yield "all rows", lambda: AllRows(problem("two").gram)
+    yield "first state", lambda: next(iter(iterate(problem("two"))))
     yield "data", lambda: load("heart")
     yield "data without labels", lambda: Dataset("no labels", X, None)
+    yield "experiment", experiment
+    yield "comparison", lambda: ran(experiment()).compare("iterations")
+    yield "its table", lambda: ran(experiment()).table("iterations")
+    yield (
+        "report",
+        lambda: StrategyReport("SecondOrder(planned_range=0.9)", ("one",) * 15, 1331, "A sentence."),
+    )
     yield "table", lambda: Grid(("set", *map(str, range(30))), (("heart", *["1,234,567"] * 30),))
 
 
 # the box of both is where the hard margin is: α grows with C below, and stands above
 PARTED = DualProblem.classification(np.array([[0.0], [2.0]]), [-1, 1], kernel="linear", C=0.5)
+
+
+def experiment():
+    """Return an experiment of two strategies on one problem."""
+    strategies = [Solve("first", selector=MostViolatingPair()), Solve("second", selector=SecondOrder())]
+    problems = [Problem("plane", lambda: Dataset("plane", X, problem("two").v), kernel=RBF(0.5))]
+    return Experiment(strategies, problems, Path(tempfile.mkdtemp(), "runs.sqlite"), permutations=3)
+
+
+def ran(given):
+    """Run an experiment and return it."""
+    given.run()
+    return given
 
 
 def ended_recording():
@@ -135,14 +204,47 @@ def ended_state():
     return rounds.state
 
 
-SHOWN = dict(results())
-OF_PATHS = ("path", "path of three", "curve", "folds of a path", "operating points")
+SHOWN = {name: cache(call) for name, call in results()}
+ABSTRACT = ("KernelMatrix", "KernelRows", "TrackedPath")
+OF_CLASS = {
+    "AllRows": "all rows",
+    "CachedRows": "rows",
+    "Comparison": "comparison",
+    "CostPath": "path of costs",
+    "CrossValidation": "cv two",
+    "Dataset": "data",
+    "Derivative": "derivative",
+    "DualProblem": "problem two",
+    "ErrorCurve": "curve",
+    "Experiment": "experiment",
+    "GivenMatrix": "matrix of a caller",
+    "Gram": "matrix",
+    "Grid": "table",
+    "HeldOutMachines": "intervals",
+    "LeaveOneOut": "loo two",
+    "OneVsOnePath": "path of three",
+    "ParametricPath": "path of tubes",
+    "PathCrossValidation": "folds of a path",
+    "RecordedState": "recorded state",
+    "Recording": "recording",
+    "RegularizationPath": "path",
+    "RocCurve": "operating points",
+    "Rounds": "rounds",
+    "Solution": "solution two",
+    "SolverState": "state",
+    "StrategyReport": "report",
+    "Trace": "trace",
+    "View": "view",
+}
+OF_PATHS = ("curve", "folds of a path", "operating points")
 
 
-@pytest.mark.filterwarnings("ignore:.* are not (solved|decided)", "ignore:.*converge")
+@pytest.mark.filterwarnings(
+    "ignore:.* are not (solved|decided)", "ignore:.*converge", "ignore:.*before its end"
+)
 @pytest.mark.parametrize("name", SHOWN)
 def test_results_say_what_was_asked(name):
-    if name in OF_PATHS:
+    if name in OF_PATHS or "path" in name:
         pytest.importorskip("scipy")
     result = SHOWN[name]()
     lines = [repr(result), *str(result).splitlines()]
@@ -155,7 +257,13 @@ def test_results_say_what_was_asked(name):
         assert "array(" not in text
     assert not re.search(r"<script|https?:|url\(", page)
     assert page.count("<div") == page.count("</div>")
-    assert all(f'role="img" aria-label="{label}' for label in re.findall(r'aria-label="([^"]+)', page))
+    assert f'<div class="refsvm" role="group" aria-label="{type(result).__name__}">' in page
+    pictures = re.findall(r'<div class="(?:bar|columns)"([^>]*)>', page)
+    assert all(re.fullmatch(r' role="img" aria-label="[^"]+\d"', told) for told in pictures)
+    assert len(pictures) == ("solution" in name) + name.startswith(("loo", "model")) + has_columns(result)
+    told = result._summary()
+    assert html.escape(told.sentence or told.line) in page
+    assert ('class="partial"' in page) == told.is_partial
 
 
 @pytest.mark.parametrize("name", ["loo two", "loo three", "cv two", "cv three", "loo novelty", "cv novelty"])
@@ -179,6 +287,83 @@ def test_a_partial_result_has_no_score_and_bounds_that_hold(name):
         assert part.rmse_bounds[1] == np.inf
         assert part.r2_bounds[0] == -np.inf
         assert part.rmse_bounds[0] <= whole.rmse
+
+
+@pytest.mark.parametrize("name", ["loo regression", "cv regression"])
+def test_the_numbers_of_a_regression_are_the_attributes(name):
+    result = SHOWN[name]()
+    for text in (str(result), result._repr_html_()):
+        assert all(f"{value:.4g}" in text for value in (result.rmse, result.mae, result.r2))
+    assert "epsilon=0.1" in str(result)
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name.endswith("interrupted")])
+def test_the_ends_of_a_partial_result_are_those_of_its_bounds(name):
+    part = SHOWN[name]()
+    decided = f"{np.count_nonzero(part.outcomes)} of 60 examples decided"
+    for text in (repr(part), part._repr_html_()):
+        assert decided in text
+    for score, (low, high) in part.bounds.items():
+        assert f"<td>{low:.4g} to {high:.4g}</td>" in part._repr_html_(), score
+
+
+def test_an_example_whose_votes_are_settled_is_decided():
+    """Where a bound has moved, some examples are decided, though not all of their pairs have run."""
+    part = SHOWN["loo three interrupted"]()
+    low, high = part.error_bounds
+    assert not part.is_known.any()
+    assert 0.0 < 1.0 - (high - low) == pytest.approx(np.count_nonzero(part.outcomes) / 60)
+
+
+def test_the_numbers_of_a_solution_and_of_a_path_are_the_attributes():
+    solution, path = SHOWN["solution two"](), SHOWN["path"]()
+    for text in (str(solution), solution._repr_html_()):
+        for value in (solution.objective, solution.primal_objective, solution.intercept):
+            assert f"{value:.6f}" in text
+        assert f"{solution.kkt_gap:.2e}" in text
+        assert all(f"{value}" in text for value in (np.count_nonzero(solution.alpha), solution.iterations))
+    assert f"({len(path.C)} breakpoints, C from {path.C[0]:.6g} to {path.C[-1]:.6g}, CONVERGED)" in repr(path)
+
+
+def test_novelty_says_its_share():
+    assert all("nu=0.3" in str(SHOWN[name]()) for name in ("loo novelty", "cv novelty"))
+
+
+def test_every_class_of_results_is_shown():
+    """A class that inherits from those that print has its line in the table."""
+    bases = {"Shown"}
+    pattern = re.compile(r"^class (\w+)\(([\w, ]+)\):", re.MULTILINE)
+    files = [path.read_text(encoding="utf-8") for path in Path(refsvm.__file__).parent.rglob("*.py")]
+    classes = dict(pair for text in files for pair in pattern.findall(text))
+    while more := {name for name, given in classes.items() if bases & set(given.split(", "))} - bases:
+        bases |= more
+    assert bases - {"Shown", *ABSTRACT} == set(OF_CLASS)
+
+
+@pytest.mark.parametrize("name", OF_CLASS)
+def test_the_table_has_a_result_of_each_class(name):
+    if "path" in OF_CLASS[name] or OF_CLASS[name] in OF_PATHS:
+        pytest.importorskip("scipy")
+    assert type(SHOWN[OF_CLASS[name]]()).__name__ == name
+
+
+def test_parts_of_a_bar_differ_in_colour():
+    assert len(set(COLOURS)) >= len({*DECIDERS, "other class"})
+
+
+def test_a_wide_table_is_scrolled_within_its_card():
+    rules = re.search(r"\.refsvm{([^}]*)}", STYLE)[1].split(";")
+    assert {"overflow-x:auto", "max-width:min(60em,100%)", "color:inherit"} <= {*rules}
+
+
+def test_records_and_problems_of_experiments_print_no_array():
+    pytest.importorskip("scipy")
+    path = SHOWN["path"]()
+    printed = (path.record, path.merged, experiment().problems[0], experiment().problems[0].instance())
+    for text in map(repr, printed):
+        assert len(text) <= 100
+        assert "array" not in text
+        assert "0x" not in text
 
 
 def test_votes_that_are_settled_count():

@@ -163,7 +163,7 @@ def _draw(result: LeaveOneOut, opened: Opened, file: Path) -> None:
 def _end(result: LeaveOneOut) -> None:
     """Note if the result is not complete, and exit after Ctrl-C."""
     if not result.is_complete:
-        decided, n = int(result.is_known.sum()), len(result.labels)
+        decided, n = int((result.outcomes != 0).sum()), len(result.labels)
         note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")
     if result.status is Status.INTERRUPTED:
         interrupted()

@@ -101,11 +101,11 @@ def screen() -> Console:
 
 def headline(result: Any) -> str:
     """Return the scores of a result with the standard error; of an unfinished one the interval that holds the first."""
-    known = result.is_known
-    n, examples = len(known), int(known.sum())
+    n = len(result.labels)
     if not result.is_finished:
         name, (low, high) = next(iter(result.bounds.items()))
-        return f"{NAMES[name]} between {low:.4g} and {high:.4g}: {examples} of {n} examples are decided"
+        decided = f"{int((result.outcomes != 0).sum())} of {n} examples are decided"
+        return f"{NAMES[name]} between {low:.4g} and {high:.4g}: {decided}"
     error = result.standard_error
     spread = (
         "" if math.isnan(error) else f" ± {error:.4g}" if result.kind == REGRESSION else f" ± {error:.4f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,10 +42,10 @@ class Instance:
     (array([2., 0., 1.]), array([ 1., -1.,  1.]))
     """
 
-    X: Any
-    y: np.ndarray
+    X: Any = field(repr=False)
+    y: np.ndarray = field(repr=False)
     kernel: Any
-    C: Any
+    C: Any = field(repr=False)
     epsilon: float | None = None
     nu: float | None = None
 
@@ -134,7 +134,7 @@ class Problem:
     """
 
     name: str
-    load: Callable[[], Any]
+    load: Callable[[], Any] = field(repr=False)
     kernel: Any = Linear()  # noqa: RUF009 (a frozen object)
     C: Any = 1.0
     epsilon: float | None = None

@@ -33,6 +33,9 @@ class Merged(NamedTuple):
     group: np.ndarray
     weight: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"Merged({len(self.first)} variables of {len(self.group)} examples)"
+
 
 def no_merging(problem: DualProblem) -> Merged:
     """Each variable on its own."""

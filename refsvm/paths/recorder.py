@@ -60,6 +60,9 @@ class PathRecord(NamedTuple):
         """The name of `t` on the line λ = 1/C."""
         return self.t
 
+    def __repr__(self) -> str:
+        return f"PathRecord({len(self.t)} breakpoints, {len(self.events)} events)"
+
     def until(self, m: int) -> PathRecord:
         """Return the first m breakpoints."""
         c = int(self.start[m])

@@ -44,7 +44,7 @@ class RocCurve(Shown):
 
     def _summary(self) -> Summary:
         line = f"{len(self.fpr)} operating points, t from {self.t[0]:.6g} to {self.t[-1]:.6g}, {self.status.name}"
-        return Summary(line, sentence=self.status.value, is_partial=self.status is not Status.CONVERGED)
+        return Summary(line, is_partial=self.status is not Status.CONVERGED)
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the share of false and of true positives at C₊ = t.

@@ -73,8 +73,8 @@ class OneVsOnePath(Shown):
 
     def _summary(self) -> Summary:
         is_there = all(len(path.C) for path in self.paths)
-        ends = "C from {:.6g} to {:.6g}, ".format(*common_range(self.paths)) if is_there else ""
-        line = f"{len(self.paths)} pairs of classes, {len(self.C)} breakpoints, {ends}{self.status.name}"
+        ends = ["C from {:.6g} to {:.6g}".format(*common_range(self.paths))] if is_there else []
+        told = [f"{len(self.paths)} pairs of classes", f"{len(self.C)} breakpoints", *ends, self.status.name]
         names = [" / ".join(map(str, pair)) for pair in OneVsOne(len(self.classes)).named(self.classes)]
         rows = [
             (name, f"{len(path.C):,}", path.status.name) for name, path in zip(names, self.paths, strict=True)
@@ -83,7 +83,12 @@ class OneVsOnePath(Shown):
             self.status is not Status.CONVERGED,
             (Table(("pair", "breakpoints", "status"), rows[:20]),),
         )
-        return Summary(line, sentence=ends + self.status.value, is_partial=is_partial, tables=tables)
+        return Summary(
+            ", ".join(told),
+            sentence=". ".join([*ends, self.status.value]),
+            is_partial=is_partial,
+            tables=tables,
+        )
 
     @property
     def n(self) -> int:

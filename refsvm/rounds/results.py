@@ -115,8 +115,7 @@ class LeaveOneOut(Shown, Scores):
         full = self.full_solutions
         unit = "examples" if len(full) < 2 else "examples and pairs"
         decided = Parts("decided by", unit, self.counts, self.decided_by.size)
-        told = f"{int(self.is_known.sum()):,} of {len(self.labels):,} examples decided"
-        return scored(self, "exact leave-one-out", told, decided)
+        return scored(self, "exact leave-one-out", decided)
 
     @property
     def outcomes(self) -> np.ndarray:
@@ -272,9 +271,8 @@ class CrossValidation(Shown, Scores):
     machine: str = ""
 
     def _summary(self) -> Summary:
-        ran, folds = int(self.is_known.sum()), int(self.fold.max()) + 1
-        told, heights = f"{ran:,} of {len(self.labels):,} examples predicted", self.of_folds[1]
-        return scored(self, f"{folds} folds", told, None, tuple(heights.tolist()))
+        folds, heights = int(self.fold.max()) + 1, self.of_folds[1]
+        return scored(self, f"{folds} folds", None, tuple(heights.tolist()))
 
     @property
     def outcomes(self) -> np.ndarray:

@@ -27,7 +27,7 @@ def outcomes_of_known(result: Any) -> np.ndarray:
     return np.where(result.is_known, np.where(result.predictions == result.labels, 1, -1), 0)
 
 
-def scored(result: Any, how: str, told: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Summary:
+def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Summary:
     """Return what is shown of scores.
 
     Parameters
@@ -35,8 +35,6 @@ def scored(result: Any, how: str, told: str, parts: Parts | None, heights: tuple
     result : LeaveOneOut or CrossValidation
     how : str
         Words after the score.
-    told : str
-        How far an unfinished result has come.
     parts : Parts, optional
         Numbers of examples by the check or rule that decided them.
     heights : tuple of float
@@ -55,7 +53,8 @@ def scored(result: Any, how: str, told: str, parts: Parts | None, heights: tuple
     if not result.is_finished:
         ends = {key: "{:.4g} to {:.4g}".format(*ends) for key, ends in result.bounds.items()}
         low, high = result.bounds[name]
-        said = f"{result.status.name}: {told}; {name} between {low:.4g} and {high:.4g}"
+        decided = f"{np.count_nonzero(result.outcomes):,} of {len(result.labels):,} examples decided"
+        said = f"{result.status.name}: {decided}; {name} between {low:.4g} and {high:.4g}"
         return Summary(f"{said}; {seconds}", f"{low:.4g} … {high:.4g}", said, True, pairs | ends, *columns)
     value, spread = result.scores[name], result.standard_error
     shown = f"{value:.4g}" if result.kind == REGRESSION else f"{value:.4f}"

@@ -22,7 +22,7 @@ import numpy as np
 
 from refsvm import arithmetic
 from refsvm._checks import penalties, targets
-from refsvm.formulations import numbered
+from refsvm.formulations import epsilon_of, nu_of, numbered
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.gram import dense_gram
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -143,11 +143,15 @@ class Task:
 
     @property
     def machine(self) -> str:
-        """The kernel and C as results show them."""
+        """The kernel, C and ε, or ν, as results show them."""
         low, high = float(self.C.min()), float(self.C.max())
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         name = self.name or self.gram.kernel_name
-        return name if self.kind == NOVELTY else f"{name}, C={C}"
+        if self.problem is None:
+            return f"{name}, C={C}"
+        if self.kind == NOVELTY:
+            return f"{name}, nu={nu_of(self.problem):.6g}"
+        return f"{name}, C={C}, epsilon={epsilon_of(self.problem, len(self.labels)):.6g}"
 
     def on(self, gram: KernelMatrix) -> Task:
         """Return the same task with another source of the kernel matrix of its examples."""

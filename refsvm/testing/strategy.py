@@ -21,6 +21,7 @@ from refsvm.selectors import (
 from refsvm.solver.rules import Rules
 from refsvm.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.stopping import KKTGap, StoppingRule
+from refsvm.summary import Shown, Summary
 from refsvm.testing import engines
 from refsvm.testing.contract import Case, check_solve, check_verdict
 from refsvm.testing.engines import NOT_COMPARED, check_engines
@@ -34,8 +35,8 @@ from refsvm.testing.values import check_value
 FAMILIES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shrinking, Check)
 
 
-@dataclass(frozen=True)
-class StrategyReport:
+@dataclass(frozen=True, repr=False)
+class StrategyReport(Shown):
     """The report of `check_strategy`; it exists only if every check has passed.
 
     Attributes
@@ -54,6 +55,18 @@ class StrategyReport:
     problems: tuple[str, ...]
     steps: int
     twin: str
+
+    def _summary(self) -> Summary:
+        told = {
+            "rule": self.rule,
+            "problems": f"{len(self.problems)}",
+            "steps": f"{self.steps:,}",
+            "twin": self.twin,
+        }
+        name = self.rule.partition("(")[0]
+        return Summary(
+            f"{name} keeps its contract: {len(self.problems)} problems, {self.steps:,} steps", pairs=told
+        )
 
 
 def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
