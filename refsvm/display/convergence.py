@@ -12,6 +12,7 @@ import numpy as np
 from refsvm._checks import real
 from refsvm.display.canvas import Axes, Curves, require, require_some
 from refsvm.result import Solution, Status, Trace
+from refsvm.solver.recording import Recording
 
 METRICS: Final = {
     "gap": r"KKT gap $\psi$",
@@ -82,7 +83,7 @@ class ConvergenceDisplay(Curves):
     @classmethod
     def from_solutions(
         cls,
-        solutions: Mapping[str, Solution],
+        solutions: Mapping[str, Solution | Recording],
         *,
         metric: str = "gap",
         against: str = "iterations",
@@ -90,16 +91,16 @@ class ConvergenceDisplay(Curves):
         ax: Axes | None = None,
         **line_kwargs: Any,
     ) -> Self:
-        """Draw solves that recorded a trace.
+        """Draw solves that recorded a trace, or recordings, of which all steps are taken.
 
         Parameters
         ----------
-        solutions : mapping of str to Solution
-            Each made with ``trace=True`` or ``trace=k``; the names appear in the legend.
+        solutions : mapping of str to Solution or Recording
+            Solutions made with ``trace=True`` or ``trace=k``; the names appear in the legend.
         metric : {"gap", "objective"}
             The KKT gap ψ(α), or f* − f(α). With shrinking the gap is that of the restricted problem.
         against : {"iterations", "rows", "seconds"}
-            Steps taken, kernel rows computed, or seconds since the start.
+            Steps taken, kernel rows computed, or seconds since the start, which a recording does not have.
         best : float, optional
             f*, for instance the objective of a solve to a small tolerance. By default the largest objective that any
             of the solves reached; the curve of that solve then drops to nothing at its end.
@@ -115,7 +116,7 @@ class ConvergenceDisplay(Curves):
         Raises
         ------
         ValueError
-            If there is no solution, one has no trace, or `metric` or `against` is unknown.
+            If there is no solution, one has no trace or no seconds, or `metric` or `against` is unknown.
         ImportError
             If matplotlib is not installed.
         """
@@ -123,12 +124,18 @@ class ConvergenceDisplay(Curves):
         _one_of("against", against, AGAINST)
         require_some("solutions", solutions, "solution, such as {'Newton': solve(…)}")
         for name, solution in solutions.items():
-            require(f"solutions[{name!r}]", solution, Solution, "give what solve(…, trace=True) returns")
+            advice = "give what solve(…, trace=True) returns, or a Recording"
+            require(f"solutions[{name!r}]", solution, (Solution, Recording), advice)
+            if isinstance(solution, Recording) and against == "seconds":
+                raise ValueError(
+                    f"solutions[{name!r}] is a recording, which has no seconds; "
+                    "choose against='iterations' or 'rows'."
+                )
+        ends = {name: _end_of(solution) for name, solution in solutions.items()}
         rows = {name: _trace_of(solution, name).rows for name, solution in solutions.items()}
         if best is None:
             best = max(
-                max(solution.objective, rows[name]["objective"].max(initial=-np.inf))
-                for name, solution in solutions.items()
+                max(end, rows[name]["objective"].max(initial=-np.inf)) for name, (end, _) in ends.items()
             )
         optimum = real("best", best)
         curves = {}
@@ -136,12 +143,7 @@ class ConvergenceDisplay(Curves):
             values = steps["gap"] if metric == "gap" else optimum - steps["objective"]
             x = steps[AGAINST[against]].astype(np.float64)
             curves[name] = x, np.where(values > 0.0, values, np.nan)
-        ended = {name: solution.status for name, solution in solutions.items()}
-        notes = tuple(
-            f"{name} did not converge ({status.name})."
-            for name, status in ended.items()
-            if status not in SOLVED
-        )
+        notes = tuple(f"{name} did not converge ({why})." for name, (_, why) in ends.items() if why)
         return cls(curves, metric, against, notes).plot(ax, **line_kwargs)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
@@ -167,10 +169,23 @@ def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:
         raise ValueError(f"{name}={value!r} is unknown; choose {' or '.join(map(repr, known))}.")
 
 
-def _trace_of(solution: Solution, name: str) -> Trace:
-    if solution.trace is None or not len(solution.trace):
-        raise ValueError(f"solutions[{name!r}] has no trace; record one with solve(…, trace=True).")
-    return solution.trace
+def _end_of(solution: Solution | Recording) -> tuple[float, str]:
+    """Return f at the end, and why that is not the solution; take all steps of a recording."""
+    if isinstance(solution, Solution):
+        return solution.objective, "" if solution.status in SOLVED else solution.status.name
+    last = solution.states[solution.reach(solution.limit)]
+    if solution.status is None:
+        return last.objective, type(solution.error).__name__
+    return last.objective, "" if solution.status in SOLVED else solution.status.name
+
+
+def _trace_of(solution: Solution | Recording, name: str) -> Trace:
+    trace = solution.trace
+    if trace is None or not len(trace):
+        advice = "has no trace; record one with solve(…, trace=True)"
+        why = "took no step" if isinstance(solution, Recording) else advice
+        raise ValueError(f"solutions[{name!r}] {why}.")
+    return trace
 
 
 def _thinned(values: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from refsvm.display.path import PathDisplay, ValidationPathDisplay
 from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath, RocCurve
 from refsvm.result import Solution
 from refsvm.rounds.results import CrossValidation, LeaveOneOut
+from refsvm.solver.recording import Recording
 
 
 @dataclass(eq=False)
@@ -69,9 +70,9 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
 
     Parameters
     ----------
-    result : Solution, LeaveOneOut, CrossValidation, RegularizationPath, PathCrossValidation, ErrorCurve or RocCurve
-        A solution needs a trace. Leave-one-out of two classes in a plane shows each example; of others, how many
-        examples each check and rule decided.
+    result : Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, PathCrossValidation, … or RocCurve
+        A solution needs a trace; of a recording all steps are taken. Leave-one-out of two classes in a plane shows
+        each example; of others, how many examples each check and rule decided.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     **look
@@ -111,6 +112,10 @@ def _leave_one_out(loo: LeaveOneOut, ax: Axes | None, **look: Any) -> Display:
     return BarDisplay(tuple(counts), {"": tuple(counts.values())}, "examples decided").plot(ax, **look)
 
 
+def _steps(solved: Solution | Recording, ax: Axes | None, **look: Any) -> Display:
+    return ConvergenceDisplay.from_solutions({"solve": solved}, ax=ax, **look)
+
+
 def _folds(found: CrossValidation, ax: Axes | None, **look: Any) -> Display:
     name, values = found.of_folds
     return BarDisplay(
@@ -119,10 +124,8 @@ def _folds(found: CrossValidation, ax: Axes | None, **look: Any) -> Display:
 
 
 PICTURES: Final[tuple[tuple[type, Callable[..., Display]], ...]] = (
-    (
-        Solution,
-        lambda solved, ax, **look: ConvergenceDisplay.from_solutions({"solve": solved}, ax=ax, **look),
-    ),
+    (Solution, _steps),
+    (Recording, _steps),
     (LeaveOneOut, _leave_one_out),
     (CrossValidation, _folds),
     (RegularizationPath, lambda path, ax, **look: PathDisplay.from_path(path, ax=ax, **look)),

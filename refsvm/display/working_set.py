@@ -12,6 +12,7 @@ from refsvm._checks import positive, whole
 from refsvm.display.canvas import PALETTE, Axes, Display, require
 from refsvm.display.contrast import OWN_GROUND, ink, mixed
 from refsvm.kernels.rows import megabytes
+from refsvm.solver.recording import Recording
 from refsvm.solver.rules import stored_rows
 from refsvm.state import SolverState
 from refsvm.steps import StepRule
@@ -50,6 +51,7 @@ class WorkingSetDisplay(Display):
     See Also
     --------
     WorkingSetDisplay.from_state : Make one of a state and a pair.
+    WorkingSetDisplay.from_recording : Make one of a step that was recorded.
 
     References
     ----------
@@ -132,6 +134,63 @@ class WorkingSetDisplay(Display):
         kernel = state.rows.gram.block(B, B)
         display = cls((int(i), int(j)), state.alpha[B], box, state.gradient[B], kernel, steps)
         return display.plot(ax, **kwargs)
+
+    @classmethod
+    def from_recording(
+        cls, recording: Recording, iteration: int, *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw the step that leads on from a state of a recording.
+
+        Parameters
+        ----------
+        recording : Recording
+            Steps up to this one are taken unless they have been already.
+        iteration : int
+            Number of steps before it.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **kwargs
+            For `plot`.
+
+        Returns
+        -------
+        WorkingSetDisplay
+            Its third mark is the step that was taken, if that is neither the Newton step nor the clipped one.
+
+        Raises
+        ------
+        ValueError
+            If no step leads on from this state.
+        IndexError
+            If the solve has ended before.
+        ImportError
+            If matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from refsvm import DualProblem, Linear, Recording
+        >>> from refsvm.display import WorkingSetDisplay
+        >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
+        >>> recording = Recording(DualProblem.classification(X, y, kernel=Linear(), C=0.3))
+        >>> WorkingSetDisplay.from_recording(recording, 0).pair
+        (2, 1)
+        """
+        require("recording", recording, Recording, "give refsvm.Recording(problem, …)")
+        state = recording.at(iteration)
+        taken = state.next
+        if taken is None:
+            raise ValueError(f"iteration={iteration!r} is the last state: {_ending(recording)}")
+        newton = taken.slope / taken.curvature
+        steps = {"Newton": newton, "clipped": min(max(newton, taken.low), taken.high)}
+        if taken.length not in steps.values():
+            steps["planned" if taken.planned else type(recording.rules.step).__name__] = taken.length
+        B = np.array([taken.i, taken.j])
+        box = np.column_stack([recording.problem.lower[B], recording.problem.upper[B]])
+        (Kii, Kjj), q = taken.diagonal, taken.raw_curvature
+        kernel = np.array([[Kii, (Kii + Kjj - q) / 2.0], [(Kii + Kjj - q) / 2.0, Kjj]])
+        pair = taken.i, taken.j
+        return cls(pair, state.alpha[B], box, state.gradient[B], kernel, steps).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, window: float | None = None, levels: int = 12) -> Self:
         """Draw into `ax`, or into a new figure.
@@ -240,6 +299,13 @@ class WorkingSetDisplay(Display):
             label = f"{named},\n$\\mu={mu:.3g}$" + ("" if seen else " (outside)")
             look: dict[str, Any] = {**mark, "mew": 1.8, "ls": "none", "zorder": 4, "label": label}
             self.ax_.plot(x if seen else np.nan, y, **look)
+
+
+def _ending(recording: Recording) -> str:
+    """Return why no step leads on from the last state."""
+    if recording.error is not None:
+        return f"a rule raised {type(recording.error).__name__}."
+    return recording.reason
 
 
 def _view(state: SolverState) -> SolverState:

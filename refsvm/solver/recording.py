@@ -15,7 +15,7 @@ import numpy as np
 from refsvm._checks import positive_or_inf, whole
 from refsvm.guards.users_rules import located
 from refsvm.problem import DualProblem
-from refsvm.result import Status
+from refsvm.result import TRACE_ROW, Status, Trace
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.loop import steps
 from refsvm.solver.rules import chosen_rules, row_store, starting_point
@@ -238,6 +238,18 @@ class Recording(Shown):
             k += 1
         if self.error is not None:
             raise self.error
+
+    @property
+    def trace(self) -> Trace:
+        """The steps so far as the trace of `solve`, which displays draw; its seconds are NaN."""
+        pairs = zip(self.states[:-1], self.states[1:], strict=True)
+        steps = [_row(before.next, after) for before, after in pairs if before.next]
+        rows = np.zeros(len(steps), dtype=TRACE_ROW)
+        for name in TRACE_ROW.names or ():
+            rows[name] = [step.get(name, np.nan) for step in steps]
+        trace = Trace()
+        trace.extend(rows)
+        return trace
 
     def to_frame(self) -> Any:
         """Return the steps so far as a pandas DataFrame, with the columns of a trace and those of the sub-problem.

@@ -13,9 +13,11 @@ from refsvm import (
     RBF,
     DualProblem,
     KKTGap,
+    MostViolatingPair,
     NewtonStep,
     OverrelaxedNewtonStep,
     PlanningAheadStep,
+    Recording,
     SecondOrder,
     iterate,
     solve,
@@ -119,6 +121,40 @@ def test_convergence_measures_the_objective_from_the_best():
     np.testing.assert_array_equal(given.curves["loose"][1], best + 1.0 - loose.trace["objective"])
 
 
+def test_a_recording_is_drawn_as_the_trace_of_its_solve():
+    recordings = {
+        "Newton": Recording(PROBLEM, step=NewtonStep()),
+        "planned": Recording(PROBLEM, step=PlanningAheadStep()),
+    }
+    solutions = {"Newton": solved(), "planned": solved(step=PlanningAheadStep())}
+    for metric in ("gap", "objective"):
+        options = {"metric": metric, "against": "rows"}
+        drawn = ConvergenceDisplay.from_solutions(recordings, **options).curves
+        wanted = ConvergenceDisplay.from_solutions(solutions, **options).curves
+        np.testing.assert_equal(drawn, wanted)
+    sizes = StepSizeDisplay.from_trace(recordings["planned"].trace).sizes
+    np.testing.assert_equal(sizes, StepSizeDisplay.from_trace(solutions["planned"].trace).sizes)
+
+
+def test_a_recording_that_was_cut_short_says_so():
+    class Broken(MostViolatingPair):
+        def select(self, state):
+            return super().select(state) if state.iteration < 3 else state.nothing
+
+    cut = {"short": Recording(PROBLEM, limit=5), "broken": Recording(PROBLEM, selector=Broken())}
+    display = ConvergenceDisplay.from_solutions(cut)
+    assert [len(x) for x, _ in display.curves.values()] == [5, 3]
+    assert display.notes == (
+        "short did not converge (MAX_ITER).",
+        "broken did not converge (AttributeError).",
+    )
+    with pytest.raises(ValueError, match=r"^solutions\['short'\] is a recording, which has no seconds"):
+        ConvergenceDisplay.from_solutions(cut, against="seconds")
+    solved_before = Recording(PROBLEM, start=solved().alpha)
+    with pytest.raises(ValueError, match=r"^solutions\['a'\] took no step\.$"):
+        ConvergenceDisplay.from_solutions({"a": solved_before})
+
+
 def test_long_curves_are_thinned_without_losing_their_extremes():
     x = np.arange(20 * POINTS)
     values = 2.0 + np.sin(x)
@@ -204,6 +240,30 @@ def test_the_steps_shown_are_those_taken():
         shown = display.pair, display.steps
         plt.close("all")
     assert kinds == {(0, 0), (0, 1), (1, 1)}
+
+
+def test_a_recorded_step_is_drawn_as_its_state():
+    step, kinds = PlanningAheadStep(), set()
+    recording = Recording(PROBLEM, step=step)
+    for k, (state, i, j) in enumerate(states_about_to_move(step), start=1):
+        drawn = WorkingSetDisplay.from_recording(recording, k)
+        wanted = WorkingSetDisplay.from_state(state, i, j, step=step)
+        assert drawn.pair == wanted.pair
+        assert {**drawn.steps, **wanted.steps} == wanted.steps
+        assert recording.at(k).next.length in drawn.steps.values()
+        for part in ("point", "box", "gradient"):
+            np.testing.assert_array_equal(getattr(drawn, part), getattr(wanted, part))
+        np.testing.assert_allclose(drawn.kernel, wanted.kernel, rtol=0.0, atol=1e-14)
+        kinds.add(tuple(drawn.steps))
+        plt.close("all")
+        if len(kinds) == 2 and k > 8:
+            break
+    assert kinds == {("Newton", "clipped"), ("Newton", "clipped", "planned")}
+    short = Recording(PROBLEM, limit=2)
+    with pytest.raises(ValueError, match=r"^iteration=2 is the last state: .*limit"):
+        WorkingSetDisplay.from_recording(short, 2)
+    with pytest.raises(ValueError, match=r"^recording=None is no Recording; "):
+        WorkingSetDisplay.from_recording(None, 0)
 
 
 def test_the_plane_shows_the_objective():

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, cost_path, cross_validate, leave_one_out, regularization_path, solve
+from refsvm import (
+    DualProblem,
+    Recording,
+    cost_path,
+    cross_validate,
+    leave_one_out,
+    regularization_path,
+    solve,
+)
 from refsvm.datasets import load
 from refsvm.display import (
     BarDisplay,
@@ -24,6 +32,7 @@ X, Y = HEART.X[:60], HEART.y[:60]
 
 DRAWN = {
     "solution": (lambda: solve(DualProblem.classification(X, Y), trace=True), ConvergenceDisplay),
+    "recording": (lambda: Recording(DualProblem.classification(X, Y)), ConvergenceDisplay),
     "leave-one-out": (lambda: leave_one_out(X, Y), BarDisplay),
     "leave-one-out in a plane": (lambda: leave_one_out(X[:, :2], Y), LOODecisionDisplay),
     "folds": (lambda: cross_validate(X, Y, folds=3), BarDisplay),
@@ -65,7 +74,7 @@ def test_bars_are_the_numbers():
 
 def test_a_result_without_a_picture_names_those_that_have_one():
     with pytest.raises(
-        ValueError, match=r"DualProblem has no picture; these have one: Solution, LeaveOneOut"
+        ValueError, match=r"DualProblem has no picture; these have one: Solution, Recording, LeaveOneOut"
     ):
         DualProblem.classification(X, Y).plot()
 

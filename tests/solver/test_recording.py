@@ -253,4 +253,7 @@ def test_a_frame_has_the_columns_of_a_trace():
     trace = solve(problem, trace=True, shrinking=False, engine="numpy").trace.to_frame()
     shared = [name for name in trace.columns if name != "seconds"]
     assert frame[shared].equals(trace[shared])
+    kept = recording.trace.to_frame()
+    assert kept[shared].equals(trace[shared])
+    assert kept["seconds"].isna().all()
     assert {"slope", "curvature", "low", "high", "intercept", "primal_objective"} < set(frame.columns)
