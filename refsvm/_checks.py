@@ -43,11 +43,15 @@ def hint(
     return f"did you mean {shown(near[0])}?" if near else otherwise
 
 
-def refuses(**advice: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def refuses(
+    second: str = "", /, **advice: str
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Return a decorator that refuses arguments which other libraries have, with the call that works.
 
     Parameters
     ----------
+    second : str
+        What to give instead of a second argument by position; as many as the function has are taken if it is empty.
     **advice : str
         What to give instead, by the name of the argument; ``{}`` stands for its value.
 
@@ -64,6 +68,8 @@ def refuses(**advice: str) -> Callable[[Callable[Given, Result]], Callable[Given
     def of(function: Callable[Given, Result]) -> Callable[Given, Result]:
         @wraps(function)
         def call(*given: Given.args, **options: Given.kwargs) -> Result:
+            if second and len(given) > 1:
+                raise TypeError(f"{second}.")
             for name in advice.keys() & options.keys():
                 raise TypeError(
                     f"{function.__name__} takes no {name}; {advice[name].format(shown(options[name]))}."
@@ -73,6 +79,22 @@ def refuses(**advice: str) -> Callable[[Callable[Given, Result]], Callable[Given
         return call
 
     return of
+
+
+def known_options(call: str, options: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse an option that a call does not have, by the name of the call.
+
+    Examples
+    --------
+    >>> from refsvm._checks import known_options
+    >>> known_options("cross_validate", ["polsh"], ["polish", "trace"])
+    Traceback (most recent call last):
+    TypeError: cross_validate takes no polsh; did you mean polish?
+    """
+    known = [*known]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{call} takes no {name}; {hint(name, known, f'help({call}) names all.', str)}")
 
 
 def frames_within() -> int:
@@ -338,6 +360,7 @@ def owned(X: Any, given: Any) -> Any:
 
 def signs(y: Any, n: int) -> np.ndarray:
     """Labels as float64 ±1, both present, one for each of n examples."""
+    refuse_missing(y, n, "labels")
     try:
         array = np.asarray(y)
     except ValueError:
@@ -369,11 +392,18 @@ def _refuse_signs(y: np.ndarray) -> None:
 
 def targets(y: Any, n: int) -> np.ndarray:
     """Targets of a regression for n examples, as float64."""
+    refuse_missing(y, n, "targets")
     array = vector("y", np.atleast_1d(y), n)
     # the error of a fit is a sum of squares, which would be infinite
     if np.abs(array).max() > LARGEST_TARGET:
         raise ValueError(f"y reaches {np.abs(array).max():.3g}; scale the targets down (StandardScaler).")
     return array
+
+
+def refuse_missing(y: Any, n: int, kind: str) -> None:
+    """Refuse None in place of labels or targets."""
+    if y is None:
+        raise ValueError(f"y is missing; give {n} {kind}, one for each row of X.")
 
 
 def refuse_targets(y: np.ndarray) -> None:

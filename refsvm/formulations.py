@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from refsvm._checks import classes_of, not_negative, penalties, refuse_targets, share, signs, targets, vector
+from refsvm._checks import (
+    classes_of,
+    not_negative,
+    penalties,
+    refuse_missing,
+    refuse_targets,
+    share,
+    signs,
+    targets,
+    vector,
+)
 from refsvm.kernels.checked import grown, matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -316,6 +326,7 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     ValueError
         If there are not n labels, or they are all the same.
     """
+    refuse_missing(y, n, "labels")
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")

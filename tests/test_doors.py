@@ -87,6 +87,18 @@ def test_a_model_stands_for_its_parameters():
 SLIPS = {
     "cv": (lambda: cross_validate(X, Y, cv=5), "give folds=5"),
     "tol": (lambda: solve(PROBLEM, tol=1e-5), "give stop=KKTGap\\(1e-05\\)"),
+    "scoring": (lambda: cross_validate(X, Y, scoring="accuracy"), "SVCCV takes scoring='accuracy'"),
+    "random_state": (lambda: cross_validate(X, Y, random_state=0), "give rng=0"),
+    "unknown": (
+        lambda: cross_validate(X, Y, polsh=True),
+        "^cross_validate takes no polsh; did you mean polish",
+    ),
+    "none like it": (lambda: cross_validate(X, Y, whatever=1), r"^cross_validate takes no whatever; help\("),
+    "examples": (lambda: solve(X, Y), "^solve takes a problem: solve\\(DualProblem"),
+    "no labels": (lambda: leave_one_out(X), "^y is missing; give 80 labels"),
+    "no signs": (lambda: DualProblem.classification(X), "^y is missing; give 80 labels"),
+    "no targets": (lambda: DualProblem.regression(X, None), "^y is missing; give 80 targets"),
+    "generator": (lambda: load("make_chessboard"), "did you mean 'chessboard'"),
     "array": (lambda: solve(X), "solve\\(DualProblem.classification\\(X, y"),
     "RBF()": (RBF, "RBF needs one, such as RBF\\(0.5\\)"),
     "RBF('scale')": (lambda: RBF("scale"), "RBF needs one"),
@@ -119,6 +131,30 @@ def test_a_model_that_cannot_stand_for_its_parameters_is_refused():
             leave_one_out(model, X, Y)
     with pytest.raises(ValueError, match="C is a parameter of the SVC"):
         leave_one_out(SVC(), X, Y, C=3.0)
+
+
+@pytest.mark.parametrize("kind", ["names", "numbers", "booleans", "categories"])
+def test_a_path_takes_labels_of_any_type(kind):
+    pytest.importorskip("scipy")
+    names = np.where(Y > 0, "ill", "well")
+    given = {"names": names, "numbers": (Y > 0) * 1, "booleans": Y > 0}
+    labels = given[kind] if kind in given else pytest.importorskip("pandas").Categorical(names)
+    assert regularization_path(X, labels, C_max=0.1).classes.tolist() == sorted(set(labels))
+
+
+@pytest.mark.parametrize("parameters", [{"gamma": "Scale"}, {"kernel": "RBF"}, {"C": "1"}])
+def test_a_wrong_parameter_of_an_estimator_is_named(parameters):
+    pytest.importorskip("sklearn")
+    name, value = next(iter(parameters.items()))
+    with pytest.raises(ValueError, match=f"'{name}' parameter of SVC must be .* Got {value!r}"):
+        refsvm.SVC(**parameters).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", refsvm.__all__)
+def test_functions_state_what_they_return(name):
+    function = getattr(refsvm, name)
+    if inspect.isfunction(function):
+        assert inspect.signature(function).return_annotation not in {"Any", inspect.Signature.empty}
 
 
 def test_a_frame_keeps_its_index():

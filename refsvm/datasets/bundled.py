@@ -92,7 +92,10 @@ def load(name: str) -> Dataset:
         if name in GENERATED:
             made = GENERATED[name](GENERATED_N, rng=0)
             return replace(made, C=None) if made.C is not None and made.C > MODERATE_C else made
-        near = hint(str(name), names(), f"the bundled sets are {', '.join(names())}.")
+        near = hint(
+            str(name), [*names(), *GENERATED],
+            f"the bundled sets are {', '.join(names())}; {', '.join(GENERATED)} are made.",
+        )  # fmt: skip
         raise ValueError(f"name={name!r} is not a bundled set; {near}")
     # through the resource and not a path: a package may be imported from a zip file
     with (BUNDLE / f"{name}.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as archive:

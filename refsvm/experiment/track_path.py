@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from refsvm import SVMP, DualProblem, PathTracker, parametric_path, regularization_path
 from refsvm._checks import positive
@@ -96,8 +96,8 @@ class TrackPath(Call):
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
         instance.one_penalty()
-        # a path takes every C in turn
-        return regularization_path(replace(instance, C=1.0).dual(), **arguments)
+        # a path takes every C in turn; a dual problem has two classes, or targets
+        return cast(TrackedPath, regularization_path(replace(instance, C=1.0).dual(), **arguments))
 
     def measured(self, result: TrackedPath) -> Record:
         """Return the numbers of events and calls, the accuracy, and the seconds."""

@@ -105,7 +105,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         np.savez_compressed(out, head=np.array(json.dumps(head)), **arrays)
 
 
-def load_path(file: str | os.PathLike[str]) -> Any:
+def load_path(file: str | os.PathLike[str]) -> TrackedPath:
     """Read a path that `save_path` has written: a `RegularizationPath`, a `ParametricPath` or a `CostPath`.
 
     Raises

@@ -14,7 +14,8 @@ from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
 from refsvm.kernels.names import asked
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging
-from refsvm.paths.several_classes import has_several_classes, one_vs_one_path
+from refsvm.paths.path import RegularizationPath
+from refsvm.paths.several_classes import OneVsOnePath, has_several_classes, one_vs_one_path
 from refsvm.paths.tracked import SIGNS
 from refsvm.paths.tracking import track
 from refsvm.problem import DualProblem
@@ -42,7 +43,7 @@ def regularization_path(
     time_limit: float | None = None,
     max_events: int | None = None,
     callback: Callable[[Breakpoint], object] | None = None,
-) -> Any:
+) -> RegularizationPath | OneVsOnePath:
     """Train a C-SVM for every C from C_min to C_max at once.
 
     Parameters

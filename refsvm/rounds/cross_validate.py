@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import refuses
+from refsvm._checks import known_options, refuses
 from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.pool import share_memory
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
@@ -26,11 +26,14 @@ from refsvm.rounds.small_folds import TAKEN, are_many_and_small, small_folds
 from refsvm.rounds.task import CLASSIFICATION, Machine, Task, task_given
 from refsvm.rounds.walked import ORIGIN, WALK, folds_walked_to
 from refsvm.seeders import AVG, SIR, Cold, Seeder
-from refsvm.solver.options import RunOptions
+from refsvm.solver.options import OPTIONS, RunOptions
 
 
 @takes_model
-@refuses(cv="give folds={}", n_splits="give folds={}", tol="give stop=KKTGap({}, relative=True)")
+@refuses(
+    cv="give folds={}", n_splits="give folds={}", tol="give stop=KKTGap({}, relative=True)", random_state="give rng={}",
+    scoring="the result has every score of its task; refsvm.SVCCV takes scoring={}",
+)  # fmt: skip
 def cross_validate(
     X: Any = None, y: Any = None, *,
     kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf", gamma: str | float = "scale",
@@ -142,6 +145,7 @@ def cross_validate(
     >>> round(result.rmse, 1), round(result.r2, 2), len(result.fold_rmse)
     (0.8, 0.28, 5)
     """
+    known_options("cross_validate", options, OPTIONS)
     kernel = named(kernel, gamma, degree, coef0)
     began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)

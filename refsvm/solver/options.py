@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
 import numpy as np
 
@@ -63,3 +63,7 @@ class RunOptions:
             rules=chosen_rules(self.selector, self.step, self.stop), shrinking=Shrinking.checked("shrinking", shrinks),
             cache_mb=positive_or_inf("cache_mb", self.cache_mb), time_limit=Deadline.after(self.time_limit),
         )  # fmt: skip
+
+
+OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init)
+"""Names of the options."""

@@ -20,6 +20,7 @@ from refsvm.stopping.base import StoppingRule
 
 
 @refuses(
+    "solve takes a problem: solve(DualProblem.classification(X, y, …))",
     tol="give stop=KKTGap({})", C="C belongs to the problem: DualProblem.classification(X, y, C={})",
     kernel="the kernel belongs to the problem: DualProblem.classification(X, y, kernel={})",
 )  # fmt: skip
