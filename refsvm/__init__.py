@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.estimators import SVR as SVR
     from refsvm.estimators import SVRCV as SVRCV
     from refsvm.estimators import OneClassSVM as OneClassSVM
+    from refsvm.experiment.race import compare as compare
     from refsvm.multiclass.model_file import read_model as read_model
     from refsvm.multiclass.model_file import write_model as write_model
 
@@ -80,6 +81,7 @@ __version__ = "0.3.0"
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR", "SVRCV")
 _FILES = ("read_model", "write_model")
+_LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "multiclass.model_file")}
 _ROOMS = ("datasets", "display", "experiment")
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
@@ -101,7 +103,7 @@ def _plot(result: object, *ax: _Any, **look: _Any) -> object:
 
 
 _Shown.plot = _plot
-_export(vars(), *_FILES, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
+_export(vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
 
 
 if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
@@ -111,20 +113,20 @@ if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
         return sorted([*globals()["__all__"], *_ROOMS, "__version__"])
 
     def __getattr__(name: str) -> object:
-        """Import names that need scikit-learn or SciPy when they are first used."""
+        """Import names that need more than NumPy, or a higher room, when they are first used."""
         from importlib import import_module
 
         if name in _ROOMS:
             return import_module(f"refsvm.{name}")
         if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
-        room = "multiclass.model_file" if name in _FILES else "estimators"
-        if name not in _FILES + _ESTIMATORS:
+        if name not in (*_LATER, *_ESTIMATORS):
             raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
+        room = _LATER.get(name, "estimators")
         try:
             globals()[name] = found = getattr(import_module(f"refsvm.{room}"), name)
         except ModuleNotFoundError as error:
-            if name in _FILES or (error.name or "").partition(".")[0] != "sklearn":
+            if name in _LATER or (error.name or "").partition(".")[0] != "sklearn":
                 raise
             raise ImportError(
                 f"refsvm.{name} needs scikit-learn, which is not installed; run: pip install scikit-learn"

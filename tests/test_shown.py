@@ -22,6 +22,7 @@ from refsvm import (
     Recording,
     Rounds,
     SecondOrder,
+    compare,
     cost_path,
     cross_validate,
     epsilon_path,
@@ -152,6 +153,13 @@ def results():
     yield "new recording", lambda: Recording(problem("two"))
     yield "recording", ended_recording
     yield "recorded state", lambda: ended_recording().at(2)
+    yield "race", lambda: compare(problem("two"), ["mvp", "second-order"], engine="numpy")
+    yield (
+        "race with a limit",
+        lambda: compare(
+            problem("two"), ["mvp", "second-order"], ["newton", "planning-ahead"], engine="numpy", max_iter=2
+        ),
+    )
     yield "rounds", lambda: Rounds(problem("two"))
     yield "state", ended_state
     yield "matrix", lambda: problem("two").gram
@@ -230,6 +238,7 @@ OF_CLASS = {
     "RegularizationPath": "path",
     "RocCurve": "operating points",
     "Rounds": "rounds",
+    "RuleComparison": "race",
     "Solution": "solution two",
     "SolverState": "state",
     "StrategyReport": "report",

@@ -6,18 +6,13 @@ yours is FILE.py:NAME, a class.
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Mapping
-from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
-from inspect import isabstract
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 from refsvm import seeders, selectors, steps, stopping, trackers
 from refsvm._checks import hint, positive
+from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.rule import Rule, name_of, rules_in
 
@@ -33,58 +28,28 @@ STEPS: Final = _named(steps)
 STOPS: Final = _named(stopping)
 TRACKERS: Final = _named(trackers)
 TASKS: Final = dict.fromkeys((CLASSIFICATION, REGRESSION, NOVELTY))
-_IN_FILE: Final = re.compile(r"(.+\.py):(\w+)").fullmatch
 ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the readable loop"}
 
 
 def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
     """Return the entry of a table, or a rule of the user by FILE.py:NAME; refuse a name that is neither."""
-    if name not in table and (found := _IN_FILE(name)):
-        return _checked(option, name, _named_in(option, Path(found[1]), found[2]), table)
+    if name not in table and IN_FILE(name):
+        return rule_in_file(option, name, _family(option, name, table))
     if name not in table:
         near = hint(name, table, f"choose from {', '.join(table)}.", shown=str)
         raise ValueError(f"{option}={name!r} is unknown; {near}")
     return table[name]
 
 
-def _checked(option: str, name: str, rule: Any, table: Mapping[str, Any]) -> Any:
-    """Return a class of the user, which makes a rule of the family of a table without arguments."""
-    example = next(iter(table.values()))
-    lineage = getattr(example, "__mro__", ())
+def _family(option: str, name: str, table: Mapping[str, Any]) -> type[Rule]:
+    """Return the base of the rules of a table; refuse a rule of yours where a table has none."""
+    lineage = getattr(next(iter(table.values())), "__mro__", ())
     if Rule not in lineage:
         raise ValueError(
             f"{option}={name!r}: no {option} of yours can be given; choose from {', '.join(table)}."
         )
-    family = lineage[lineage.index(Rule) - 1]
-    if not isinstance(rule, type) or not issubclass(rule, family) or isabstract(rule):
-        raise ValueError(
-            f"{option}={name!r} is no {family.__name__}; derive it from refsvm.{family.__name__}, and write its method."
-        )
-    return rule
-
-
-@cache
-def _named_in(option: str, file: Path, name: str) -> Any:
-    """Return what a Python file calls by a name; the file is run once."""
-    if not file.is_file():
-        raise ValueError(
-            f"{option}='{file}:{name}': there is no file {str(file)!r}; check spelling and folder."
-        )
-    module_name = file.stem if file.stem not in sys.modules else f"{file.stem} of {file}"
-    spec = spec_from_file_location(module_name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[module_name] = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise ValueError(
-            f"{option}='{file}:{name}': {file} ends with {type(error).__name__}: {error}"
-        ) from error
-    if not hasattr(module, name):
-        near = hint(name, vars(module), f"write class {name} in it.", shown=str)
-        raise ValueError(f"{option}='{file}:{name}': {file} has no {name}; {near}")
-    return getattr(module, name)
+    family: type[Rule] = lineage[lineage.index(Rule) - 1]
+    return family
 
 
 def names(option: str, text: str, table: Mapping[str, Any]) -> list[str]:

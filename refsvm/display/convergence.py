@@ -11,7 +11,8 @@ import numpy as np
 
 from refsvm._checks import real
 from refsvm.display.canvas import Axes, Curves, require, require_some
-from refsvm.result import Solution, Status, Trace
+from refsvm.experiment.race import SOLVED, RuleComparison, name_in_table
+from refsvm.result import Solution, Trace
 from refsvm.solver.recording import Recording
 
 METRICS: Final = {
@@ -20,9 +21,6 @@ METRICS: Final = {
 }
 AGAINST: Final = {"iterations": "iteration", "rows": "rows", "seconds": "seconds"}
 """Quantities of the horizontal axis, and their columns of the trace."""
-
-SOLVED: Final = (Status.CONVERGED, Status.INSEPARABLE)
-"""Status of a solve that has answered."""
 
 X_LABELS: Final = {"iterations": "steps", "rows": "kernel rows computed", "seconds": "seconds"}
 POINTS: Final = 4000
@@ -56,7 +54,8 @@ class ConvergenceDisplay(Curves):
 
     See Also
     --------
-    ConvergenceDisplay.from_solutions : Make one of solutions with a trace.
+    ConvergenceDisplay.from_result : Make one of what `refsvm.compare` returns, of a solution or a recording.
+    ConvergenceDisplay.from_solutions : Make one of several of them.
 
     Examples
     --------
@@ -79,6 +78,25 @@ class ConvergenceDisplay(Curves):
     metric: str = "gap"
     against: str = "iterations"
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_result(
+        cls, result: RuleComparison | Solution | Recording, *, ax: Axes | None = None, **look: Any
+    ) -> Self:
+        """Draw the runs of a comparison, or one run; see `from_solutions`.
+
+        Parameters
+        ----------
+        result : RuleComparison, Solution or Recording
+            A solution needs a trace; of a recording all steps are taken.
+        ax : matplotlib Axes, optional
+        **look
+            ``metric``, ``against``, ``best`` and what lines take, as in `from_solutions`.
+        """
+        kinds = (RuleComparison, Solution, Recording)
+        require("result", result, kinds, "give what compare(…) or solve(…, trace=True) returns")
+        runs = result.runs if isinstance(result, RuleComparison) else {_name(result): result}
+        return cls.from_solutions(runs, ax=ax, **look)
 
     @classmethod
     def from_solutions(
@@ -167,6 +185,11 @@ class ConvergenceDisplay(Curves):
 def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:
     if value not in known:
         raise ValueError(f"{name}={value!r} is unknown; choose {' or '.join(map(repr, known))}.")
+
+
+def _name(run: Solution | Recording) -> str:
+    """Return the name of a run that has none."""
+    return "solve" if isinstance(run, Solution) else name_in_table(run)
 
 
 def _end_of(solution: Solution | Recording) -> tuple[float, str]:

@@ -12,6 +12,7 @@ from refsvm.display.convergence import ConvergenceDisplay
 from refsvm.display.cost_path import CostPathDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay
 from refsvm.display.path import PathDisplay, ValidationPathDisplay
+from refsvm.experiment.race import RuleComparison
 from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath, RocCurve
 from refsvm.result import Solution
 from refsvm.rounds.results import CrossValidation, LeaveOneOut
@@ -70,7 +71,7 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
 
     Parameters
     ----------
-    result : Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, PathCrossValidation, … or RocCurve
+    result : RuleComparison, Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, …
         A solution needs a trace; of a recording all steps are taken. Leave-one-out of two classes in a plane shows
         each example; of others, how many examples each check and rule decided.
     ax : matplotlib Axes, optional
@@ -104,16 +105,16 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     raise ValueError(f"{type(result).__name__} has no picture; these have one: {drawn}.")
 
 
+def _steps(found: RuleComparison | Solution | Recording, ax: Axes | None, **look: Any) -> Display:
+    return ConvergenceDisplay.from_result(found, ax=ax, **look)
+
+
 def _leave_one_out(loo: LeaveOneOut, ax: Axes | None, **look: Any) -> Display:
     X = getattr(loo.full_solutions[0].problem.gram, "X", None) if len(loo.classes) == 2 else None
     if X is not None and X.shape == (len(loo.labels), 2) and not is_sparse(X) and not look:
         return LOODecisionDisplay.from_result(loo, X, ax=ax)
     counts = {name: float(count) for name, count in loo.counts.items() if count}
     return BarDisplay(tuple(counts), {"": tuple(counts.values())}, "examples decided").plot(ax, **look)
-
-
-def _steps(solved: Solution | Recording, ax: Axes | None, **look: Any) -> Display:
-    return ConvergenceDisplay.from_solutions({"solve": solved}, ax=ax, **look)
 
 
 def _folds(found: CrossValidation, ax: Axes | None, **look: Any) -> Display:
@@ -124,6 +125,7 @@ def _folds(found: CrossValidation, ax: Axes | None, **look: Any) -> Display:
 
 
 PICTURES: Final[tuple[tuple[type, Callable[..., Display]], ...]] = (
+    (RuleComparison, _steps),
     (Solution, _steps),
     (Recording, _steps),
     (LeaveOneOut, _leave_one_out),

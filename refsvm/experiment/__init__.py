@@ -8,6 +8,8 @@
 `track_path`    TrackPath: one call of `refsvm.regularization_path`
 `grid_search`   GridSearch: one search by `refsvm.SVCCV`
 `identity`      the code that computes a run, and the machine that computed it
+`race`          compare: rules side by side on one problem
+`own_rules`     rules of yours by FILE.py:NAME
 `comparison`    Comparison: means, standard deviations, ratios and paired Wilcoxon tests
 `grid`          Grid: a table of text, as Markdown or LaTeX
 ==============  ==============================================================================
@@ -23,6 +25,7 @@ from refsvm.experiment.grid import Grid
 from refsvm.experiment.grid_search import GridSearch
 from refsvm.experiment.leave_one_out import LeaveOneOutError
 from refsvm.experiment.problem import Instance, Problem
+from refsvm.experiment.race import RuleComparison, compare
 from refsvm.experiment.solve import STEP_RATIO_EDGES, Solve
 from refsvm.experiment.strategy import Strategy
 from refsvm.experiment.track_path import TrackPath
@@ -30,6 +33,6 @@ from refsvm.store import RunStore
 
 __all__ = [
     "STEP_RATIO_EDGES", "Comparison", "CrossValidate", "Experiment", "Grid", "GridSearch", "Instance",
-    "LeaveOneOutError", "Problem", "Ranking", "RunStore", "Solve", "Strategy", "Summary", "TrackPath", "holm",
-    "paired_p",
+    "LeaveOneOutError", "Problem", "Ranking", "RuleComparison", "RunStore", "Solve", "Strategy", "Summary",
+    "TrackPath", "compare", "holm", "paired_p",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 from refsvm import (
     DualProblem,
     Recording,
+    compare,
     cost_path,
     cross_validate,
     leave_one_out,
@@ -32,6 +33,7 @@ X, Y = HEART.X[:60], HEART.y[:60]
 
 DRAWN = {
     "solution": (lambda: solve(DualProblem.classification(X, Y), trace=True), ConvergenceDisplay),
+    "race": (lambda: compare(DualProblem.classification(X, Y), engine="numpy"), ConvergenceDisplay),
     "recording": (lambda: Recording(DualProblem.classification(X, Y)), ConvergenceDisplay),
     "leave-one-out": (lambda: leave_one_out(X, Y), BarDisplay),
     "leave-one-out in a plane": (lambda: leave_one_out(X[:, :2], Y), LOODecisionDisplay),
@@ -74,7 +76,7 @@ def test_bars_are_the_numbers():
 
 def test_a_result_without_a_picture_names_those_that_have_one():
     with pytest.raises(
-        ValueError, match=r"DualProblem has no picture; these have one: Solution, Recording, LeaveOneOut"
+        ValueError, match=r"DualProblem has no picture; these have one: RuleComparison, Solution, Rec"
     ):
         DualProblem.classification(X, Y).plot()
 

@@ -1,0 +1,86 @@
+"""Rules of yours by FILE.py:NAME: ``refsvm compare --selectors mine.py:Mine`` and ``refsvm.compare(problem, […])``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from inspect import isabstract
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from refsvm._checks import hint
+from refsvm.rule import Kind
+
+IN_FILE: Final = re.compile(r"(.+\.py):(\w+)").fullmatch
+"""Matches FILE.py:NAME."""
+
+
+def rule_in_file(argument: str, text: str, family: type[Kind]) -> type[Kind]:
+    """Return the class that FILE.py:NAME names; the file is run once, and again after you change it.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument, for messages.
+    text : str
+        The file, a colon, and the name of the class.
+    family : type
+        The base of the rules that are asked for, such as `refsvm.WorkingSetSelector`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, it fails, or it has no rule of this family by this name.
+
+    Examples
+    --------
+    >>> from refsvm import WorkingSetSelector
+    >>> from refsvm.experiment.own_rules import rule_in_file
+    >>> rule_in_file("selectors", "nothing.py:Mine", WorkingSetSelector)
+    Traceback (most recent call last):
+    ValueError: selectors='nothing.py:Mine': there is no file 'nothing.py'; check spelling and folder.
+    """
+    found = IN_FILE(text)
+    if found is None:
+        raise ValueError(f"{argument}={text!r} names no file; give FILE.py:NAME, such as mine.py:Mine.")
+    rule = _named_in(argument, Path(found[1]), found[2])
+    if not isinstance(rule, type) or not issubclass(rule, family) or isabstract(rule):
+        raise ValueError(
+            f"{argument}={text!r} is no {family.__name__}; derive it from refsvm.{family.__name__}, and write its "
+            "method."
+        )
+    return rule
+
+
+def _named_in(argument: str, file: Path, name: str) -> Any:
+    """Return the object of a name in a Python file."""
+    text = f"{argument}='{file}:{name}'"
+    if not file.is_file():
+        raise ValueError(f"{text}: there is no file {str(file)!r}; check spelling and folder.")
+    try:
+        module = _run(file.resolve(), file.stat().st_mtime_ns)
+    except Exception as error:
+        raise ValueError(f"{text}: {file} ends with {type(error).__name__}: {error}") from error
+    if not hasattr(module, name):
+        near = hint(name, vars(module), f"write class {name} in it.", shown=str)
+        raise ValueError(f"{text}: {file} has no {name}; {near}")
+    return getattr(module, name)
+
+
+@cache
+def _run(file: Path, changed: int) -> ModuleType:
+    """Return the module of a file, which is run once, and again after a change."""
+    name = file.stem if file.stem not in sys.modules else f"{file.stem} of {file}"
+    spec = spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -1,0 +1,341 @@
+"""compare: rules side by side on one problem, each run to its end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from refsvm import Recording, Solution, Status, StepRule, StoppingRule, WorkingSetSelector, solve
+from refsvm._checks import shown
+from refsvm.compiled.twins import numba_compiles
+from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm.experiment.own_rules import IN_FILE, rule_in_file
+from refsvm.experiment.strategy import EIGHT_POINTS
+from refsvm.problem import DualProblem
+from refsvm.rule import is_builtin, name_of
+from refsvm.solver.rules import Rules, chosen_rules
+from refsvm.summary import Shown, Summary, Table, short
+
+Run: TypeAlias = Solution | Recording
+
+SOLVED: Final = (Status.CONVERGED, Status.INSEPARABLE)
+"""Status of a run that has answered."""
+
+
+class Measured(NamedTuple):
+    """The numbers of one run; `ratio` are its steps, divided by those of the first run."""
+
+    steps: int
+    ratio: float
+    rows: int
+    seconds: float
+    objective: float
+    gap: float
+    support_vectors: int
+    engine: str
+    status: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleComparison(Shown):
+    """Runs of several rules on one problem; made by `compare`.
+
+    Attributes
+    ----------
+    problem : DualProblem
+    runs : dict of str to Solution or Recording
+        By name; a solution has a trace.
+    left_out : dict of str to str
+        Selectors and steps that do not fit together, and the reason.
+    status : Status
+        INTERRUPTED after Ctrl-C, otherwise CONVERGED if all runs are.
+
+    Examples
+    --------
+    >>> from refsvm import compare, DualProblem
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> race = compare(DualProblem.classification(heart.X, heart.y, gamma=0.005, C=10.0), engine="numpy")
+    >>> race
+    RuleComparison(2 rules on n=270: fewest steps second-order, 254)
+    >>> [(name, run.iterations) for name, run in race.runs.items()]
+    [('mvp', 428), ('second-order', 254)]
+    """
+
+    problem: DualProblem
+    runs: Mapping[str, Run]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    status: Status = Status.CONVERGED
+
+    def measured(self) -> dict[str, Measured]:
+        """Return the numbers of each run by its name."""
+        found = {name: _measured(run) for name, run in self.runs.items()}
+        first = next(iter(found.values()), None)
+        return {name: each._replace(ratio=_ratio(each, first)) for name, each in found.items()}
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each run, by name.
+
+        The columns are steps, ratio (of the steps to those of the first run; NaN unless both have ended by their
+        stopping rule), rows, seconds (NaN of a recording), objective, gap, support_vectors, engine and status.
+        """
+        import pandas as pd
+
+        measured = self.measured()
+        index = pd.Index(list(measured), name="rule")
+        return pd.DataFrame(list(measured.values()), index=index, columns=list(Measured._fields))
+
+    def _summary(self) -> Summary:
+        measured = self.measured()
+        line = f"{len(measured)} rules on n={self.problem.n}: {_fewest(measured)}"
+        if self.status is Status.INTERRUPTED:
+            line += ", INTERRUPTED"
+        engines = {each.engine for each in measured.values()}
+        is_solved = all(map(_is_solved, measured.values()))
+        headers = ["rule", "steps", "/ first", "rows", "seconds", "objective", "gap", "support"]
+        headers += ["engine"] * (len(engines) > 1) + ["status"] * (not is_solved)
+        rows = []
+        for name, run in measured.items():
+            cells = [
+                name, f"{run.steps:,}", _or_dash(run.ratio, ".2f"), f"{run.rows:,}", _or_dash(run.seconds, ".4f"),
+                f"{run.objective:.8g}", f"{run.gap:.1e}", f"{run.support_vectors:,}",
+            ]  # fmt: skip
+            cells += [run.engine] * (len(engines) > 1) + [run.status] * (not is_solved)
+            rows.append(tuple(cells))
+        return Summary(
+            line,
+            sentence=line,
+            is_partial=self.status is Status.INTERRUPTED,
+            pairs={"left out": "; ".join(self.left_out)} if self.left_out else {},
+            tables=(Table(tuple(headers), rows),),
+        )
+
+
+def compare(
+    problem: DualProblem,
+    selectors: Any = ("mvp", "second-order"),
+    steps: Any = "newton",
+    *,
+    stop: StoppingRule | None = None,
+    engine: str = "auto",
+    shrinking: Any = False,
+    **options: Any,
+) -> RuleComparison:
+    """Solve one problem by each of several rules, and return the runs side by side.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    selectors : sequence, or mapping of str
+        Rules by name ("mvp", "second-order", …), as objects, as classes, or
+        as FILE.py:NAME, a class in a file of yours. A mapping gives them
+        names of your own. A `Recording` of this problem stands for its run.
+    steps : step rule, or several
+        In the same ways; several are combined with each selector. Those that
+        do not fit together are left out if another combination is left.
+    stop : StoppingRule, optional
+        The same for all runs; ``KKTGap(1e-3)`` by default.
+    engine, shrinking, **options
+        As in `refsvm.solve`. Without shrinking the steps are those of the
+        papers. With "auto" rules that have a twin run in the compiled loop,
+        others in the readable one; give ``engine="numpy"`` to compare the
+        seconds of both.
+
+    Returns
+    -------
+    RuleComparison
+        It prints as a table, and ``plot()`` draws the KKT gap of each run
+        against its steps. Compiled code is loaded before a run, and no
+        seconds count it.
+
+    Raises
+    ------
+    ValueError
+        If there is no rule, one is unknown, or none fits.
+    KeyboardInterrupt
+        After Ctrl-C, with the runs until then as ``error.result``.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from refsvm import DualProblem, WorkingSetSelector, compare
+    >>> from refsvm.datasets import load
+    >>> @dataclass(frozen=True)
+    ... class Mine(WorkingSetSelector):
+    ...     def select(self, state):
+    ...         return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X, heart.y, gamma=0.005, C=10.0)
+    >>> [run.steps for run in compare(problem, ["second-order", Mine]).measured().values()]
+    [254, 428]
+    """
+    if not isinstance(problem, DualProblem):
+        raise ValueError(
+            f"compare takes a problem, and {shown(problem)} is none: compare(DualProblem.classification(X, y, …))."
+        )
+    if "trace" in options or "callback" in options:
+        raise ValueError(
+            "compare records every step itself, and calls nobody back; leave trace and callback away."
+        )
+    entrants, left_out = _entrants(problem, selectors, steps, stop)
+    runs: dict[str, Run] = {}
+    with interruptible() as interrupt:
+        for name, entrant in entrants.items():
+            if interrupt.pressed:
+                break
+            if isinstance(entrant, Recording):
+                while not entrant.has_ended and not interrupt.pressed:
+                    entrant.reach(len(entrant.states))
+                if entrant.error is not None:
+                    raise entrant.error
+                runs[name] = entrant
+                continue
+            settings = {"stop": entrant.stop, "engine": engine, "shrinking": shrinking, **options}
+            settings |= {"selector": entrant.selector, "step": entrant.step}
+            if engine == "auto" and _is_warm(entrant, settings):
+                settings["engine"] = "numba"
+            runs[name] = solve(problem, **settings, trace=True)
+        is_solved = all(_is_solved(_measured(run)) for run in runs.values())
+        ended = Status.CONVERGED if is_solved else Status.MAX_ITER
+        found = RuleComparison(problem, runs, left_out, Status.INTERRUPTED if interrupt.pressed else ended)
+    return unless_interrupted("compare", found, interrupt.pressed)
+
+
+def _entrants(
+    problem: DualProblem, selectors: Any, steps: Any, stop: StoppingRule | None
+) -> tuple[dict[str, Rules | Recording], dict[str, str]]:
+    """Return what runs, by name, and the combinations that are refused, with the reason."""
+    chosen = dict(_named("selectors", selectors, WorkingSetSelector))
+    lengths = dict(_named("steps", steps, StepRule))
+    found: dict[str, Rules | Recording] = {}
+    left_out: dict[str, ValueError] = {}
+    for (name, selector), (step_name, step) in product(chosen.items(), lengths.items()):
+        if isinstance(selector, Recording):
+            if selector.problem is not problem:
+                raise ValueError(f"selectors: the recording {name!r} is that of another problem.")
+            found[name] = selector
+            continue
+        both = name if len(lengths) == 1 else f"{name}, {step_name}"
+        try:
+            found[both] = chosen_rules(selector, step, stop)
+        except ValueError as refusal:
+            left_out[both] = refusal
+    if not found:
+        raise next(iter(left_out.values()))
+    return found, {name: str(refusal) for name, refusal in left_out.items()}
+
+
+def _named(argument: str, given: Any, family: Any) -> Iterator[tuple[str, Any]]:
+    """Yield rules by name; those of one type and name are numbered."""
+    if isinstance(given, Mapping):
+        for name, each in given.items():
+            yield str(name), _rule(argument, each, family)
+        return
+    if isinstance(given, str):
+        given = [each.strip() for each in given.split(",")]
+    elif not isinstance(given, Sequence):
+        given = [given]
+    if not given:
+        raise ValueError(f"{argument} are none; name some, such as {argument}=['{_example(family)}'].")
+    seen: dict[str, int] = {}
+    for each in given:
+        rule = _rule(argument, each, family)
+        name = name_in_table(rule)
+        seen[name] = seen.get(name, 0) + 1
+        yield (name if seen[name] == 1 else f"{name} ({seen[name]})"), rule
+
+
+def _example(family: Any) -> str:
+    return "mvp" if family is WorkingSetSelector else "newton"
+
+
+def _rule(argument: str, given: Any, family: Any) -> Any:
+    """Return a rule that is given by name, as an object, as a class or in a file; a recording as it is."""
+    if isinstance(given, Recording) and family is WorkingSetSelector:
+        return given
+    if isinstance(given, str) and IN_FILE(given):
+        given = rule_in_file(argument, given, family)
+    return family.checked(argument, given)
+
+
+def name_in_table(rule: Any) -> str:
+    """Return the name of a rule: that of the command line, or its class and numbers where these are no defaults.
+
+    Examples
+    --------
+    >>> from refsvm import HybridMaximumGain, SecondOrder
+    >>> from refsvm.experiment.race import name_in_table
+    >>> name_in_table(SecondOrder()), name_in_table(SecondOrder(planned_range=0.5))
+    ('second-order', 'SecondOrder(planned_range=0.5)')
+    """
+    if isinstance(rule, Recording):
+        return f"{name_in_table(rule.rules.selector)}, recorded"
+    kind: Any = type(rule)
+    with suppress(TypeError, ValueError):  # it has no defaults, or an array among its fields
+        if rule == kind():
+            return name_of(kind) if is_builtin(kind) else kind.__name__
+    return short(rule)
+
+
+def _is_warm(rules: Rules, settings: Mapping[str, Any]) -> bool:
+    """Load the compiled code of rules that have twins, so that their run does not wait; return whether it is there."""
+    if not (numba_compiles() and all(rule.twin() for rule in rules)):
+        return False
+    try:
+        solve(EIGHT_POINTS.dual(), **{**settings, "engine": "numba", "start": None})
+    except ValueError:  # these options are those of another problem
+        return False
+    return True
+
+
+def _measured(run: Run) -> Measured:
+    """Return the numbers of a run."""
+    if isinstance(run, Recording):
+        last = run.states[-1]
+        ended = "INTERRUPTED" if run.status is None else run.status.name
+        count = int(np.count_nonzero(last.alpha))
+        return Measured(
+            last.iteration,
+            math.nan,
+            last.kernel_rows,
+            math.nan,
+            last.objective,
+            last.gap,
+            count,
+            "numpy",
+            ended,
+        )
+    return Measured(
+        run.iterations, math.nan, run.kernel_rows, run.seconds, run.objective, run.kkt_gap,
+        int(np.count_nonzero(run.alpha)), run.engine, run.status.name,
+    )  # fmt: skip
+
+
+def _is_solved(run: Measured) -> bool:
+    return run.status in {each.name for each in SOLVED}
+
+
+def _ratio(run: Measured, first: Measured | None) -> float:
+    """Return the steps of a run, divided by those of the first; NaN unless both are solved."""
+    if first is None or not (_is_solved(run) and _is_solved(first)) or not first.steps:
+        return math.nan
+    return run.steps / first.steps
+
+
+def _fewest(measured: Mapping[str, Measured]) -> str:
+    """Return which of the rules that are solved has taken the fewest steps."""
+    solved = {name: run.steps for name, run in measured.items() if _is_solved(run)}
+    if not solved:
+        return "none converged"
+    best = min(solved, key=solved.__getitem__)
+    return f"fewest steps {best}, {solved[best]:,}"
+
+
+def _or_dash(value: float, form: str) -> str:
+    return "–" if math.isnan(value) else f"{value:{form}}"
