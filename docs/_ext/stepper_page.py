@@ -37,7 +37,7 @@ from refsvm.display.strip import picture as draw
 from refsvm.paths import RegularizationPath
 
 SCRIPTS = {
-    "stepper": ("smo.js", "picture.js", "panels.js", "stepper.js"),
+    "stepper": ("smo.js", "rounds.js", "picture.js", "panels.js", "stepper.js"),
     "path-stepper": ("picture.js", "path_stepper.js"),
 }
 """The scripts that each directive needs, in order; stepper.css serves both."""

@@ -8,7 +8,20 @@ from itertools import product
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, KKTGap, MostViolatingPair, NewtonStep, PlanningAheadStep, SecondOrder, iterate
+from refsvm import (
+    TOP,
+    DualProblem,
+    KKTGap,
+    MostViolatingPair,
+    NewtonStep,
+    PlanningAheadStep,
+    SecondOrder,
+    iterate,
+    solve,
+)
+from refsvm.display.task import Task
+from refsvm.kernels.rows import KernelRows
+from refsvm.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
 from refsvm.solver import Recording
 
 from .steppers import DOCS, SCRIPTS, browse, needs_chromium, needs_node, node
@@ -61,6 +74,23 @@ console.log(JSON.stringify({ preset: { X, y, C, K: K() }, figures: problems.map(
   }
   return found;
 }) }));
+"""
+ROUNDS = """
+const smo = require(process.argv[1] + "/smo.js"), rounds = require(process.argv[1] + "/rounds.js");
+const { problems, tol } = JSON.parse(require("fs").readFileSync(0)), selector = smo.selectors["second-order"];
+const rule = smo.steps.newton;
+console.log(JSON.stringify(problems.map(({ K, y, C, other }) => {
+  const problem = smo.problem(K, y, C), full = rounds.run(problem, undefined, selector, rule, tol);
+  const after = smo.problem(K, y, other), seed = rounds.seed(after, full.alpha, problem, other, C);
+  const begun = smo.start(after, seed), ended = rounds.run(after, seed, selector, rule, tol);
+  const left = y.map((_, r) => {
+    const { by, sign, state, value } = rounds.leaveOut(problem, full, r, 0, selector, rule, tol);
+    return { by, sign, value, seed: Array.from(rounds.top(problem, full.alpha, r)),
+      alpha: state && Array.from(state.alpha), steps: state && state.iteration };
+  });
+  return { alpha: Array.from(full.alpha), left, seed: Array.from(seed), G: Array.from(begun.G),
+    steps: ended.iteration, then: Array.from(ended.alpha) };
+})));
 """
 FOLLOW = """
 const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(require("fs").readFileSync(0));
@@ -380,6 +410,42 @@ def test_the_four_points_of_theorem_7_are_a_preset_on_which_maximum_gain_is_stuc
     for chosen, found in zip(rules, walks, strict=True):
         assert found == list(walk(page, np.array(preset["K"]), y, chosen))
     assert [len(found) for found in walks] == [1, 2]
+
+
+@needs_node
+@pytest.mark.parametrize("n", [10, 40])
+def test_seeds_checks_and_rounds_are_those_of_the_package(page, n):
+    """Seeds, α of each round and steps to the last bit; of each example what decides it, and the sign."""
+    problems = [random_problem(page, seed, n) for seed in range(4)]
+    given = [{"K": K.tolist(), "y": y.tolist(), "C": C, "other": 1.7 * C} for K, y, C in problems]
+    rules, names = {"selector": SecondOrder(), "step": NewtonStep(), "stop": KKTGap(1e-3)}, []
+    for (K, y, C), found in zip(problems, node(ROUNDS, {"problems": given, "tol": 1e-3}), strict=True):
+        problem = DualProblem.classification(gram=K, y=y, C=C)
+        full = solve(problem, **rules, shrinking=False, engine="numpy")
+        assert full.alpha.tolist() == found["alpha"]
+        task = Task.of(np.column_stack([y, y]), y, None, kernel=None, C=C, epsilon=None, nu=None)
+        other = task.with_penalty(1.7 * C)
+        seed = other.start(full.alpha, task)
+        assert seed.tolist() == found["seed"]
+        larger = Recording(DualProblem.classification(gram=K, y=y, C=1.7 * C), **rules, start=seed)
+        assert larger.at(0).gradient.tolist() == found["G"]  # the gradient of a start
+        last = list(larger)[-1]
+        assert (last.iteration, last.alpha.tolist()) == (found["steps"], found["then"])
+        rows = KernelRows(problem.gram, n)
+        rows.fetch(np.arange(n))
+        decided, signs, _ = sufficient(full, rows, chosen_checks(SHIPPED))
+        for r, left in enumerate(found["left"]):
+            assert (left["by"], left["sign"]) == (
+                decided[r] or "round",
+                signs[r] if decided[r] else left["sign"],
+            )
+            smaller = problem.without(r)
+            assert TOP().seed(full, smaller).tolist() == left["seed"]
+            last = list(Recording(smaller, **rules, start=left["seed"]))[-1]
+            assert (last.iteration, last.alpha.tolist()) == (left["steps"], left["alpha"])
+            assert np.sign(left["value"]) == left["sign"]
+            names.append(left["by"])
+    assert set(names) == {*SHIPPED, "round"} - ({"ball"} if n < 20 else set())
 
 
 class Later(MostViolatingPair):

@@ -26,8 +26,9 @@ const smo = (() => {
 
   // The state at a feasible α, by default 0; G = y − Kα.
   function start(p, alpha = new Float64Array(p.n)) {
-    const G = Float64Array.from(p.y);
-    for (let i = 0; i < p.n; i++) if (alpha[i]) for (let t = 0; t < p.n; t++) G[t] -= alpha[i] * p.K[i][t];
+    const product = new Float64Array(p.n); // Kα, one row after another
+    for (let i = 0; i < p.n; i++) if (alpha[i]) for (let t = 0; t < p.n; t++) product[t] += alpha[i] * p.K[i][t];
+    const G = Float64Array.from(p.y, (v, t) => v - product[t]);
     let objective = 0; // f = ½ αᵀ(y + G)
     for (let t = 0; t < p.n; t++) objective += 0.5 * alpha[t] * (p.y[t] + G[t]);
     return { alpha, G, objective, iteration: 0, sets: [], candidates: [], lastFree: false, lastPlanned: false,
@@ -330,7 +331,7 @@ const smo = (() => {
   }
 
   return {
-    problem, start, measure, refusal, plan, primal, rivals, choose, step, intercept, TAU,
+    problem, start, measure, moved, refusal, plan, primal, rivals, choose, step, intercept, TAU,
     selectors: { mvp, "second-order": secondOrder, "maximum-gain": maximumGain, hybrid, conjugate: conjugateSecondOrder },
     steps: { newton, overrelaxed, "planning-ahead": planningAhead, conjugate },
   };

@@ -17,13 +17,16 @@ else picture.each("stepper", (root) => {
     ["gradient", "G on either side of b"],
     ["closing", "f and F, and the gap"],
     ["rivals", "Two pairs, two parabolas"],
+    ["second", "The same examples by the second rules"],
   ]);
   const { tol } = data;
-  const MOST = 20000; // steps kept for going back
+  const MOST = 20000, LONG = 5000, MANY = 100; // steps kept for going back, or looked ahead; examples
   const own = { i: 0, j: 0 }; // the reader's pair
   const given = () => data.K.map((_, i) => data.K.map((_, j) => data.K[Math.min(i, j)][Math.abs(i - j)]));
   const sets = { given: { X: data.X, y: data.y, gamma: data.gamma, C: data.C, K: given }, ...presets };
-  let set, X, y, n, plane, K, C = data.C, problem, states, next, chosen = -1;
+  let set, y, n, gamma, plane, K, C = data.C, problem, states, next, chosen = -1;
+  let second = null; // the run of the second rules, { states, next }
+  let left = null; // the example that is left out, and what decides it
   let why; // why the reader's pair is refused, as in the picture of the pair
   let note = ""; // why there is no step, or what a choice has changed
   let by = null; // the two rules of all steps so far; "" once they differ, or α did not begin at 0
@@ -34,19 +37,28 @@ else picture.each("stepper", (root) => {
   buttons.innerHTML = [["reset", "Restart"], ["back", "Back"], ["step", "Step"], ["play", "Play"], ["end", "End"],
     ["predict", "Predict"], ["link", "Copy link"]]
     .map(([name, title]) => `<button type="button" data-do="${name}">${title}</button>`).join("");
+  const selectors = [["mvp", "most violating"], ["second-order", "second order"], ["maximum-gain", "maximum gain"],
+    ["hybrid", "hybrid maximum gain"], ["conjugate", "conjugate second order"]];
+  const rules = [["newton", "Newton"], ["overrelaxed", "over-relaxed"], ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]];
+  const logarithmic = (name, text, least, most) => `<label>${text} = <output data-of="${name}"></output>
+    <input type="range" aria-label="${text}" data-set="${name}" min="${least}" max="${most}" step="0.05"></label>`;
+  root.querySelector(".stepper-said").insertAdjacentHTML("afterend", `<table class="stepper-table" hidden></table>`);
   controls.innerHTML = `<details${matchMedia("(width < 60rem)").matches ? "" : " open"}><summary>Examples, rules and C</summary><div>
     <label>examples <select data-set="examples"><option value="given">${data.data}</option><option value="theorem-7">Theorem 7</option></select></label>
-    <label>pair <select data-set="selector">${options([["mvp", "most violating"], ["second-order", "second order"],
-      ["maximum-gain", "maximum gain"], ["hybrid", "hybrid maximum gain"],
-      ["conjugate", "conjugate second order"], ["own", "your own"]], data.selector)}</select></label>
+    <label>pair <select data-set="selector">${options([...selectors, ["own", "your own"]], data.selector)}</select></label>
     <span class="stepper-own"><label>i <input type="number" data-own="i" min="0"></label>
     <label>j <input type="number" data-own="j" min="0"></label>
     <button type="button" data-do="swap">Swap</button></span>
-    <label>step <select data-set="step">${options([["newton", "Newton"], ["overrelaxed", "over-relaxed"],
-      ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]], data.step)}</select></label>
-    <label>C = <output></output> <input type="range" aria-label="C" data-set="C" min="-1" max="4" step="0.05"></label></div></details>`;
+    <label>step <select data-set="step">${options(rules, data.step)}</select></label>
+    ${logarithmic("C", "C", -1, 4)}${logarithmic("gamma", "γ", -2, 1.5)}
+    <label><input type="checkbox" data-set="warm" checked> go on from α</label>
+    <label>second run <select data-set="against">${options([["", "none"], ...selectors], "")}</select></label>
+    <label>its step <select data-set="against-step">${options(rules, "newton")}</select></label>
+    <label>a tap <select data-set="tap">${options([["pair", "takes it into the pair"], ["turn", "gives the other label"],
+      ["out", "leaves it out"], ["-1", "adds a −1"], ["1", "adds a +1"]], "pair")}</select></label></div></details>`;
   const find = (name) => root.querySelector(`[data-${name}]`);
-  const selector = find("set=selector"), rule = find("set=step"), slider = find("set=C");
+  const selector = find("set=selector"), rule = find("set=step"), sliders = [find("set=C"), find("set=gamma")];
+  const against = find("set=against"), againstRule = find("set=against-step"), warm = find("set=warm"), mode = find("set=tap");
   const chooser = find("set=examples"), inputs = [find("own=i"), find("own=j")];
   const state = () => states[states.length - 1];
 
@@ -58,15 +70,92 @@ else picture.each("stepper", (root) => {
     chooser.value = name;
     set = sets[name];
     C = set.C;
-    ({ X, y } = set);
-    n = y.length;
-    plane = new picture.Plane(X, y, set.gamma);
-    K = set.K();
-    Object.assign(own, { i: 0, j: y.findIndex((v) => v !== y[0]) });
-    inputs.forEach((input) => { input.max = n - 1; });
-    chosen = -1;
-    showC();
+    restart();
     return true;
+  }
+
+  // The examples as they were given, with their γ; C stays.
+  function restart() {
+    ({ gamma } = set);
+    chosen = -1;
+    y = set.y.slice();
+    plane = new picture.Plane(set.X, y, gamma);
+    examplesChanged();
+    Object.assign(own, { i: 0, j: y.findIndex((v) => v !== y[0]) });
+    showValues();
+  }
+
+  // K of the present examples: where they are the given ones, as it was given.
+  function examplesChanged() {
+    n = y.length;
+    const same = gamma === set.gamma && n === set.y.length && !moved().length;
+    K = same ? set.K() : plane.gram();
+    inputs.forEach((input) => { input.max = n - 1; });
+  }
+
+  const isMoved = (x, t) => t < set.X.length && x.some((v, d) => v !== set.X[t][d]);
+  const moved = () => Array.from(plane.X.keys()).filter((t) => isMoved(plane.X[t], t));
+
+  // Go on from the present α, made feasible, or from 0; say what that saves.
+  function goOn(words, oldC = C) {
+    const after = smo.problem(K, y, C), alpha = warm.checked ? rounds.seed(after, state().alpha, problem, C, oldC) : undefined;
+    note = ` ${words}; ${alpha ? `it goes on from the α before.${saved(after, alpha)}` : "it begins at α = 0."}`;
+    begin(alpha);
+  }
+
+  function saved(after, alpha) {
+    if (selector.value === "own" || alpha.every((a) => a === 0)) return "";
+    const steps = (from) => rounds.run(after, from, smo.selectors[selector.value], smo.steps[rule.value], tol, LONG).iteration;
+    const [seeded, cold] = [steps(alpha), steps()], less = cold - seeded;
+    if (Math.max(seeded, cold) >= LONG) return ` To the end: ${seeded} steps, from 0 ${cold}; ${LONG} are as far as this looks.`;
+    return ` To the end: ${seeded} steps, from 0 ${cold}; the seed ${less < 0 ? `costs ${-less}` : `saves ${less}`}.`;
+  }
+
+  function turn(t) {
+    if (y.filter((v) => v === y[t]).length === 1) return tell(`Example ${t} is alone in its class, and keeps its label.`);
+    y[t] = -y[t];
+    const words = `Example ${t} has the other label, ${label(t)}`;
+    return goOn(words);
+  }
+
+  function add(x, sign) {
+    if (n >= MANY) return tell(`${MANY} examples are as many as fit.`);
+    y.push(sign);
+    plane = new picture.Plane([...plane.X, x], y, gamma, plane.range);
+    plane.place(n, x);
+    examplesChanged();
+    chosen = n - 1;
+    return goOn(`Example ${n - 1} is new, with label ${label(n - 1)}`);
+  }
+
+  // Leave an example out of the solved problem.
+  function leaveOut(t) {
+    if (state().gap > tol) toTheEnd();
+    if (state().gap > tol) return tell("Only a solved problem says what an example is worth: choose rules that get there.");
+    const at = smo.selectors[selector.value] || smo.selectors["second-order"];
+    const step = selector.value === "own" ? smo.steps.newton : smo.steps[rule.value];
+    left = { r: t, ...rounds.leaveOut(problem, state(), t, gamma, at, step, tol) };
+    note = ` ${decided(left)}`;
+    return render();
+  }
+
+  // Words of `rounds.leaveOut`.
+  function decided({ r, by, sign, margin, value, radius, state: machine, cold }) {
+    const verdict = `predicted ${sign < 0 ? "−1" : "+1"}, ${sign === y[r] ? "right" : "wrong"}`;
+    const words = {
+      alone: "it is alone in its class, so nothing is left to learn",
+      "zero alpha": "its α is 0, so the machine without it is the same",
+      "training error": `y h = ${show(margin)} < 0 though it was trained on, and without it that is no better`,
+      "xi-alpha bound": `the ξα bound holds, 2|α|R² + ξ = ${show(value)} < 1`,
+      ball: `the ball of radius ${show(radius)} that holds the machine without it leaves one sign`,
+      round: `no proof holds; a round of ${machine && machine.iteration} steps from the seed of TOP, ${cold} from 0, ends at h = ${show(value)}`,
+    };
+    return `Without example ${r}, label ${label(r)}: ${verdict}. Decided by ${{ round: "a round", alone: "its class" }[by] || by}: ${words[by]}.`;
+  }
+
+  function tell(words) {
+    note = ` ${words}`;
+    render();
   }
 
   // --- the algorithm ---
@@ -79,20 +168,16 @@ else picture.each("stepper", (root) => {
     problem = smo.problem(K, y, C);
     states = [priced(smo.start(problem, alpha))];
     by = alpha && alpha.some((a) => a !== 0) ? "" : null;
+    second = against.value ? { states: [state()] } : null;
     choose();
-  }
-
-  // Put every example back to where it was.
-  function unmove() {
-    X.forEach((x, t) => { if (plane.X[t].some((v, d) => v !== x[d])) plane.place(t, x.slice()); });
-    K = set.K();
   }
 
   // The step that comes next, by the rules or by the reader's pair.
   function choose() {
     const s = state();
-    guess = null;
+    guess = left = null;
     why = undefined;
+    if (second) second.next = chosenBySecond();
     if (selector.value === "own") {
       const refused = smo.refusal(problem, s, own.i, own.j, tol);
       next = s.gap <= tol || refused ? null : smo.measure(problem, s, own.i, own.j);
@@ -110,6 +195,11 @@ else picture.each("stepper", (root) => {
     }
     render();
   }
+
+  const lastOfSecond = () => second.states[second.states.length - 1];
+  const chosenBySecond = () => smo.choose(problem, lastOfSecond(), smo.selectors[against.value], smo.steps[againstRule.value], tol);
+  const takeSecond = () => second.states.push(priced(smo.step(problem, lastOfSecond(), second.next)));
+  const k = () => Math.max(states.length, second ? second.states.length : 0) - 1;
 
   // Words of `smo.refusal`.
   function refusal({ why, up, down, full, empty }) {
@@ -134,11 +224,15 @@ else picture.each("stepper", (root) => {
   }
 
   function forward() {
-    if (!next || states.length > MOST) return false;
-    take();
-    note = ` ${happened()}`;
+    if ((!next && !(second && second.next)) || k() >= MOST) return false;
+    note = "";
+    if (next) {
+      take();
+      note = ` ${happened()}`;
+    }
+    if (second && second.next) takeSecond();
     choose();
-    return next !== null && selector.value !== "own";
+    return (next !== null && selector.value !== "own") || Boolean(second && second.next);
   }
 
   const label = (t) => (y[t] < 0 ? "−1" : "+1");
@@ -155,8 +249,9 @@ else picture.each("stepper", (root) => {
   }
 
   function back() {
-    if (states.length < 2) return;
-    states.pop();
+    const last = k();
+    if (!last) return;
+    for (const each of second ? [states, second.states] : [states]) if (each.length - 1 === last) each.pop();
     if (states.length === 1 && by) by = null;
     note = " One step back.";
     choose();
@@ -165,9 +260,13 @@ else picture.each("stepper", (root) => {
   function toTheEnd() {
     guess = null;
     note = "";
-    while (next && states.length <= MOST) {
+    while (next && selector.value !== "own" && states.length <= MOST) {
       take();
       next = smo.choose(problem, state(), smo.selectors[selector.value], smo.steps[rule.value], tol);
+    }
+    while (second && second.next && second.states.length <= MOST) {
+      takeSecond();
+      second.next = chosenBySecond();
     }
     choose();
   }
@@ -210,11 +309,16 @@ else picture.each("stepper", (root) => {
   function address() {
     const items = { pair: selector.value, step: rule.value, C };
     if (chooser.value !== "given") items.examples = chooser.value;
-    const moved = plane.X.flatMap((x, t) => (x.some((v, d) => v !== X[t][d]) ? [`${t}:${x[0]}:${x[1]}`] : []));
-    if (moved.length) items.moved = moved.join("_");
+    if (gamma !== set.gamma) items.gamma = gamma;
+    if (moved().length) items.moved = moved().map((t) => `${t}:${plane.X[t].join(":")}`).join("_");
+    if (n > set.y.length) items.added = plane.X.slice(set.y.length).map((x, m) => [...x, y[set.y.length + m]].join(":")).join("_");
+    const turned = set.y.flatMap((v, t) => (v === y[t] ? [] : [t]));
+    if (turned.length) items.turned = turned.join("_");
     if (selector.value === "own") items.own = `${own.i}:${own.j}`;
-    if (by === null || by === `${selector.value} ${rule.value}`) items.steps = states.length - 1;
+    if (second) items.against = `${against.value}:${againstRule.value}`;
+    if (by === null || by === `${selector.value} ${rule.value}`) items.steps = k();
     else items.alpha = Array.from(state().alpha).flatMap((a, t) => (a ? [`${t}:${a}`] : [])).join("_");
+    if (left) items.without = left.r;
     return picture.write(name, items);
   }
 
@@ -226,18 +330,28 @@ else picture.each("stepper", (root) => {
     compatible(rule);
     use(items.examples) || use("given");
     if (Number(items.C) > 0) C = Number(items.C);
-    showC();
-    for (const [t, ...x] of set.gamma === undefined ? [] : lists(items.moved)) {
-      if (plane.X[t] && x.every(Number.isFinite)) plane.place(t, x);
-    }
-    if (items.moved && set.gamma !== undefined) K = plane.gram();
+    if (plane.columns) restoreExamples(items, lists);
+    showValues();
     for (const [i, j] of lists(items.own)) Object.assign(own, { i, j });
+    const rivals = (items.against || "").split(":");
+    [against.value, againstRule.value] = has(against, rivals[0]) && has(againstRule, rivals[1]) ? rivals : ["", "newton"];
     const alpha = new Float64Array(n);
     for (const [t, a] of lists(items.alpha)) if (t < n && Number.isFinite(a)) alpha[t] = a;
     begin(items.alpha ? alpha : undefined);
-    for (let k = Math.min(Number(items.steps) || 0, MOST); k > 0 && next && selector.value !== "own"; k--) forward();
+    for (let steps = Math.min(Number(items.steps) || 0, MOST); steps > 0 && selector.value !== "own" && (next || (second && second.next)); steps--) forward();
     note = ` This is the state of the link.${why ? ` No step: ${why}.` : ""}`;
+    if (items.without !== undefined && Number(items.without) < n) leaveOut(Number(items.without));
     render();
+  }
+
+  function restoreExamples(items, lists) {
+    if (gamma && Number(items.gamma) > 0) gamma = Number(items.gamma);
+    for (const t of (items.turned || "").split("_").filter(Boolean)) if (t in y) y[t] = -y[t];
+    const added = lists(items.added).filter((each) => each.length === 3 && each.every(Number.isFinite)).slice(0, MANY - n);
+    y.push(...added.map(([, , sign]) => (sign < 0 ? -1 : 1)));
+    plane = new picture.Plane([...plane.X, ...added.map((each) => each.slice(0, 2))], y, gamma, plane.range);
+    for (const [t, ...x] of lists(items.moved)) if (plane.X[t] && x.every(Number.isFinite)) plane.place(t, x);
+    examplesChanged();
   }
 
   // --- the pictures ---
@@ -255,12 +369,19 @@ else picture.each("stepper", (root) => {
       to: [s.alpha[i] + mu + on(i), s.alpha[j] - mu + on(j)] } };
   }
 
+  // A cross over the example that is left out, and the boundary without it.
+  function drawnLeft() {
+    const [px, py] = [plane.toX(plane.X[left.r][0]), plane.toY(plane.X[left.r][1])], m = left.state;
+    const lines = m && plane.columns ? plane.lines(m.alpha, smo.intercept(m), [0]) : "";
+    return `<g class="without">${lines}<path class="cross" d="M${px - 9} ${py - 9}l18 18m0 -18l-18 18"/></g>`;
+  }
+
   function pictures(s) {
     const named = guess ? guess.map((t, k) => [t, "ij"[k]]) : next ? [[next.i, "i"], [next.j, "j"]] : [];
     const now = seen(s), lines = plane.columns ? plane.lines(s.alpha, now.b) : "";
     const [content, caption] = panels.points(now, plane, lines, [...named, ...(chosen >= 0 ? [[chosen, ""]] : [])]);
     const numbers = plane.columns ? "" : plane.X.map((x, t) => `<text x="${plane.toX(x[0])}" y="${plane.toY(x[1]) + 24}" text-anchor="middle">${t}</text>`).join("");
-    draw("points", content + numbers, `${caption}\n       ${plane.columns ? "Drag an example, or tap two to choose them as the pair."
+    draw("points", content + numbers + (left ? drawnLeft() : ""), `${caption}\n       ${plane.columns ? left ? "Crossed: left out, and dotted: the boundary without it." : "Drag an example, or tap two to choose them as the pair."
       : "K is given, so the corners of a square stand for the variables. Tap two to choose them as the pair."}`);
     draw("pair", ...panels.pair(now, guess, why));
     const reach = states.reduce((most, each) => {
@@ -268,8 +389,37 @@ else picture.each("stepper", (root) => {
       return each.G.reduce((m, g) => Math.max(m, Math.abs(g - middle)), most);
     }, 1);
     draw("gradient", ...panels.gradient(now, reach, null, guess));
-    draw("closing", ...panels.closing(states.map((each, k) => [k, each.objective, each.primal, each.gap]), tol));
+    const others = second && second.states.map((each, k) => [k, each.gap]);
+    draw("closing", ...panels.closing(states.map((each, k) => [k, each.objective, each.primal, each.gap]), tol, others));
+    panel("second").closest("figure").hidden = !second;
+    if (second) drawSecond();
+    table();
     draw("rivals", ...panels.rivals(now, smo.rivals(problem, s), guess));
+  }
+
+  function drawSecond() {
+    const s = lastOfSecond(), { lower, upper } = problem, b = smo.intercept(s);
+    const plain = { alpha: s.alpha, G: s.G, b, gap: s.gap, y, lower, upper, tol, next: second.next };
+    const named = second.next && !guess ? [[second.next.i, "i"], [second.next.j, "j"]] : [];
+    draw("second", ...panels.points(plain, plane, plane.columns ? plane.lines(s.alpha, b) : "", named));
+  }
+
+  // Kernel rows of a run: those of the α that it began at, and of its pairs.
+  function rows(list) {
+    const found = new Set(Array.from(list[0].alpha.keys()).filter((t) => list[0].alpha[t]));
+    for (const s of list.slice(1)) s.sets[0].slice(0, 2).forEach((t) => found.add(t));
+    return found.size;
+  }
+
+  // Both runs in numbers.
+  function table() {
+    const place = root.querySelector(".stepper-table"), name = (select) => select.selectedOptions[0].textContent;
+    place.hidden = !second;
+    if (!second) return;
+    const line = (pair, step, list) => `<tr><th scope="row">${name(pair)}, ${name(step)}</th>${[list.length - 1, rows(list),
+      show(list[list.length - 1].gap), show(list[list.length - 1].objective, 6)].map((each) => `<td>${each}</td>`).join("")}</tr>`;
+    place.innerHTML = `<thead><tr><th scope="col">pair and step</th>${["steps", "rows", "ψ", "f"].map((each) => `<th scope="col">${each}</th>`).join("")}</tr></thead>
+      <tbody>${line(selector, rule, states)}${line(against, againstRule, second.states)}</tbody>`;
   }
 
   // "optimal" says ψ ≤ ε; of n examples each adds up to Cψ/2 to F − f, which a large C makes much.
@@ -285,11 +435,11 @@ else picture.each("stepper", (root) => {
     pictures(s);
     root.classList.toggle("with-own-pair", selector.value === "own");
     inputs.forEach((input, k) => { input.value = k ? own.j : own.i; });
-    find("do=back").disabled = states.length < 2;
-    for (const name of ["step", "play"]) find(`do=${name}`).disabled = !next;
+    find("do=back").disabled = !k();
+    for (const name of ["step", "play"]) find(`do=${name}`).disabled = !next && !(second && second.next);
     find("do=predict").disabled = !next || selector.value === "own";
     find("do=predict").textContent = guess ? "Reveal" : "Predict";
-    find("do=end").disabled = !next || selector.value === "own";
+    find("do=end").disabled = (!next || selector.value === "own") && !(second && second.next);
     say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, F = ${show(s.primal, 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: ${optimal(s)}` : "."}${note}`);
   }
 
@@ -297,22 +447,21 @@ else picture.each("stepper", (root) => {
 
   const play = picture.player(find("do=play"), forward, 300);
   const actions = {
-    reset: () => { note = ""; unmove(); begin(); }, back,
+    reset: () => { note = ""; restart(); begin(); }, back,
     step: forward, play: () => { play.toggle(); hush(play.isOn()); }, end: toTheEnd, predict, swap,
     link: () => picture.copy(address(), (words) => { note = words; render(); }),
   };
   for (const place of [buttons, controls]) picture.press(place, actions, play.stop);
   picture.arrows(root, actions, play.stop);
   // Planned steps need a selector that considers the pair planned with.
-  function compatible(changed) {
-    if (rule.value === "planning-ahead" && selector.value !== "second-order") {
-      if (changed === rule) {
-        selector.value = "second-order";
-        note = " Planned steps need second-order selection, which is chosen now.";
-      } else {
-        rule.value = "newton";
-        note = " This pair cannot be planned with: Newton steps are chosen now.";
-      }
+  function compatible(changed, [pair, step] = [selector, rule]) {
+    if (step.value !== "planning-ahead" || pair.value === "second-order" || !pair.value) return;
+    if (changed === step) {
+      pair.value = "second-order";
+      note = " Planned steps need second-order selection, which is chosen now.";
+    } else {
+      step.value = "newton";
+      note = " This pair cannot be planned with: Newton steps are chosen now.";
     }
   }
   chooser.addEventListener("change", () => {
@@ -322,30 +471,59 @@ else picture.each("stepper", (root) => {
     begin();
   });
   for (const select of [selector, rule]) select.addEventListener("change", () => { note = ""; compatible(select); choose(); });
+  for (const select of [against, againstRule]) {
+    select.addEventListener("change", () => { // both begin where the first run has begun
+      play.stop();
+      note = against.value ? " Both runs begin at the same α." : "";
+      compatible(select, [against, againstRule]);
+      const [first] = states;
+      begin(first.alpha.some((a) => a !== 0) ? first.alpha : undefined);
+    });
+  }
+  mode.addEventListener("change", () => { note = ""; render(); });
   inputs.forEach((input, k) => input.addEventListener("change", () => {
     own[k ? "j" : "i"] = Math.min(Math.max(Math.round(Number(input.value)), 0), n - 1);
     note = "";
     choose();
   }));
-  function showC() {
-    slider.value = Math.log10(C);
-    controls.querySelector("output").textContent = show(C);
+  function showValues() {
+    [C, gamma].forEach((value, k) => {
+      sliders[k].value = Math.log10(value || 1);
+      sliders[k].previousElementSibling.textContent = show(value || 0);
+      sliders[k].parentElement.hidden = !value;
+    });
+    for (const value of ["turn", "-1", "1"]) mode.querySelector(`[value="${value}"]`).disabled = !plane.columns;
+    if (mode.selectedOptions[0].disabled) mode.value = "pair";
   }
-  slider.addEventListener("input", () => {
-    C = 10 ** Number(slider.value);
-    showC();
+  sliders[0].addEventListener("input", () => {
+    const before = C;
+    C = 10 ** Number(sliders[0].value);
+    showValues();
     play.stop();
-    note = "";
-    begin();
+    goOn(`C = ${show(C)}`, before);
+  });
+  sliders[1].addEventListener("input", () => {
+    gamma = 10 ** Number(sliders[1].value);
+    plane = new picture.Plane(plane.X, y, gamma, plane.range);
+    examplesChanged();
+    showValues();
+    play.stop();
+    goOn(`γ = ${show(gamma)}`);
   });
   // Moving an example keeps α, which stays feasible; K is computed anew, and G from it.
   function move(t, x) {
     if (!plane.columns) return;
     plane.place(t, x);
-    K = plane.gram();
+    examplesChanged();
     note = ` Moved, and α stays. ${told(t)}`;
     begin(state().alpha.slice());
   }
+  function tap(t) {
+    play.stop();
+    const does = { turn, out: leaveOut }[mode.value];
+    return guess || !does ? choosePair(t) : does(t);
+  }
+  const addsByTap = () => !guess && Number(mode.value) !== 0 && Number.isFinite(Number(mode.value));
   let tapped = 0;
   function choosePair(t) {
     if (guess) return guessed(t);
@@ -357,10 +535,12 @@ else picture.each("stepper", (root) => {
   }
 
   picture.examples(panel("points"), () => plane, {
-    grab: play.stop, move, tap: choosePair, chosen: () => chosen, choose: (t) => { chosen = t; if (t >= 0) note = ` ${told(t)}`; render(); },
+    grab: play.stop, move, tap, adds: addsByTap, add: (x) => add(x, Number(mode.value)), chosen: () => chosen, choose: (t) => { chosen = t; if (t >= 0) note = ` ${told(t)}`; render(); },
   });
 
   root.steps = () => states; // for the tests
+  root.second = () => second && second.states;
+  root.problem = () => problem;
   use("given");
   root.examples = () => plane.X;
   root.address = address;

@@ -122,21 +122,24 @@ const panels = (() => {
   }
 
   // f from below and F from above, and under them F − f and ψ, against steps; each entry is [steps, f, F, ψ].
-  function closing(all, tol) {
+  // `others`: [steps, ψ] of a second run.
+  function closing(all, tol, others) {
     const [, f, F, gap] = all[all.length - 1], least = Math.min(...all.map((each) => each[2])), half = 150;
-    const reach = Math.max(least, f, 1e-9), top = Math.max(1.6 * reach, 1e-9), x = scale([0, Math.max(20, all[all.length - 1][0])], [44, SIDE - 12]);
+    const reach = Math.max(least, f, 1e-9), top = Math.max(1.6 * reach, 1e-9), last = Math.max(all.length, others ? others.length : 0) - 1;
+    const x = scale([0, Math.max(20, last)], [44, SIDE - 12]);
     const v = (value) => scale([0, top], [half, 14])(Math.min(Math.max(value, 0), top));
     const smallest = Math.log10(tol) - 0.4, largest = Math.max(1, Math.log10(Math.max(...all.map((each) => each[2] - each[1]))));
     const w = (value) => scale([smallest, largest], [SIDE - 22, half + 22])(Math.log10(Math.max(value, 10 ** smallest)));
     const line = (of) => all.map((each, k) => `${k ? "L" : "M"}${x(each[0]).toFixed(1)} ${of(each).toFixed(1)}`).join("");
+    const beside = others ? `<path class="rival boundary" d="${others.map(([k, psi], at) => `${at ? "L" : "M"}${x(k).toFixed(1)} ${w(psi).toFixed(1)}`).join("")}"/>` : "";
     const name = (y, text) => `<text x="40" y="${y}" text-anchor="end">${text}</text>`;
     return [`<path class="axis" d="M44 14V${half}H${SIDE - 12}M44 ${half + 22}V${SIDE - 22}H${SIDE - 12}"/>
       <path class="boundary" d="${line((each) => v(each[1]))}"/><path class="plan" d="${line((each) => v(each[2]))}"/>
       <path class="tolerance" d="M44 ${w(tol)}H${SIDE - 12}"/><path class="boundary" d="${line((each) => w(each[2] - each[1]))}"/>
-      <path class="plan" d="${line((each) => w(each[3]))}"/>${name(20, show(top, 2))}${name(half, "0")}${name(w(1) + 4, "1")}${name(w(tol) + 4, "ε")}
-      <text x="${SIDE - 12}" y="${SIDE - 6}" text-anchor="end">steps: ${all[all.length - 1][0]}</text>`,
+      <path class="plan" d="${line((each) => w(each[3]))}"/>${beside}${name(20, show(top, 2))}${name(half, "0")}${name(w(1) + 4, "1")}${name(w(tol) + 4, "ε")}
+      <text x="${SIDE - 12}" y="${SIDE - 6}" text-anchor="end">steps: ${last}</text>`,
     `Above: f = ${show(f, 5)}, solid, and F = ${show(F, 5)}, dashed. The optimum lies between.
-       Below: F − f = ${show(F - f)}, solid; ψ = ${show(gap)}, dashed.`];
+       Below: F − f = ${show(F - f)}, solid; ψ = ${show(gap)}, dashed${others ? "; ψ of the second run, dotted" : ""}.`];
   }
 
   // Bars from b to Gᵢ: what may rise has to end below b, what may fall above. Under them ψ after every step, if given.

@@ -87,12 +87,12 @@ const picture = (() => {
     }
 
     // Boundary h = 0 and margins h = ±1 of h = Σ αₜ k(·, xₜ) + b.
-    lines(alpha, b) {
+    lines(alpha, b, all) {
       const h = new Float64Array((CELLS + 1) ** 2).fill(b);
       alpha.forEach((a, t) => {
         if (a) for (let k = 0; k < h.length; k++) h[k] += a * this.columns[t][k];
       });
-      return this.levels(h);
+      return this.levels(h, all);
     }
 
     // The same of h at the nodes of the grid.
@@ -188,7 +188,8 @@ const picture = (() => {
     };
   }
 
-  // Examples that can be dragged, tapped, and reached by keys. `on`: move(t, x), tap(t), choose(t), chosen(), grab().
+  // Examples that can be dragged, tapped, and reached by keys. `on`: move(t, x), tap(t), choose(t), chosen(), grab(), and
+  // where examples can be added adds(), whether a tap does so, and add(x).
   function examples(svg, plane, on) {
     const place = (event) => {
       const rect = svg.getBoundingClientRect();
@@ -197,6 +198,7 @@ const picture = (() => {
     let drag = null;
     svg.addEventListener("pointerdown", (event) => {
       const t = plane().nearest(...place(event));
+      if (t < 0 && on.adds?.()) on.add(plane().fromPicture(...place(event)));
       if (t < 0) return;
       on.grab();
       drag = { t, from: place(event), moved: false };
@@ -228,6 +230,7 @@ const picture = (() => {
       const shift = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
       if (turn) on.choose((chosen + turn + (chosen < 0 && turn > 1)) % n);
       else if (shift && chosen >= 0) on.move(chosen, X[chosen].map((v, d) => v + 0.02 * width * shift[d]));
+      else if (event.key === "Enter" && on.adds?.()) on.add([0, 1].map((d) => (plane().range[d][0] + plane().range[d][1]) / 2));
       else if (event.key === "Enter" && chosen >= 0) on.tap(chosen);
       else return;
       event.preventDefault();

@@ -1,0 +1,175 @@
+// Seeds and left-out examples: where a run goes on after the problem has changed, and what decides the prediction of an
+// example by a machine trained on all others. As refsvm/display/task.py, refsvm/seeders/top.py,
+// refsvm/rounds/sufficiency.py and refsvm/stopping/midpoint.py, each operation in their order.
+"use strict";
+
+const rounds = (() => {
+  if (typeof module === "object") globalThis.smo = require("./smo.js"); // Node.js, for the tests
+  const { moved } = smo;
+  const EPSILON = 2 ** -52, ROUNDING = 1e-10, EXCESS = 1e-10;
+  const clip = (value, low, high) => Math.min(Math.max(value, low), high);
+  const total = (values) => values.reduce((sum, value) => sum + value, 0); // from left to right
+
+  // The sum of NumPy: eight partial sums for each 128 numbers, and halves beyond.
+  function pairwise(a, from = 0, n = a.length) {
+    if (n < 8) {
+      let sum = 0;
+      for (let k = 0; k < n; k++) sum += a[from + k];
+      return sum;
+    }
+    if (n > 128) {
+      const half = Math.floor(n / 2) - Math.floor(n / 2) % 8;
+      return pairwise(a, from, half) + pairwise(a, from + half, n - half);
+    }
+    const r = Array.from(a.slice(from, from + 8));
+    let k = 8;
+    for (; k < n - n % 8; k += 8) for (let m = 0; m < 8; m++) r[m] += a[from + k + m];
+    let sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (; k < n; k++) sum += a[from + k];
+    return sum;
+  }
+
+  // The feasible point near α: clipped, then the missing sum is shared by room, first among what is inside the box.
+  function feasible(p, alpha) {
+    let point = alpha.map((a, t) => clip(a, p.lower[t], p.upper[t]));
+    for (const onlyInside of [true, false]) {
+      const missing = 0 - pairwise(point);
+      if (Math.abs(missing) <= 4 * EPSILON * pairwise(point.map(Math.abs))) break;
+      const room = point.map((a, t) => (onlyInside && (a === p.lower[t] || a === p.upper[t]) ? 0
+        : missing > 0 ? p.upper[t] - a : a - p.lower[t]));
+      const all = pairwise(room);
+      if (!(all > 0)) continue;
+      const share = Math.sign(missing) * Math.min(Math.abs(missing), all);
+      point = point.map((a, t) => clip(a + share * (room[t] / all), p.lower[t], p.upper[t]));
+    }
+    return point;
+  }
+
+  // α of the problem `before` for the problem p: scaled as C, at a bound where it was at one; what is new begins at 0.
+  function seed(p, alpha, before, C, old) {
+    let present = Float64Array.from(alpha);
+    if (C !== old) {
+      present = present.map((a, t) => (a !== 0 && (a === before.lower[t] || a === before.upper[t])
+        ? (a > 0 ? p.upper[t] : p.lower[t]) : a * (C / old)));
+    }
+    const all = new Float64Array(p.n);
+    all.set(present);
+    return feasible(p, all);
+  }
+
+  // The problem without example r: its box is empty.
+  function without(p, r) {
+    const [lower, upper] = [p.lower, p.upper].map((bound) => bound.map((value, t) => (t === r ? 0 : value)));
+    return { ...p, lower, upper };
+  }
+
+  // Add equal shares of the missing sum to those that have room, again and again; return what is still missing.
+  function spread(alpha, among, missing, { lower, upper }) {
+    for (let k = 0; k <= among.length; k++) {
+      const open = among.filter((t) => (missing > 0 ? alpha[t] < upper[t] : alpha[t] > lower[t]));
+      if (missing === 0 || !open.length) break;
+      const share = missing / open.length, before = open.map((t) => alpha[t]);
+      open.forEach((t) => { alpha[t] = moved(alpha[t], share, lower[t], upper[t]); });
+      missing = total([missing, ...open.map((t, m) => before[m] - alpha[t])]);
+      if (!open.some((t) => alpha[t] === (share > 0 ? upper[t] : lower[t]))) break;
+    }
+    return missing;
+  }
+
+  function complete(alpha, p) {
+    const every = Array.from(alpha.keys());
+    spread(alpha, every.filter((t) => alpha[t] > p.lower[t] && alpha[t] < p.upper[t]), 0 - total(alpha), p);
+    for (let k = 0; k < 2; k++) {
+      const missing = 0 - total(alpha);
+      if (Math.abs(missing) <= 4 * EPSILON * total(alpha.map(Math.abs))) break;
+      spread(alpha, every, missing, p);
+    }
+    return alpha;
+  }
+
+  // TOP: the weight of r goes to the most similar example, then to the next.
+  function top(p, alpha, r) {
+    const left = without(p, r), after = alpha.map((a, t) => clip(a, left.lower[t], left.upper[t]));
+    let weight = alpha[r] - after[r];
+    const order = Array.from(p.K[r].keys()).sort((a, b) => p.K[r][b] - p.K[r][a] || a - b);
+    for (const t of order) {
+      if (weight === 0) break;
+      const before = after[t];
+      after[t] = moved(before, weight, left.lower[t], left.upper[t]);
+      weight -= after[t] - before;
+    }
+    return complete(after, left);
+  }
+
+  const isFree = (p, s, t) => s.alpha[t] > p.lower[t] && s.alpha[t] < p.upper[t];
+
+  // Each check: the sign of h(xᵣ) without r, 0 where it is not known, and the numbers that it compares.
+  const checks = {
+    "zero alpha"(p, s, r, b) {
+      if (s.alpha[r] !== 0) return { sign: 0 };
+      if (!s.alpha.some((_, t) => isFree(p, s, t)) && (r === s.top || r === s.bottom)) return { sign: 0 };
+      return { sign: p.y[r] - s.G[r] + b >= 0 ? 1 : -1 };
+    },
+    "training error"(p, s, r, b) {
+      const margin = p.y[r] * (p.y[r] - s.G[r] + b);
+      return { sign: margin < -Math.max(s.gap, 0) ? -p.y[r] : 0, margin };
+    },
+    "xi-alpha bound"(p, s, r, b, gamma) {
+      // R² bounds k(x, x) − k(x, x′): 1 of the Gaussian kernel
+      const R2 = gamma ? 1 : Math.max(...p.diagonal) - Math.min(...p.K.map((row) => Math.min(...row)));
+      const free = Array.from(s.alpha.keys()).filter((t) => isFree(p, s, t));
+      const slack = Math.max(0, 1 - p.y[r] * (p.y[r] - s.G[r] + b)), value = 2 * Math.abs(s.alpha[r]) * R2 + slack;
+      const room = (t) => (p.y[r] > 0 ? p.upper[t] - s.alpha[t] : s.alpha[t] - p.lower[t]);
+      const others = pairwise(s.alpha.map((_, t) => (isFree(p, s, t) ? room(t) : 0))) - (isFree(p, s, r) ? room(r) : 0);
+      const holds = free.length && value < 1 - 2 * Math.max(s.gap, 0) && others > Math.abs(s.alpha[r]) * (1 + 1e-9);
+      return { sign: holds ? p.y[r] : 0, value };
+    },
+    ball(p, s, r, b) {
+      if (s.alpha[r] === 0) return { sign: 0 };
+      const { K, y } = p, left = without(p, r), losses = s.G.map((g, t) => Math.max(p.upper[t] * (g - b), p.lower[t] * (g - b)));
+      const primal = 0.5 * total(s.alpha.map((a, t) => a * (y[t] - s.G[t]))) + total(losses);
+      const alpha = top(p, s.alpha, r), G = s.G.slice();
+      alpha.forEach((a, i) => { if (a !== s.alpha[i]) for (let t = 0; t < p.n; t++) G[t] -= (a - s.alpha[i]) * K[i][t]; });
+      const dual = 0.5 * total(alpha.map((a, t) => a * (y[t] + G[t])));
+      const apart = total(alpha.map((a, t) => (s.alpha[t] - a) * (G[t] - s.G[t]))), P = primal - losses[r];
+      // ρ² = P(w) − D(α̃) − ¼‖w − w̃‖²
+      const radius = Math.sqrt(Math.max(P - dual - 0.25 * apart, 0) + ROUNDING * (Math.abs(P) + Math.abs(dual)));
+      const output = (t) => 0.5 * ((y[t] - s.G[t]) + (y[t] - G[t]));
+      const centre = G.map((_, t) => output(t) - output(r));
+      const reach = G.map((_, t) => radius * Math.sqrt(Math.max(p.diagonal[t] + p.diagonal[r] - 2 * K[r][t], 0)));
+      return { sign: certain(centre, reach, y, left), radius };
+    },
+  };
+
+  // The sign of h(xᵣ) that holds for all machines of a ball, else 0.
+  function certain(centre, reach, v, { lower, upper }) {
+    const add = (when, bound) => total(v.map((value, t) => (when(value, t) ? bound[t] : 0)));
+    const short = (value, t) => centre[t] + reach[t] < value, beyond = (value, t) => centre[t] - reach[t] > value;
+    const not = (when) => (value, t) => !when(value, t);
+    if (add(short, upper) > -add(not(short), lower) * (1 + EXCESS)) return 1;
+    return -add(beyond, lower) > add(not(beyond), upper) * (1 + EXCESS) ? -1 : 0;
+  }
+
+  // Steps of some rules from α to ψ ≤ ε, at most so many.
+  function run(p, alpha, selector, rule, tol, most = 5000) {
+    let s = smo.start(p, alpha), next;
+    while (s.iteration < most && (next = smo.choose(p, s, selector, rule, tol))) s = smo.step(p, s, next);
+    return s;
+  }
+
+  // What decides example r of a solved problem, "alone", a check or "round", with the sign of h(xᵣ) and the machine without it.
+  function leaveOut(p, s, r, gamma, selector, rule, tol) {
+    if (p.y.filter((v) => v === p.y[r]).length === 1) return { by: "alone", sign: -p.y[r], state: null };
+    const b = smo.intercept(s), left = without(p, r), state = run(left, top(p, s.alpha, r), selector, rule, tol);
+    const value = p.y[r] - state.G[r] + smo.intercept(state);
+    for (const [by, check] of Object.entries(checks)) {
+      const found = check(p, s, r, b, gamma);
+      if (found.sign) return { by, ...found, state, value };
+    }
+    return { by: "round", sign: value >= 0 ? 1 : -1, state, value, cold: run(left, undefined, selector, rule, tol).iteration };
+  }
+
+  return { pairwise, feasible, seed, without, top, run, leaveOut };
+})();
+
+if (typeof module === "object") module.exports = rounds; // Node.js, for the tests

@@ -1,0 +1,225 @@
+"""Two runs, sliders, changed examples and left-out ones of a stepper are those of the package, through its controls."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, DualProblem, KKTGap, MostViolatingPair, NewtonStep, SecondOrder, solve
+from refsvm.display.task import Task
+from refsvm.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
+from refsvm.solver import Recording
+from refsvm.solver.rules import chosen_rules, row_store
+
+from .steppers import SCRIPTS, browse, needs_chromium
+
+pytestmark = [
+    pytest.mark.skipif(not SCRIPTS.is_dir(), reason="docs is not here"),
+    pytest.mark.slow,
+    needs_chromium,
+]
+
+DRIVE = """
+const root = document.querySelector(".stepper"), found = {}, points = root.querySelector("[data-panel=points]");
+const press = (name) => root.querySelector(`[data-do=${name}]`).click();
+const said = () => root.querySelector(".stepper-said").textContent;
+const set = (name, value) => {
+  const input = root.querySelector(`[data-set="${name}"]`);
+  input.value = value;
+  input.dispatchEvent(new Event(input.type === "range" ? "input" : "change"));
+};
+const key = (name) => points.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+const leave = () => points.dispatchEvent(new Event("blur"));
+const tap = (t) => { leave(); for (let k = 0; k <= t; k++) key("n"); key("Enter"); leave(); };
+const seen = () => {
+  const { K, y, upper } = root.problem(), [first] = root.steps(), last = root.steps().at(-1);
+  return { K, y: y.slice(), C: Math.max(...upper), start: Array.from(first.alpha), G: Array.from(first.G),
+    alpha: Array.from(last.alpha), said: said(), X: root.examples().map((x) => x.slice()) };
+};
+const last = (list) => [list.length - 1, Array.from(list.at(-1).alpha), list.at(-1).objective];
+
+// two runs
+set("against", "mvp");
+press("end");
+found.runs = [root.steps(), root.second()].map(last);
+const cells = (row) => [...row.cells].map((each) => each.textContent);
+found.table = [...root.querySelectorAll(".stepper-table tbody tr")].map(cells);
+press("back");
+found.back = [root.steps(), root.second()].map((list) => list.length - 1);
+set("against", "");
+press("end");
+
+// C and γ: from the α before, or from 0
+found.solved = seen();
+set("C", 1.5);
+found.seeded = seen();
+press("end");
+set("gamma", 0.2);
+found.wider = seen();
+root.querySelector("[data-set=warm]").click();
+set("C", 0.5);
+found.cold = seen();
+root.querySelector("[data-set=warm]").click();
+
+// examples: another label, one more by a key and one by a finger
+set("C", 1);
+press("reset");
+press("end");
+found.before = seen();
+set("tap", "turn");
+tap(3);
+found.turned = seen();
+set("tap", "1");
+leave();
+key("Enter");
+found.added = seen();
+set("tap", "-1");
+const box = points.getBoundingClientRect(), at = { bubbles: true, pointerId: 1 };
+points.dispatchEvent(new PointerEvent("pointerdown",
+  { ...at, clientX: box.left + 0.02 * box.width, clientY: box.top + 0.02 * box.height }));
+found.tapped = seen();
+set("gamma", 0.2);
+press("end");
+const address = root.address(), there = seen();
+press("reset");
+found.given = seen().y.length;
+location.hash = address;
+window.dispatchEvent(new HashChangeEvent("hashchange"));
+found.link = [address, there, seen()];
+press("reset");
+
+// each example left out
+set("gamma", Math.log10(0.5));
+press("reset");
+press("end");
+found.full = seen();
+set("tap", "out");
+found.left = found.full.y.map((_, t) => { tap(t); return said(); });
+found.crossed = [root.querySelectorAll(".cross").length, root.querySelectorAll(".without .boundary").length];
+const without = root.address();
+press("back");
+found.gone = root.querySelectorAll(".cross").length;
+location.hash = without;
+window.dispatchEvent(new HashChangeEvent("hashchange"));
+found.again = [without, said()];
+return found;
+"""
+
+RULES = {"selector": SecondOrder(), "step": NewtonStep(), "stop": KKTGap(1e-3)}
+
+
+def task_of(seen, C):
+    """The problem of a stepper, of which only the box and the labels matter."""
+    y = np.array(seen["y"], dtype=float)
+    return Task.of(np.column_stack([y, y]), y, None, kernel=None, C=C, epsilon=None, nu=None)
+
+
+def steps_of(seen, start=None):
+    """The steps of the rules from an α to the end."""
+    problem = DualProblem.classification(gram=np.array(seen["K"]), y=seen["y"], C=seen["C"])
+    return len(list(Recording(problem, **RULES, start=start))) - 1
+
+
+def check_seed(seen, start):
+    """Whether a run has begun at this α, with its gradient, and says what the seed saves."""
+    assert seen["start"] == list(start)
+    problem = DualProblem.classification(gram=np.array(seen["K"]), y=seen["y"], C=seen["C"])
+    assert Recording(problem, **RULES, start=start).at(0).gradient.tolist() == seen["G"]
+    seeded, cold = steps_of(seen, start), steps_of(seen)
+    words = f"saves {cold - seeded}" if seeded <= cold else f"costs {seeded - cold}"
+    assert f"To the end: {seeded} steps, from 0 {cold}; the seed {words}." in seen["said"]
+
+
+def check_runs(page, stepper, found):
+    """Whether both runs end as in Python, with their steps and kernel rows in the table."""
+    data = page.DATA[stepper.data](stepper.n, rng=stepper.seed)
+    problem = DualProblem.classification(gram=page.gram(data.X, stepper.gamma), y=data.y, C=stepper.C)
+    of_rows = DualProblem.classification(data.X, data.y, kernel=RBF(stepper.gamma), C=stepper.C)
+    lengths = []
+    for run, line, selector in zip(
+        found["runs"], found["table"], (SecondOrder(), MostViolatingPair()), strict=True
+    ):
+        last = list(Recording(problem, **RULES | {"selector": selector}))[-1]
+        assert run == [last.iteration, last.alpha.tolist(), last.objective]
+        by_rows = Recording(of_rows, **RULES | {"selector": selector})
+        assert line[1:3] == [str(last.iteration), str(list(by_rows)[-1].kernel_rows)]
+        lengths.append(last.iteration)
+    assert found["back"] == [min(each, max(lengths) - 1) for each in lengths]
+
+
+def check_changes(found):
+    """Whether runs go on from the α before as the package does after each change."""
+    solved, seeded, wider = found["solved"], found["seeded"], found["wider"]
+    task = task_of(solved, solved["C"])
+    start = task.with_penalty(seeded["C"]).start(np.array(solved["alpha"]), task)
+    check_seed(seeded, start)
+    assert seeded["C"] == pytest.approx(10.0**1.5)
+    assert np.any(np.array(wider["K"]) != np.array(solved["K"]))
+    assert wider["start"] != [0.0] * 40
+    assert "γ = 1.58; it goes on from the α before." in wider["said"]
+    np.testing.assert_allclose(
+        np.array(wider["K"])[0, 1], np.array(solved["K"])[0, 1] ** (10.0**0.2 / 0.5), rtol=1e-9
+    )
+    assert found["cold"]["start"] == [0.0] * 40
+    assert "it begins at α = 0" in found["cold"]["said"]
+    before, turned, added, tapped = (found[name] for name in ("before", "turned", "added", "tapped"))
+    task = task_of(before, before["C"])
+    check_seed(turned, task.relabelled(3).start(np.array(before["alpha"]), task))
+    assert [a != b for a, b in zip(before["y"], turned["y"], strict=True)] == [t == 3 for t in range(40)]
+    assert (len(added["y"]), added["y"][-1], len(tapped["y"]), tapped["y"][-1]) == (41, 1, 42, -1)
+    task = task_of(turned, turned["C"])
+    check_seed(
+        added,
+        DualProblem.classification(gram=np.array(added["K"]), y=added["y"], C=added["C"]).feasible(
+            [*turned["alpha"], 0.0]
+        ),
+    )
+    assert "Example 41 is new, with label −1" in tapped["said"]
+    address, there, again = found["link"]
+    assert all(f"{name}=" in address for name in ("added", "turned", "gamma", "alpha"))
+    assert found["given"] == 40
+    for name in ("X", "y", "K", "alpha", "C"):
+        assert there[name] == again[name], name
+
+
+def check_left_out(found):
+    """Whether the check that decides an example, or a round, is the package's, and its words say so."""
+    full = found["full"]
+    problem = DualProblem.classification(gram=np.array(full["K"]), y=full["y"], C=full["C"])
+    solution = solve(problem, **RULES, shrinking=False, engine="numpy")
+    assert solution.alpha.tolist() == full["alpha"]
+    of_rows = DualProblem.classification(np.array(full["X"]), full["y"], kernel=RBF(0.5), C=full["C"])
+    rows = row_store(of_rows, chosen_rules(**RULES), 200.0)
+    decided, signs, _ = sufficient(solution, rows, chosen_checks(SHIPPED))
+    for r, said in enumerate(found["left"]):
+        words = re.search(
+            r"Without example (\d+), label .1: predicted (.)1, (right|wrong). Decided by ([^:]*):", said
+        )
+        assert words, said
+        assert (int(words[1]), words[4]) == (r, decided[r] or "a round")
+        if decided[r]:
+            assert words[2] == ("+" if signs[r] > 0 else "−")
+            assert words[3] == ("right" if signs[r] == full["y"][r] else "wrong")
+            continue
+        last = list(
+            Recording(
+                problem.without(r), **RULES, start=SHIPPED["ball"].seeder.seed(solution, problem.without(r))
+            )
+        )[-1]
+        assert f"a round of {last.iteration} steps" in said
+    assert len(set(decided)) >= 4
+    assert found["crossed"] == [1, 1]
+    assert found["gone"] == 0
+    assert "without=39" in found["again"][0]
+    assert "Without example 39" in found["again"][1]
+
+
+def test_runs_sliders_changes_and_left_out_examples_are_those_of_the_package(page, tmp_path):
+    pytest.importorskip("contourpy")
+    stepper = page.Stepper()
+    found = browse(page, tmp_path, stepper.html(), DRIVE)
+    check_runs(page, stepper, found)
+    check_changes(found)
+    check_left_out(found)
