@@ -35,7 +35,7 @@ from refsvm import (
     weight_path,
 )
 from refsvm.datasets import Dataset, load
-from refsvm.experiment import Experiment, Grid, Problem, Solve
+from refsvm.experiment import Experiment, Grid, Problem, Ranking, Solve
 from refsvm.kernels.cached_rows import AllRows
 from refsvm.paths import cross_validate_path
 from refsvm.rounds import CrossValidation
@@ -153,6 +153,7 @@ def results():
     yield "new recording", lambda: Recording(problem("two"))
     yield "recording", ended_recording
     yield "recorded state", lambda: ended_recording().at(2)
+    yield "ranking", lambda: Ranking({"mvp": 2.0, "second-order": 1.0}, 0.04, 3)
     yield "race", lambda: compare(problem("two"), ["mvp", "second-order"], engine="numpy")
     yield (
         "race with a limit",
@@ -233,6 +234,7 @@ OF_CLASS = {
     "OneVsOnePath": "path of three",
     "ParametricPath": "path of tubes",
     "PathCrossValidation": "folds of a path",
+    "Ranking": "ranking",
     "RecordedState": "recorded state",
     "Recording": "recording",
     "RegularizationPath": "path",

@@ -282,14 +282,14 @@ for C in (10.0, 1000.0):
 # A grid
 # ------
 #
-# ``SVCCV`` puts a grid on top: all folds and all :math:`C` of one γ are boxes over one matrix. The numbers are mean
-# steps:
+# ``SVCCV`` puts a grid on top: all folds and all :math:`C` of one γ are boxes over one matrix. In each cell stands the
+# mean score, and below it the mean number of steps:
 
 # fold: The code of this figure
-# alt: A grid of four values of C and four of gamma, coloured by score, with the mean number of steps in each
-#     cell. The highest scores are at a small gamma.
+# alt: A grid of four values of C and four of gamma, coloured by score, with the score and the mean number of steps in
+#     each cell, and a ring around the best one. The highest scores are at a small gamma.
 model = SVCCV(Cs=[0.1, 1.0, 10.0, 100.0], gammas=[0.001, 0.01, 0.1, 1.0]).fit(heart.X, heart.y)
-GridDisplay.from_results(model.cv_results_)
+GridDisplay.from_results(model, steps=True)
 plt.show()
 print(
     f"best C = {model.best_params_['C']:g}, gamma = {model.best_params_['gamma']:g}: {model.best_score_:.3f} right"

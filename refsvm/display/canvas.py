@@ -75,9 +75,18 @@ class Display:
         self._is_given = look is not None and bool({"color", "c", "facecolor", "edgecolor"} & set(look))
 
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
-        """Set labels and scales, make the legend, and all of it legible; return the display itself."""
+        """Set labels and scales, make the legend, and all of it legible; return the display itself.
+
+        A legend without settings of its own stands above the axes, where it covers nothing. In axes of the caller in
+        a figure without a layout there may be no room: there it stands where it covers least.
+        """
         self.ax_.set(**labels)
-        self.ax_.legend(**({"frameon": False} if legend is None else legend))
+        if legend is not None:
+            self.ax_.legend(**legend)
+        elif self.figure_.get_layout_engine() is None:
+            self.ax_.legend(frameon=False)
+        else:
+            legend_above(self.ax_)
         return self._finished()
 
     def _finished(self, *others: Any) -> Self:
@@ -92,11 +101,46 @@ class Display:
         return self._finished()
 
 
+ABOVE: Final = "refsvm: above the axes"
+"""Mark of a legend that stands above its axes."""
+
+
+def legend_above(ax: Axes) -> None:
+    """Put the legend above the axes and their title, in as many columns as there is room for."""
+    from matplotlib.transforms import ScaledTranslation
+
+    handles, labels = ax.get_legend_handles_labels()
+    if not handles:
+        return
+    figure: Any = ax.figure
+    titles: list[Any] = [ax.title, ax._left_title, ax._right_title]  # type: ignore[attr-defined]
+    points = [
+        (each.get_text().count("\n") + 1) * each.get_fontsize() * 1.3 + 8.0
+        for each in titles
+        if each.get_text()
+    ]
+    lifted = ax.transAxes + ScaledTranslation(0.0, max(points, default=0.0) / 72.0, figure.dpi_scale_trans)
+    look: dict[str, Any] = {
+        "frameon": False, "loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "bbox_transform": lifted,
+        "borderaxespad": 0.2, "borderpad": 0.2, "columnspacing": 1.4, "handlelength": 1.6,
+        "fontsize": "medium" if len(handles) < 5 else "small",
+    }  # fmt: skip
+    room = ax.get_window_extent().width
+    for columns in range(min(len(handles), 6), 0, -1):
+        legend = ax.legend(handles, labels, ncols=columns, **look)
+        if legend.get_window_extent().width <= room:
+            break
+    legend.set_gid(ABOVE)
+
+
 def write_notes(ax: Axes, notes: Sequence[str]) -> None:
     """Write sentences above axes, such as which runs did not converge."""
     if notes:
         lines = [line for note in notes for line in wrap(note, width=80)]
         ax.set_title("\n".join(lines), loc="left", fontsize="small")
+        legend = ax.get_legend()
+        if legend is not None and legend.get_gid() == ABOVE:
+            legend_above(ax)
 
 
 def require(name: str, given: Any, kind: type | tuple[type, ...], advice: str) -> None:

@@ -81,19 +81,19 @@ class ConvergenceDisplay(Curves):
 
     @classmethod
     def from_result(
-        cls, result: RuleComparison | Solution | Recording, *, ax: Axes | None = None, **look: Any
+        cls, result: RuleComparison | Solution | Recording | Trace, *, ax: Axes | None = None, **look: Any
     ) -> Self:
         """Draw the runs of a comparison, or one run; see `from_solutions`.
 
         Parameters
         ----------
-        result : RuleComparison, Solution or Recording
+        result : RuleComparison, Solution, Recording or Trace
             A solution needs a trace; of a recording all steps are taken.
         ax : matplotlib Axes, optional
         **look
             ``metric``, ``against``, ``best`` and what lines take, as in `from_solutions`.
         """
-        kinds = (RuleComparison, Solution, Recording)
+        kinds = (RuleComparison, Solution, Recording, Trace)
         require("result", result, kinds, "give what compare(…) or solve(…, trace=True) returns")
         runs = result.runs if isinstance(result, RuleComparison) else {_name(result): result}
         return cls.from_solutions(runs, ax=ax, **look)
@@ -101,7 +101,7 @@ class ConvergenceDisplay(Curves):
     @classmethod
     def from_solutions(
         cls,
-        solutions: Mapping[str, Solution | Recording],
+        solutions: Mapping[str, Solution | Recording | Trace],
         *,
         metric: str = "gap",
         against: str = "iterations",
@@ -113,7 +113,7 @@ class ConvergenceDisplay(Curves):
 
         Parameters
         ----------
-        solutions : mapping of str to Solution or Recording
+        solutions : mapping of str to Solution, Recording or Trace
             Solutions made with ``trace=True`` or ``trace=k``; the names appear in the legend.
         metric : {"gap", "objective"}
             The KKT gap ψ(α), or f* − f(α). With shrinking the gap is that of the restricted problem.
@@ -143,7 +143,7 @@ class ConvergenceDisplay(Curves):
         require_some("solutions", solutions, "solution, such as {'Newton': solve(…)}")
         for name, solution in solutions.items():
             advice = "give what solve(…, trace=True) returns, or a Recording"
-            require(f"solutions[{name!r}]", solution, (Solution, Recording), advice)
+            require(f"solutions[{name!r}]", solution, (Solution, Recording, Trace), advice)
             if isinstance(solution, Recording) and against == "seconds":
                 raise ValueError(
                     f"solutions[{name!r}] is a recording, which has no seconds; "
@@ -187,13 +187,15 @@ def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:
         raise ValueError(f"{name}={value!r} is unknown; choose {' or '.join(map(repr, known))}.")
 
 
-def _name(run: Solution | Recording) -> str:
+def _name(run: Solution | Recording | Trace) -> str:
     """Return the name of a run that has none."""
-    return "solve" if isinstance(run, Solution) else name_in_table(run)
+    return name_in_table(run) if isinstance(run, Recording) else "solve"
 
 
-def _end_of(solution: Solution | Recording) -> tuple[float, str]:
+def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
     """Return f at the end, and why that is not the solution; take all steps of a recording."""
+    if isinstance(solution, Trace):
+        return -np.inf, ""
     if isinstance(solution, Solution):
         return solution.objective, "" if solution.status in SOLVED else solution.status.name
     last = solution.states[solution.reach(solution.limit)]
@@ -202,8 +204,8 @@ def _end_of(solution: Solution | Recording) -> tuple[float, str]:
     return last.objective, "" if solution.status in SOLVED else solution.status.name
 
 
-def _trace_of(solution: Solution | Recording, name: str) -> Trace:
-    trace = solution.trace
+def _trace_of(solution: Solution | Recording | Trace, name: str) -> Trace:
+    trace = solution if isinstance(solution, Trace) else solution.trace
     if trace is None or not len(trace):
         advice = "has no trace; record one with solve(…, trace=True)"
         why = "took no step" if isinstance(solution, Recording) else advice

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from refsvm.display.canvas import Axes, Curves
-from refsvm.paths import RocCurve
+from refsvm.display.canvas import PALETTE, Axes, Curves, require
+from refsvm.display.machine import machine_of
+from refsvm.paths import RocCurve, cost_path
+
+INK = PALETTE[6]
 
 
 @dataclass(eq=False)
@@ -39,6 +42,71 @@ class CostPathDisplay(Curves):
 
     example, kind = "RocCurve, such as {'test': path.roc(X, y)}", RocCurve
     curves: dict[str, RocCurve]
+
+    @classmethod
+    def from_result(
+        cls, result: RocCurve, *, name: str = "examples", ax: Axes | None = None, **look: Any
+    ) -> Self:
+        """Draw the operating points that ``path.roc(X, y)`` returns.
+
+        Parameters
+        ----------
+        result : RocCurve
+        name : str
+            For the legend.
+        ax : matplotlib Axes, optional
+        **look
+            For the line, as in `plot`.
+        """
+        require("result", result, RocCurve, "give what cost_path(X, y).roc(X, y) returns")
+        return cls({name: result}).plot(ax, **look)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, *, test: Any = None, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Train the kernel of a model for every cost of the two errors, and draw the operating points.
+
+        A ring is the machine of equal costs, which is the model if its classes have no weights.
+
+        Parameters
+        ----------
+        model : SVC or SVCCV
+            A model, or a fitted search, whose best machine it is.
+        X, y : array-like
+            Training examples of two classes.
+        test : (X, y), optional
+            Examples whose shares are drawn; by default those of training.
+        ax : matplotlib Axes, optional
+        **options
+            For `refsvm.cost_path`.
+
+        Examples
+        --------
+        >>> from refsvm import SVC
+        >>> from refsvm.datasets import make_banana
+        >>> from refsvm.display import CostPathDisplay
+        >>> data = make_banana(60, rng=0)
+        >>> drawn = CostPathDisplay.from_estimator(SVC(C=1.0, gamma=0.25), data.X, data.y)
+        >>> [*drawn.curves], drawn.ax_.get_xlabel()
+        (['training'], 'false positives')
+        """
+        asked = machine_of(model)
+        total = 2.0 * asked.pop("C")  # C₊ + C₋
+        path = cost_path(X, y, **{**asked, "C": total, **options})
+        curve = path.roc(*((X, y) if test is None else test))
+        drawn = cls.from_result(curve, name="training" if test is None else "test", ax=ax)
+        at = 0.5 * (path.t[0] + path.t[-1])
+        if curve.t[0] <= at <= curve.t[-1]:
+            look: dict[str, Any] = {
+                "color": INK,
+                "mfc": "none",
+                "ms": 10,
+                "ls": "none",
+                "label": "equal costs",
+            }
+            drawn.ax_.plot(*curve.at(at), "o", **look)
+        return drawn._labelled(**drawn._labels())
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
         super()._draw_on(ax, look)

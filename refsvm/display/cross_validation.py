@@ -96,7 +96,7 @@ class SeedDisplay(Display):
 
 @dataclass(eq=False)
 class GridDisplay(Display):
-    """Score over C and γ as colours, with the steps of each cell written into it.
+    """Score over C and γ, as colours and numbers; a ring around the best cell.
 
     Parameters
     ----------
@@ -106,6 +106,8 @@ class GridDisplay(Display):
         Mean score of each cell, and its mean number of steps.
     unsolved : ndarray of shape (len(gammas), len(Cs)), optional
         Number of splits of each cell that did not converge. Such a cell has a star, and a note above says how many do.
+    best : (int, int), optional
+        Row and column of the best cell; the first of the highest score by default.
 
     Examples
     --------
@@ -123,6 +125,12 @@ class GridDisplay(Display):
     scores: np.ndarray
     iterations: np.ndarray
     unsolved: np.ndarray | None = None
+    best: tuple[int, int] | None = None
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw a fitted search; see `from_results`."""
+        return cls.from_results(model, ax=ax, **kwargs)
 
     @classmethod
     def from_results(
@@ -147,6 +155,7 @@ class GridDisplay(Display):
             If the kernel has no γ, or there is no such score.
         """
         wanted = ("params", "mean_iterations")
+        chosen = getattr(results, "best_index_", None)
         results = getattr(results, "cv_results_", results)
         if not isinstance(results, Mapping) or any(not len(results.get(name, ())) for name in wanted):
             raise ValueError(
@@ -162,20 +171,24 @@ class GridDisplay(Display):
         (gammas, row), (Cs, column) = (
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
-        table, scores = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
-        unsolved = results.get("unsolved_splits", np.zeros(len(scores)))  # only there if some are
-        for k in np.argsort(np.where(np.isnan(scores), -np.inf, scores)):  # the best ε of a cell comes last
-            table[:, row[k], column[k]] = scores[k], results["mean_iterations"][k], unsolved[k]
-        return cls(Cs, gammas, *table).plot(ax, **kwargs)
+        table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
+        unsolved = results.get("unsolved_splits", np.zeros(len(means)))  # only there if some are
+        for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε of a cell comes last
+            table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
+        best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))
+        scores, iterations, stars = table
+        return cls(Cs, gammas, scores, iterations, stars, best).plot(ax, **kwargs)
 
-    def plot(self, ax: Axes | None = None, *, steps: bool = True, **kwargs: Any) -> Self:
+    def plot(
+        self, ax: Axes | None = None, *, scores: bool = True, steps: bool = False, **kwargs: Any
+    ) -> Self:
         """Draw into `ax`, or into a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-        steps : bool
-            Write the steps into the cells.
+        scores, steps : bool
+            Write the score, and below it the steps, into the cells.
         **kwargs
             For ``Axes.imshow``.
         """
@@ -183,17 +196,19 @@ class GridDisplay(Display):
         look = {"origin": "lower", "aspect": "auto", "cmap": "viridis", **kwargs}
         image = self.ax_.imshow(self.scores, **look)
         bar = self.figure_.colorbar(image, ax=self.ax_, label="mean score")
-        self.ax_.set_xticks(range(len(self.Cs)), [f"{C:g}" for C in self.Cs])
-        self.ax_.set_yticks(range(len(self.gammas)), [f"{gamma:.3g}" for gamma in self.gammas])
+        self._ticks(self.ax_.set_xticks, self.Cs)
+        self._ticks(self.ax_.set_yticks, self.gammas)
         stars = np.zeros(self.scores.shape) if self.unsolved is None else self.unsolved
+        size = 8.0 if len(self.Cs) <= 8 else 6.5 if len(self.Cs) <= 12 else 5.0
         for (row, column), count in np.ndenumerate(self.iterations):
-            text = f"{count:,.0f}" * (steps and bool(np.isfinite(count))) + "*" * bool(
-                stars[row, column] > 0.0
-            )
-            if text:
+            is_there = bool(np.isfinite(count))
+            score = f"{self.scores[row, column]:.3f}".replace("0.", ".", 1) * (scores and is_there)
+            lines = [score + "*" * bool(stars[row, column] > 0.0), f"{count:,.0f}" * (steps and is_there)]
+            if text := "\n".join(filter(None, lines)):
                 color = ink(image.to_rgba(self.scores[row, column])[:3])
-                look = {"ha": "center", "va": "center", "color": color, "fontsize": 8, "gid": OWN_GROUND}
+                look = {"ha": "center", "va": "center", "color": color, "fontsize": size, "gid": OWN_GROUND}
                 self.ax_.text(column, row, text, **look)
+        self._ring()
         self.ax_.set(xlabel="C", ylabel=r"$\gamma$")
         if found := int((stars > 0.0).sum()):
             note = (
@@ -201,3 +216,20 @@ class GridDisplay(Display):
             )
             write_notes(self.ax_, [note])
         return self._finished(bar.ax)
+
+    def _ticks(self, put: Any, values: np.ndarray) -> None:
+        """Name the values of an axis, every other one or fewer where there are many."""
+        at = range(0, len(values), -(-len(values) // 10))
+        put(at, [f"{float(f'{values[k]:.3g}'):g}" for k in at])
+
+    def _ring(self) -> None:
+        """Draw a ring around the best cell, black on white, so that it is seen on every colour."""
+        from matplotlib.patches import Rectangle
+
+        if not np.isfinite(self.scores).any():
+            return
+        row, column = self.best or np.unravel_index(np.nanargmax(self.scores), self.scores.shape)
+        for colour, width in (("white", 4.5), ("black", 2.0)):
+            corner = (float(column) - 0.46, float(row) - 0.46)
+            look: dict[str, Any] = {"fill": False, "ec": colour, "lw": width, "gid": OWN_GROUND, "zorder": 3}
+            self.ax_.add_patch(Rectangle(corner, 0.92, 0.92, **look))

@@ -13,7 +13,7 @@ from refsvm.display.canvas import PALETTE, Axes, Display
 from refsvm.display.contrast import OWN_GROUND, ink, legible
 
 if TYPE_CHECKING:
-    from refsvm.experiment import Experiment
+    from refsvm.experiment import Comparison, Experiment
 
 
 @dataclass(eq=False)
@@ -38,6 +38,11 @@ class ProfileDisplay(Display):
     ratios: Mapping[str, np.ndarray]
     metric: str
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_result(cls, result: Experiment, metric: str = "iterations", **kwargs: Any) -> Self:
+        """Draw an experiment; see `from_experiment`."""
+        return cls.from_experiment(result, metric, **kwargs)
 
     @classmethod
     def from_experiment(
@@ -119,6 +124,11 @@ class BoxDisplay(Display):
     notes: tuple[str, ...] = ()
 
     @classmethod
+    def from_result(cls, result: Experiment, metric: str = "iterations", **kwargs: Any) -> Self:
+        """Draw an experiment; see `from_experiment`."""
+        return cls.from_experiment(result, metric, **kwargs)
+
+    @classmethod
     def from_experiment(
         cls, experiment: Experiment, metric: str = "iterations", baseline: str | None = None, *,
         ax: Axes | None = None, **kwargs: Any,
@@ -175,8 +185,78 @@ class BoxDisplay(Display):
             drawn["boxes"][0].set_label(name)
         self.ax_.set_xticks(range(len(problems)), problems)
         words = self.metric.replace("_", " ")
-        self._labelled(ylabel=words if self.baseline is None else f"{words} / {self.baseline}")
+        self._labelled(
+            xlabel="problem", ylabel=words if self.baseline is None else f"{words} / {self.baseline}"
+        )
         return self._noted(self.notes)
+
+
+@dataclass(eq=False)
+class MeanDisplay(Display):
+    """A metric of each strategy on each problem: the mean over the orders, and a bar of one standard deviation.
+
+    With a baseline the ratios of the means, without bars.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Examples
+    --------
+    >>> from refsvm.display import MeanDisplay
+    >>> from refsvm.experiment import Comparison, Summary
+    >>> cells = {("heart", "mvp"): Summary(3, 428.0, 7.0), ("heart", "second-order"): Summary(3, 254.0, 5.0)}
+    >>> found = Comparison("iterations", ("heart",), ("mvp", "second-order"), None, cells)
+    >>> MeanDisplay.from_result(found).ax_.get_xlabel()
+    'iterations'
+    """
+
+    comparison: Comparison
+
+    @classmethod
+    def from_result(cls, result: Comparison, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw what `Experiment.compare` returns; further arguments are those of `plot`."""
+        if not hasattr(result, "cells"):
+            raise ValueError(
+                f"result={shown(result)} is no Comparison; give what experiment.compare(…) returns."
+            )
+        return cls(result).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw into `ax`, or into a new figure; further arguments are for ``Axes.errorbar``."""
+        self._draw_on(ax, kwargs)
+        found = self.comparison
+        names, problems = found.strategies, found.problems
+        known = [cell.mean for cell in found.cells.values() if cell.runs and cell.mean > 0.0]
+        for k, name in enumerate(names):
+            if name == found.baseline:
+                continue
+            shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
+            at, means, spreads = [], [], []
+            for row, problem in enumerate(problems):
+                cell = found.cells.get((problem, name))
+                value = None if cell is None or not cell.runs else cell.mean
+                if found.baseline is not None and cell is not None and value is not None:
+                    value = cell.ratio
+                if value is not None and np.isfinite(value):
+                    at.append(row + shift)
+                    means.append(value)
+                    spread = None if cell is None or found.baseline is not None else cell.sd
+                    spreads.append(0.0 if spread is None else spread)
+            if at:
+                look = {"fmt": "o", "ms": 5, "capsize": 2.5, "label": name, **kwargs}
+                self.ax_.errorbar(means, at, xerr=spreads, **look)
+        self.ax_.set_yticks(range(len(problems)), problems)
+        self.ax_.set_ylim(len(problems) - 0.5, -0.5)
+        words = found.metric.replace("_", " ")
+        if found.baseline is None and known and max(known) > 20.0 * min(known):
+            self.ax_.set_xscale("log")
+        if found.baseline is not None:
+            self.ax_.axvline(1.0, color="0.6", lw=0.8, zorder=0)
+        self._labelled(
+            xlabel=words if found.baseline is None else f"{words} / {found.baseline}", ylabel="problem"
+        )
+        return self._noted(found.notes)
 
 
 def _values_and_notes(

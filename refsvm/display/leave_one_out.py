@@ -7,8 +7,11 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from refsvm._checks import is_sparse
 from refsvm.display.canvas import PALETTE, Axes, Display, require
+from refsvm.display.machine import machine_of, name_of_class
 from refsvm.problem import DualProblem
+from refsvm.rounds import leave_one_out
 from refsvm.rounds.results import DECIDERS, LeaveOneOut
 from refsvm.solver.loop import iterate
 from refsvm.stopping import LOODualityGap
@@ -97,7 +100,7 @@ class LOOGapDisplay(Display):
         low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])
         seen = (low - 0.05 * (high - low), high + 0.15 * (high - low))
         title = f"example {self.example} left out"
-        return self._labelled({}, xlabel="steps", ylabel="objective", title=title, ylim=seen)
+        return self._labelled(xlabel="steps", ylabel="objective", title=title, ylim=seen)
 
 
 @dataclass(frozen=True)
@@ -143,14 +146,29 @@ class LOODecisionDisplay(Display):
     wrong: np.ndarray
 
     @classmethod
-    def from_result(cls, loo: LeaveOneOut, X: Any, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any) -> Self:
+        """Leave each example of a plane out of a model, or of the best machine of a fitted search, and draw it.
+
+        Parameters
+        ----------
+        model : SVC or SVCCV
+        X, y : array-like of shape (n, 2), (n,)
+        ax : matplotlib Axes, optional
+        **options
+            For `refsvm.leave_one_out`.
+        """
+        loo = leave_one_out(X, y, **{**machine_of(model), **options})
+        return cls.from_result(loo, X, ax=ax)
+
+    @classmethod
+    def from_result(cls, loo: LeaveOneOut, X: Any = None, *, ax: Axes | None = None) -> Self:
         """Draw a result.
 
         Parameters
         ----------
         loo : LeaveOneOut
-        X : array-like of shape (n, 2)
-            The examples it was computed from.
+        X : array-like of shape (n, 2), optional
+            The examples it was computed from; by default those that its machine keeps.
         ax : matplotlib Axes, optional
 
         Raises
@@ -159,6 +177,16 @@ class LOODecisionDisplay(Display):
             If the examples do not have two features, or are not as many as the result has.
         """
         require("loo", loo, LeaveOneOut, "give what leave_one_out() returns")
+        if X is None:
+            X = (
+                getattr(loo.full_solutions[0].problem.gram, "X", None)
+                if len(loo.full_solutions) == 1
+                else None
+            )
+        if X is None or is_sparse(X):
+            raise ValueError(
+                "The examples are not at hand; give X, of two features, from which it was computed."
+            )
         points = np.asarray(X, dtype=np.float64)
         if points.shape != (len(loo.labels), 2):
             raise ValueError(
@@ -181,8 +209,7 @@ class LOODecisionDisplay(Display):
         x, y = self.X[self.wrong & (self.decided_by != "")].T
         self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
         for label, marker in ((classes[-1], "o"), (classes[0], "s")):
-            name = f"{label:g}" if isinstance(label, float | np.floating) else label
-            self.ax_.scatter([], [], s=18, color="0.45", marker=marker, label=f"class {name}")
+            self.ax_.scatter([], [], s=18, color="0.45", marker=marker, label=f"class {name_of_class(label)}")
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(
             {"title": "decided by", **look}, xlabel="first feature", ylabel="second feature"

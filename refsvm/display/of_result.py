@@ -7,16 +7,31 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from refsvm._checks import is_sparse
-from refsvm.display.canvas import Axes, Display
+from refsvm.derivatives.derivative import Derivative
+from refsvm.display.canvas import Axes, Display, require
 from refsvm.display.convergence import ConvergenceDisplay
 from refsvm.display.cost_path import CostPathDisplay
+from refsvm.display.derivative import DerivativeDisplay
+from refsvm.display.experiment import MeanDisplay, ProfileDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay
 from refsvm.display.path import PathDisplay, ValidationPathDisplay
+from refsvm.display.residuals import ResidualDisplay
+from refsvm.display.working_set import WorkingSetDisplay
+from refsvm.experiment import Comparison, Experiment, Ranking
 from refsvm.experiment.race import RuleComparison
-from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath, RocCurve
-from refsvm.result import Solution
+from refsvm.paths import (
+    ErrorCurve,
+    OneVsOnePath,
+    ParametricPath,
+    PathCrossValidation,
+    RegularizationPath,
+    RocCurve,
+)
+from refsvm.result import Solution, Trace
+from refsvm.rounds.jackknife import HeldOutMachines
 from refsvm.rounds.results import CrossValidation, LeaveOneOut
 from refsvm.solver.recording import Recording
+from refsvm.state import SolverState
 
 
 @dataclass(eq=False)
@@ -45,6 +60,20 @@ class BarDisplay(Display):
     label: str
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def from_result(cls, result: Any, *, ax: Axes | None = None, **bar_kwargs: Any) -> Self:
+        """Draw the bars of leave-one-out, of folds or of a ranking.
+
+        Parameters
+        ----------
+        result : LeaveOneOut, CrossValidation or Ranking
+        ax : matplotlib Axes, optional
+        **bar_kwargs
+            As in ``Axes.barh``.
+        """
+        require("result", result, (LeaveOneOut, CrossValidation, Ranking), "give a result that has bars")
+        return cls(*bars_of(result)).plot(ax, **bar_kwargs)
+
     def plot(self, ax: Axes | None = None, **bar_kwargs: Any) -> Self:
         """Draw into `ax`, or into a new figure; return the display itself.
 
@@ -62,7 +91,7 @@ class BarDisplay(Display):
         self.ax_.invert_yaxis()
         self.ax_.set_xlabel(self.label)
         if len(self.parts) > 1:
-            self.ax_.legend(frameon=False)
+            self._labelled()
         return self._noted(self.notes)
 
 
@@ -105,37 +134,54 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     raise ValueError(f"{type(result).__name__} has no picture; these have one: {drawn}.")
 
 
-def _steps(found: RuleComparison | Solution | Recording, ax: Axes | None, **look: Any) -> Display:
-    return ConvergenceDisplay.from_result(found, ax=ax, **look)
+def bars_of(result: LeaveOneOut | CrossValidation | Ranking) -> tuple[Any, ...]:
+    """Return names, parts, label and notes of the bars of a result."""
+    if isinstance(result, LeaveOneOut):
+        counts = {name: float(count) for name, count in result.counts.items() if count}
+        return tuple(counts), {"": tuple(counts.values())}, "examples decided"
+    if isinstance(result, CrossValidation):
+        name, values = result.of_folds
+        folds = tuple(f"fold {number}" for number in range(len(values)))
+        return folds, {"": values}, f"{name} of a fold"
+    ranks = dict(sorted(result.mean_rank.items(), key=lambda item: item[1]))
+    label = f"mean rank over {result.problems} problems, 1 is the least"
+    return tuple(ranks), {"": tuple(ranks.values())}, label, result.notes
 
 
 def _leave_one_out(loo: LeaveOneOut, ax: Axes | None, **look: Any) -> Display:
     X = getattr(loo.full_solutions[0].problem.gram, "X", None) if len(loo.classes) == 2 else None
     if X is not None and X.shape == (len(loo.labels), 2) and not is_sparse(X) and not look:
         return LOODecisionDisplay.from_result(loo, X, ax=ax)
-    counts = {name: float(count) for name, count in loo.counts.items() if count}
-    return BarDisplay(tuple(counts), {"": tuple(counts.values())}, "examples decided").plot(ax, **look)
+    return BarDisplay.from_result(loo, ax=ax, **look)
 
 
-def _folds(found: CrossValidation, ax: Axes | None, **look: Any) -> Display:
-    name, values = found.of_folds
-    return BarDisplay(
-        tuple(f"fold {number}" for number in range(len(values))), {"": values}, f"{name} of a fold"
-    ).plot(ax, **look)
+def _state(state: SolverState, ax: Axes | None, **look: Any) -> Display:
+    return WorkingSetDisplay.from_state(state, state.top, state.bottom, ax=ax, **look)
+
+
+def _from(display: Any) -> Callable[..., Display]:
+    """Return the constructor of a display, with the axes in second place."""
+    return lambda result, ax, **look: display.from_result(result, ax=ax, **look)
 
 
 PICTURES: Final[tuple[tuple[type, Callable[..., Display]], ...]] = (
-    (RuleComparison, _steps),
-    (Solution, _steps),
-    (Recording, _steps),
+    (RuleComparison, _from(ConvergenceDisplay)),
+    (Solution, _from(ConvergenceDisplay)),
+    (Recording, _from(ConvergenceDisplay)),
+    (Trace, _from(ConvergenceDisplay)),
+    (SolverState, _state),
     (LeaveOneOut, _leave_one_out),
-    (CrossValidation, _folds),
-    (RegularizationPath, lambda path, ax, **look: PathDisplay.from_path(path, ax=ax, **look)),
-    (
-        PathCrossValidation,
-        lambda found, ax, **look: ValidationPathDisplay({"folds": found.curve}).plot(ax, **look),
-    ),
-    (ErrorCurve, lambda curve, ax, **look: ValidationPathDisplay({"examples": curve}).plot(ax, **look)),
-    (RocCurve, lambda curve, ax, **look: CostPathDisplay({"examples": curve}).plot(ax, **look)),
+    (CrossValidation, _from(BarDisplay)),
+    (HeldOutMachines, _from(ResidualDisplay)),
+    (RegularizationPath, _from(PathDisplay)),
+    (ParametricPath, _from(PathDisplay)),
+    (OneVsOnePath, _from(PathDisplay)),
+    (PathCrossValidation, _from(ValidationPathDisplay)),
+    (ErrorCurve, _from(ValidationPathDisplay)),
+    (RocCurve, _from(CostPathDisplay)),
+    (Derivative, _from(DerivativeDisplay)),
+    (Experiment, _from(ProfileDisplay)),
+    (Comparison, _from(MeanDisplay)),
+    (Ranking, _from(BarDisplay)),
 )
 """How each kind of result is drawn."""

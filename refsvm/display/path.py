@@ -9,8 +9,18 @@ import numpy as np
 
 from refsvm.display.canvas import PALETTE, Axes, Curves, Display, require
 from refsvm.display.contrast import OWN_GROUND, ink, mixed
-from refsvm.paths import ErrorCurve, PathCrossValidation, RegularizationPath
+from refsvm.display.machine import machine_of, name_of_class
+from refsvm.paths import (
+    ErrorCurve,
+    OneVsOnePath,
+    ParametricPath,
+    PathCrossValidation,
+    RegularizationPath,
+    cross_validate_path,
+    regularization_path,
+)
 from refsvm.result import Status
+from refsvm.scheme import OneVsOne
 
 NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
@@ -20,20 +30,25 @@ class PathDisplay(Display):
     """α against log C: for each example the share α/(Cw) of its bound, 0 for the right set and 1 for the left.
 
     Behind the lines a grey step shows how many points the elbow has (right axis), and ticks at the bottom the events.
-    Between two breakpoints a line is straight in 1/C, so on this axis it is slightly bent.
+    Between two breakpoints a line is straight in 1/C, so on this axis it is slightly bent. Of another line of problems
+    α itself is drawn against its parameter, in straight lines.
 
     Parameters
     ----------
     C : ndarray of shape (m,)
-        Where the lines have points.
+        Where the lines have points; t of another line.
     shares : ndarray of shape (m, k)
-        α/(Cw) of k examples.
+        α/(Cw) of k examples; α of another line.
     labels : ndarray of shape (k,)
-        Their classes, for the colour.
+        Their classes, −1 or 1, for the colour; 0 without classes.
     elbow : ndarray of shape (b, 2)
         Breakpoints C, and the size of the elbow beyond each.
     notes : tuple of str
         Sentences above the picture: that the path ended early.
+    classes : tuple of str
+        The names of both classes.
+    is_c_path : bool
+        Whether the line is that of C.
 
     Attributes
     ----------
@@ -48,7 +63,7 @@ class PathDisplay(Display):
     >>> from refsvm.display import PathDisplay
     >>> data = make_banana(40, rng=0)
     >>> path = regularization_path(data.X, data.y, kernel=RBF(0.25), C_min=0.1, C_max=100.0)
-    >>> display = PathDisplay.from_path(path)
+    >>> display = PathDisplay.from_result(path)
     >>> display.ax_.get_xlabel()
     'C'
     """
@@ -58,20 +73,85 @@ class PathDisplay(Display):
     labels: np.ndarray
     elbow: np.ndarray
     notes: tuple[str, ...] = ()
+    classes: tuple[str, str] = ("−1", "+1")
+    is_c_path: bool = True
     elbow_ax_: Axes = field(init=False, repr=False)
     lines_: list[Any] = field(init=False, repr=False, default_factory=list)
 
     @classmethod
-    def from_path(
-        cls, path: RegularizationPath, *, examples: Any = None, points: int = 400, ax: Axes | None = None
+    def from_result(
+        cls,
+        result: RegularizationPath | ParametricPath | OneVsOnePath,
+        *,
+        pair: int = 0,
+        ax: Axes | None = None,
+        **look: Any,
     ) -> Self:
         """Draw a path.
 
         Parameters
         ----------
-        path : RegularizationPath
+        result : RegularizationPath, ParametricPath or OneVsOnePath
+        pair : int
+            Of several classes, the place of the path in ``result.paths``.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **look
+            ``examples`` and ``points``, as in `from_path`.
+
+        Raises
+        ------
+        ValueError
+            If it is no path, or there is no such pair.
+        """
+        kinds = (RegularizationPath, ParametricPath, OneVsOnePath)
+        require("result", result, kinds, "give what regularization_path() or parametric_path() returns")
+        if not isinstance(result, OneVsOnePath):
+            return cls.from_path(result, ax=ax, **look)
+        if not 0 <= pair < len(result.paths):
+            raise ValueError(f"pair={pair!r} is none of this path; give a number below {len(result.paths)}.")
+        drawn = cls.from_path(result.paths[pair], ax=ax, **look)
+        names = [*OneVsOne(len(result.classes)).named(result.classes)][pair]
+        said = f"{' against '.join(map(name_of_class, names))}: pair {pair} of {len(result.paths)}."
+        drawn.notes = (said, *drawn.notes)
+        drawn.classes = (name_of_class(names[0]), name_of_class(names[1]))
+        return drawn._redrawn()
+
+    @classmethod
+    def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any) -> Self:
+        """Follow the path of the kernel of a model, and draw it.
+
+        Parameters
+        ----------
+        model : SVC, SVCCV
+            A model, or a fitted search, whose best machine it is.
+        X, y : array-like
+            As in `refsvm.regularization_path`.
+        ax : matplotlib Axes, optional
+        **options
+            For `refsvm.regularization_path`; C goes from a hundredth of that of the model to a hundred times that.
+        """
+        asked = machine_of(model)
+        C = asked.pop("C")
+        path = regularization_path(X, y, **{**asked, "C_min": C / 100.0, "C_max": 100.0 * C, **options})
+        return cls.from_result(path, ax=ax)
+
+    @classmethod
+    def from_path(
+        cls,
+        path: RegularizationPath | ParametricPath,
+        *,
+        examples: Any = None,
+        points: int = 400,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw a path of C, or of another line.
+
+        Parameters
+        ----------
+        path : RegularizationPath or ParametricPath
         examples : array-like of int, optional
-            Which examples; by default the 100 whose α/C changes most.
+            Which examples; by default the 100 whose α/C, or α, changes most.
         points : int
             Points of each line besides the breakpoints.
         ax : matplotlib Axes, optional
@@ -84,25 +164,41 @@ class PathDisplay(Display):
         Raises
         ------
         ValueError
-            If it is no path of C of one machine.
+            If it is no path of one machine.
         ImportError
             If matplotlib is not installed.
         """
-        advice = "of several classes draw one of .paths; of another line plot path.alpha(t) against t"
-        require("path", path, RegularizationPath, advice)
+        advice = "of several classes draw one of .paths"
+        require("path", path, (RegularizationPath, ParametricPath), advice)
         path.check_not_empty()
-        first, last = float(path.C[0]), float(path.C[-1])
-        C = np.unique(np.append(path.C, np.geomspace(first, last, points).clip(first, last)))
-        # an example whose C is 0 keeps α = 0, and its share is 0
-        weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
-        shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
+        at = path.record.t
+        if isinstance(path, RegularizationPath):
+            first, last = float(at[0]), float(at[-1])
+            C = np.unique(np.append(at, np.geomspace(first, last, points).clip(first, last)))
+            # an example whose C is 0 keeps α = 0, and its share is 0
+            weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
+            shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
+            signs = np.sign(path.merged.weight)
+        else:
+            C = at  # straight between breakpoints
+            shares = np.array([path.alpha(float(value)) for value in C])
+            signs = np.sign(path.start.v) if path.start.has_labels else np.zeros(path.n)
         if examples is None:
             examples = np.sort(np.argsort(-np.ptp(shares, axis=0), kind="stable")[:100])
         chosen = np.asarray(examples, dtype=np.int64)
-        elbow = np.column_stack([path.C, path.record.elbow])
+        elbow = np.column_stack([at, path.record.elbow])
+        name, last = "C" if path.along.is_c_path else "t", float(at[-1])
         ended = path.status is not Status.CONVERGED
-        notes = (f"The path ended at C = {last:.6g} ({path.status.name}).",) if ended else ()
-        return cls(C, shares[:, chosen], np.sign(path.merged.weight[chosen]), elbow, notes).plot(ax)
+        notes = (f"The path ended at {name} = {last:.6g} ({path.status.name}).",) if ended else ()
+        low, high = map(name_of_class, path.classes)
+        drawn = cls(C, shares[:, chosen], signs[chosen], elbow, notes, (low, high), path.along.is_c_path)
+        return drawn.plot(ax)
+
+    def _redrawn(self) -> Self:
+        """Draw it again into the same axes."""
+        self.elbow_ax_.remove()
+        self.ax_.clear()
+        return self.plot(self.ax_)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into `ax`, or into a new figure; return the display itself."""
@@ -115,17 +211,23 @@ class PathDisplay(Display):
         self.ax_.set_zorder(self.elbow_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         self.lines_ = []
-        for label, colour in ((-1.0, NEGATIVE), (1.0, POSITIVE)):
+        names = (f"class {self.classes[0]}", f"class {self.classes[1]}", "variables")
+        for label, colour, name in zip((-1.0, 1.0, 0.0), (NEGATIVE, POSITIVE, NEGATIVE), names, strict=True):
             of_class = self.shares[:, self.labels == label]
             if of_class.shape[1]:
                 lines = self.ax_.plot(self.C, of_class, color=colour, lw=0.8, alpha=0.7)
-                lines[0].set_label(f"class {int(label):+d}")
+                lines[0].set_label(name)
                 self.lines_ += lines
-        self.ax_.plot(self.elbow[:, 0], np.full(len(self.elbow), -0.03), "|", color=INK, ms=5, label="events")
+        low, high = (0.0, 1.0) if self.is_c_path else (float(self.shares.min()), float(self.shares.max()))
+        room = (high - low) or 1.0
+        ticks = np.full(len(self.elbow), low - 0.03 * room)
+        self.ax_.plot(self.elbow[:, 0], ticks, "|", color=INK, ms=5, label="events")
         self.ax_.plot([], [], color="0.75", label="on the elbow")
-        look = {"frameon": False, "loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 4}
-        look |= {"bbox_to_anchor": (0.5, 1.0 if not self.notes else 1.08)}
-        self._labelled(look, xscale="log", xlabel="C", ylabel=r"$y_i\alpha_i/C$", ylim=(-0.06, 1.04))
+        self._labelled(
+            xscale="log" if self.is_c_path else "linear", xlabel="C" if self.is_c_path else "t",
+            ylabel=r"$y_i\alpha_i/C$" if self.is_c_path else r"$\alpha_i$",
+            ylim=(low - 0.06 * room, high + 0.04 * room),
+        )  # fmt: skip
         return self._noted(self.notes)._finished(self.elbow_ax_)
 
 
@@ -155,6 +257,63 @@ class ValidationPathDisplay(Curves):
 
     example, kind = "ErrorCurve, such as {'validation': …}", ErrorCurve
     curves: dict[str, ErrorCurve]
+
+    @classmethod
+    def from_result(
+        cls, result: ErrorCurve | PathCrossValidation, *, name: str = "", ax: Axes | None = None, **look: Any
+    ) -> Self:
+        """Draw an error along C.
+
+        Parameters
+        ----------
+        result : ErrorCurve or PathCrossValidation
+        name : str
+            For the legend; by default the examples, or the folds and their number.
+        ax : matplotlib Axes, optional
+        **look
+            For the lines, as in `plot`.
+        """
+        kinds = (ErrorCurve, PathCrossValidation)
+        require(
+            "result", result, kinds, "give what cross_validate_path() or path.validation_error(X, y) returns"
+        )
+        if isinstance(result, PathCrossValidation):
+            return cls({name or f"{len(result.curves)} folds": result.curve}).plot(ax, **look)
+        return cls({name or "examples": result}).plot(ax, **look)
+
+    @classmethod
+    def from_estimator(
+        cls, model: Any, X: Any, y: Any, *, folds: Any = 10, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Cross-validate the kernel of a model for every C, and draw the error; a dashed line is the C of the model.
+
+        Parameters
+        ----------
+        model : SVC or SVCCV
+            A model, or a fitted search, whose best machine it is.
+        X, y : array-like
+        folds : int, "loo" or as in `refsvm.paths.cross_validate_path`
+        ax : matplotlib Axes, optional
+        **options
+            For `refsvm.paths.cross_validate_path`; C goes from a hundredth of that of the model to a hundred times
+            that.
+
+        Examples
+        --------
+        >>> from refsvm import SVC
+        >>> from refsvm.datasets import make_banana
+        >>> from refsvm.display import ValidationPathDisplay
+        >>> data = make_banana(60, rng=0)
+        >>> drawn = ValidationPathDisplay.from_estimator(SVC(C=10.0, gamma=0.25), data.X, data.y, folds=3)
+        >>> [*drawn.curves], drawn.ax_.get_xlabel()
+        (['3 folds'], 'C')
+        """
+        asked = machine_of(model)
+        C = asked.pop("C")
+        given = {**asked, "C_min": C / 100.0, "C_max": 100.0 * C, "folds": folds, **options}
+        drawn = cls.from_result(cross_validate_path(X, y, **given), ax=ax)
+        drawn.ax_.axvline(C, color=INK, lw=1.0, ls="--", label="the model")
+        return drawn._labelled(**drawn._labels())
 
     def _line(self, curve: ErrorCurve, look: dict[str, Any]) -> Any:
         values = np.append(curve.error, curve.error[-1])

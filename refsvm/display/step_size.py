@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm._checks import positive, whole
 from refsvm.display.canvas import Axes, Display, require, require_some
-from refsvm.result import Trace
+from refsvm.result import Solution, Trace
 
 
 @dataclass(eq=False)
@@ -46,6 +46,12 @@ class StepSizeDisplay(Display):
     """
 
     sizes: dict[str, np.ndarray]
+
+    @classmethod
+    def from_result(cls, result: Solution | Trace, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the planned steps of a solution that has a trace; see `from_traces`."""
+        trace = result.trace if isinstance(result, Solution) else result
+        return cls.from_traces({"planned steps": trace}, ax=ax, **kwargs)  # type: ignore[dict-item]
 
     @classmethod
     def from_traces(cls, traces: Mapping[str, Trace], *, ax: Axes | None = None, **kwargs: Any) -> Self:

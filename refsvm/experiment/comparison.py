@@ -14,7 +14,7 @@ from refsvm._checks import hint
 from refsvm.engine.unsolved import REMEDY
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 from refsvm.result import Status
-from refsvm.summary import Shown, cut
+from refsvm.summary import Shown, Table, cut
 from refsvm.summary import Summary as Shows
 
 REFUSED: Final = "REFUSED"
@@ -219,8 +219,8 @@ def holm(p: Mapping[Any, float]) -> dict[Any, float]:
     return adjusted
 
 
-@dataclass(frozen=True)
-class Ranking:
+@dataclass(frozen=True, repr=False)
+class Ranking(Shown):
     """Strategies over several problems; made by `Comparison.friedman`.
 
     Attributes
@@ -239,6 +239,12 @@ class Ranking:
     p: float
     problems: int
     notes: tuple[str, ...] = ()
+
+    def _summary(self) -> Shows:
+        ranks = sorted(self.mean_rank.items(), key=lambda item: item[1])
+        line = f"{len(ranks)} strategies on {self.problems} problems, p={p_value(self.p)}"
+        rows = [(name, f"{rank:.2f}") for name, rank in ranks]
+        return Shows(line, sentence=line, tables=(Table(("strategy", "mean rank"), rows),))
 
 
 def _is_number(value: float | None) -> bool:

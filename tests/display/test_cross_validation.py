@@ -32,13 +32,16 @@ def test_a_grid_of_scores():
     results = {"params": params, "mean_test_score": np.arange(6) / 10, "mean_iterations": np.arange(6) * 1000}
     display = GridDisplay.from_results(results)
     assert display.scores.tolist() == [[0.3, 0.0], [0.4, 0.1], [0.5, 0.2]]
-    assert "5,000" in {text.get_text() for text in display.ax_.texts}
-    assert not display.plot(steps=False).ax_.texts
+    assert ".500" in {text.get_text() for text in display.ax_.texts}
+    ring = display.ax_.patches[-1]
+    assert (ring.get_x() + 0.46, ring.get_y() + 0.46) == (0.0, 2.0)  # 0.5, at the least C and the largest γ
+    assert ".500\n5,000" in {text.get_text() for text in display.plot(steps=True).ax_.texts}
+    assert not display.plot(scores=False).ax_.texts
     assert not display.ax_.get_title(loc="left")
     unsolved = GridDisplay.from_results({**results, "unsolved_splits": np.array([0, 0, 2, 0, 0, 0])})
-    assert {"2,000*", "5,000"} < {text.get_text() for text in unsolved.ax_.texts}
+    assert {".200*", ".500"} < {text.get_text() for text in unsolved.ax_.texts}
     assert "1 of 6 cells have splits that did not converge" in unsolved.ax_.get_title(loc="left")
-    assert [text.get_text() for text in unsolved.plot(steps=False).ax_.texts] == ["*"]
+    assert [text.get_text() for text in unsolved.plot(scores=False).ax_.texts] == ["*"]
     with pytest.raises(ValueError, match="have no gamma"):
         GridDisplay.from_results({**results, "params": [{"C": 1.0}]})
     plt.close("all")

@@ -14,11 +14,11 @@ from refsvm import (  # noqa: E402
     RBF,
     TOP,
     DualProblem,
+    KKTGap,
     NewtonStep,
     PlanningAheadStep,
     SecondOrder,
     cost_path,
-    epsilon_path,
     iterate,
     leave_one_out,
     nu_path,
@@ -36,6 +36,7 @@ X = RNG.normal(size=(40, 2))
 Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=40) > 0, 1.0, -1.0)
 GIVEN = {"kernel": RBF(0.5)}
 PROBLEM = DualProblem.classification(X, Y, C=10.0, **GIVEN)
+PARTED = DualProblem.classification(np.array([[0.0], [2.0]]), [-1, 1], kernel="linear", C=0.5)
 PLANNED = {"step": PlanningAheadStep(), "shrinking": False, "trace": True}
 
 
@@ -83,6 +84,13 @@ def made(tmp_path_factory):
         "grid": lambda ax: shown.GridDisplay.from_results(grid, ax=ax),
         "profile": lambda ax: shown.ProfileDisplay.from_experiment(runs, ax=ax),
         "boxes": lambda ax: shown.BoxDisplay.from_experiment(runs, ax=ax),
+        "means": lambda ax: runs.compare("iterations").plot(ax),
+        "ratios": lambda ax: runs.compare("iterations", "whole").plot(ax),
+        "residuals": lambda ax: shown.ResidualDisplay({"a": np.arange(5.0), "b": np.ones(5)}).plot(ax),
+        "derivative": lambda ax: solve(PROBLEM, stop=KKTGap(1e-9)).derivative("C").plot(ax),
+        "kink": lambda ax: solve(PARTED, stop=KKTGap(1e-12)).derivative("C").plot(ax),
+        "line": lambda ax: nu_path(X, nu=(0.2, 0.5), **GIVEN).plot(ax),
+        "bars": lambda ax: shown.BarDisplay(("a", "b"), {"x": (1.0, 2.0), "y": (3.0, 4.0)}, "s").plot(ax),
     }
 
 
@@ -173,13 +181,9 @@ WRONG = {
     "a list of solutions": (lambda: shown.ConvergenceDisplay.from_solutions([UNTRACED]), "has no names"),
     "arrays for solutions": (lambda: shown.ConvergenceDisplay.from_solutions({"a": X}), "is no Solution"),
     "no trace": (lambda: shown.ConvergenceDisplay.from_solutions({"a": UNTRACED}), "has no trace"),
-    "a path of nu": (
-        lambda: shown.PathDisplay.from_path(nu_path(X, nu=(0.2, 0.5), **GIVEN)),
-        "is no RegularizationPath",
-    ),
-    "a path of epsilon": (
-        lambda: shown.PathDisplay.from_path(epsilon_path(X, X[:, 0], C=1.0, epsilon=(0.1, 0.5), **GIVEN)),
-        "is no RegularizationPath",
+    "no path": (
+        lambda: shown.PathDisplay.from_result(UNTRACED),
+        "is no RegularizationPath or ParametricPath",
     ),
     "a path of classes": (
         lambda: shown.PathDisplay.from_path(regularization_path(X, np.arange(40) % 3, C_max=0.01, **GIVEN)),
@@ -211,9 +215,9 @@ def test_the_wrong_thing_is_a_sentence(what):
 
 
 def test_several_axes_are_a_sentence(made):
-    both = plt.subplots(2)[1]
+    both, figure = plt.subplots(2)[1], plt.figure()
     for draw in made.values():
-        for wrong in (both, list(both), plt.figure(), "ax"):
+        for wrong in (both, list(both), figure, "ax"):
             with pytest.raises(ValueError, match=r"^ax=.* is no Axes of matplotlib"):
                 draw(wrong)
     plt.close("all")

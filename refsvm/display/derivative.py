@@ -1,0 +1,100 @@
+"""DerivativeDisplay: how α moves with a parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+import numpy as np
+
+from refsvm.derivatives.derivative import Derivative
+from refsvm.display.canvas import Axes, Display, require
+
+NAMES: Final = {"epsilon": r"\varepsilon", "nu": r"\nu", "gamma": r"\gamma", "C": "C"}
+"""Parameters that have a letter."""
+
+
+@dataclass(eq=False)
+class DerivativeDisplay(Display):
+    """dα/dθ of each variable that moves, the largest rate first; at a kink as θ falls and as it rises.
+
+    Parameters
+    ----------
+    name : str
+        The parameter θ.
+    rates : dict of str to ndarray of shape (n,)
+        dα/dθ by side.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem, solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=3.0))
+    >>> solution.derivative("C").plot()
+    <DerivativeDisplay>
+    """
+
+    name: str
+    rates: Mapping[str, np.ndarray]
+
+    @classmethod
+    def from_result(cls, result: Derivative, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw a derivative.
+
+        Parameters
+        ----------
+        result : Derivative
+            What ``solution.derivative(name)`` returns.
+        ax : matplotlib Axes, optional
+        **kwargs
+            For `plot`.
+        """
+        require("result", result, Derivative, "give what solution.derivative(name) returns")
+        if result.is_two_sided:
+            return cls(result.name, {"": result.right.alpha}).plot(ax, **kwargs)
+        sides = {"as it falls": result.left.alpha, "as it rises": result.right.alpha}
+        return cls(result.name, sides).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, *, most: int = 40, **kwargs: Any) -> Self:
+        """Draw into `ax`, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        most : int
+            How many variables at most; a note says how many more there are.
+        **kwargs
+            For ``Axes.plot``.
+        """
+        self._draw_on(ax, kwargs)
+        largest = np.max([np.abs(rate) for rate in self.rates.values()], axis=0)
+        order = np.argsort(-largest, kind="stable")
+        moving = order[largest[order] > 0.0]
+        shown = moving[:most]
+        at = np.arange(len(shown))
+        for k, (side, rate) in enumerate(self.rates.items()):
+            shift = 0.0 if len(self.rates) == 1 else 0.2 * (2 * k - 1)
+            look: dict[str, Any] = {
+                "ls": "none",
+                "marker": "o<>"[k + (len(self.rates) > 1)],
+                "ms": 5,
+                **kwargs,
+            }
+            (marks,) = self.ax_.plot(at + shift, rate[shown], label=side or None, **look)
+            self.ax_.vlines(at + shift, 0.0, rate[shown], color=marks.get_color(), lw=1.2)
+        self.ax_.axhline(0.0, color="0.5", lw=0.8)
+        every = -(-len(shown) // 20) or 1
+        self.ax_.set_xticks(
+            at[::every], [str(i) for i in shown[::every]], rotation=90 if len(shown) > 12 else 0
+        )
+        letter = NAMES.get(self.name, rf"\mathrm{{{self.name}}}")
+        self.ax_.set(xlabel="variable", ylabel=rf"$d\alpha_i/d{letter}$")
+        if len(self.rates) > 1:
+            self._labelled()
+        n = len(largest)
+        note = f"{len(moving):,} of {n:,} variables move" + (
+            f"; the {most} largest rates" * (len(moving) > most)
+        )
+        return self._noted([f"{note}."])

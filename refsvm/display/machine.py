@@ -1,0 +1,57 @@
+"""What displays ask of an estimator, and how they write the name of a class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import shown
+
+
+def machine_of(model: Any) -> dict[str, Any]:
+    """Return kernel and C of a model, by the names of the functions' arguments.
+
+    Parameters
+    ----------
+    model : SVC or SVCCV
+        A search has to be fitted; its best machine counts.
+
+    Raises
+    ------
+    ValueError
+        If it is no model of two classes or more, or a search that has trained none.
+
+    Examples
+    --------
+    >>> from refsvm import SVC
+    >>> from refsvm.display.machine import machine_of
+    >>> machine_of(SVC(C=10.0, gamma=0.5))
+    {'kernel': 'rbf', 'gamma': 0.5, 'degree': 3, 'coef0': 0.0, 'C': 10.0}
+    """
+    if hasattr(model, "cv_results_"):
+        if not hasattr(model, "best_estimator_"):
+            raise ValueError("The search has trained no machine; give refit=True.")
+        model = model.best_estimator_
+    asked = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    names = ("kernel", "gamma", "degree", "coef0", "C")
+    if any(name not in asked for name in names) or not hasattr(model, "decision_function"):
+        raise ValueError(f"model={shown(model)} is no SVC; give one, or a fitted SVCCV.")
+    return {name: asked[name] for name in names}
+
+
+def name_of_class(label: Any) -> str:
+    """Return the name of a class as a legend has it: 1.0 is +1 only if it is a number of the two signs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.display.machine import name_of_class
+    >>> name_of_class(np.float64(-1.0)), name_of_class(1), name_of_class("ill"), name_of_class(3.5)
+    ('-1', '1', 'ill', '3.5')
+    """
+    if isinstance(label, bool | np.bool_):
+        return str(label)
+    if isinstance(label, int | float | np.number):
+        return f"{label:g}"
+    return str(label)

@@ -1,0 +1,85 @@
+"""ResidualDisplay: how far predictions are from targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from refsvm.display.canvas import Axes, Display, require, require_some
+from refsvm.rounds.jackknife import HeldOutMachines
+from refsvm.rounds.results import CrossValidation, LeaveOneOut
+from refsvm.rounds.task import REGRESSION
+
+
+@dataclass(eq=False)
+class ResidualDisplay(Display):
+    """The share of the examples whose prediction is at most so far from the target.
+
+    Where a curve reaches 0.9 an interval around the prediction holds about nine targets of ten.
+
+    Parameters
+    ----------
+    residuals : mapping of str to ndarray of shape (n,)
+        |yᵢ − ŷᵢ| by name.
+
+    Examples
+    --------
+    >>> from refsvm import leave_one_out
+    >>> from refsvm.datasets import load
+    >>> from refsvm.display import ResidualDisplay
+    >>> X = load("heart").X
+    >>> loo = leave_one_out(X[:40, 1:], X[:40, 0], epsilon=1.0)
+    >>> ResidualDisplay.from_result(loo).ax_.get_ylabel()
+    'share of the examples'
+    """
+
+    residuals: Mapping[str, np.ndarray]
+
+    @classmethod
+    def from_result(
+        cls, result: HeldOutMachines | LeaveOneOut | CrossValidation, *, ax: Axes | None = None, **kwargs: Any
+    ) -> Self:
+        """Draw the residuals of a regression.
+
+        Parameters
+        ----------
+        result : HeldOutMachines, LeaveOneOut or CrossValidation
+        ax : matplotlib Axes, optional
+        **kwargs
+            For `plot`.
+
+        Raises
+        ------
+        ValueError
+            If it is no regression, or no example has a prediction yet.
+        """
+        kinds = (HeldOutMachines, LeaveOneOut, CrossValidation)
+        require("result", result, kinds, "give the result of a regression")
+        if not isinstance(result, HeldOutMachines) and result.kind != REGRESSION:
+            raise ValueError(f"This is a {result.kind}, which has no residuals; result.plot() draws it.")
+        return cls({"held out": np.abs(result.residuals)}).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw into `ax`, or into a new figure; further arguments are for ``Axes.step``."""
+        require_some("residuals", self.residuals, "array of distances")
+        self._draw_on(ax, kwargs)
+        for name, given in self.residuals.items():
+            known = np.sort(given[np.isfinite(given)])
+            if not len(known):
+                raise ValueError(f"residuals[{name!r}] has no number; run the rounds first.")
+            share = np.arange(len(known) + 1) / len(given)
+            self.ax_.step(np.append(0.0, known), share, where="post", **{"label": name, "lw": 1.6, **kwargs})
+        self.ax_.axhline(0.9, color="0.7", lw=0.8, ls=":")
+        labels: dict[str, Any] = {
+            "xlabel": r"$|y-\hat y|$",
+            "ylabel": "share of the examples",
+            "ylim": (0.0, 1.02),
+        }
+        if len(self.residuals) > 1:
+            return self._labelled(**labels, xlim=(0.0, None))
+        self.ax_.set(**labels)
+        self.ax_.set_xlim(left=0.0)
+        return self._finished()
