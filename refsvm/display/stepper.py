@@ -23,6 +23,7 @@ from refsvm.solver.solve import solve
 from refsvm.steps.base import StepRule
 from refsvm.steps.newton import NewtonStep
 from refsvm.stopping.base import StoppingRule
+from refsvm.summary import short
 
 SLICE_SECONDS: Final = 0.2
 """Longest time of one message: in between, the notebook shows the state and can be asked to stop."""
@@ -268,8 +269,9 @@ class Stepper:
         return recording.reason
 
     def rules_of(self, run: int) -> str:
-        """Return the selector and the step rule of a run, as text."""
-        return ", ".join(map(repr, self.rules[run][:2]))
+        """Return the selector and the step rule of a run, as text; of a rule that prints as an address, its name."""
+        named = (short(r) if type(r).__repr__ is object.__repr__ else repr(r) for r in self.rules[run][:2])
+        return ", ".join(named)
 
     def failure(self, run: int) -> str:
         """Return the last lines of the traceback of a rule that raised; "" if none has, up to the present step."""

@@ -253,6 +253,17 @@ def test_a_rule_of_the_user_that_fails_is_seen():
     assert stepper.error is None
 
 
+class Named(Slip):
+    def __repr__(self):
+        return "mine(2)"
+
+
+def test_a_rule_of_the_user_has_the_name_of_its_class():
+    data = make_banana(20, rng=1)
+    stepper = Stepper(data.X, data.y, selector=Slip(), step=NewtonStep(), against=[Named(), NewtonStep()])
+    assert [stepper.rules_of(run) for run in range(2)] == ["Slip, NewtonStep()", "mine(2), NewtonStep()"]
+
+
 def test_a_strip_does_not_tell_what_comes(capsys):
     stepper = race(selector=Slip())
     assert len(stepper._repr_html_()) > 1000

@@ -21,11 +21,10 @@ from refsvm.datasets import make_banana
 from refsvm.display import Stepper
 from refsvm.display.widget import SCRIPTS, Reach, examples_of, run_of, source
 
+from ..programs import needs
+
 CHROMIUM = shutil.which("chromium")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
-]
+pytestmark = [pytest.mark.slow, needs("chromium")]
 
 PAGE = """<!doctype html><html data-theme="THEME"><meta charset="utf-8"><link rel="icon" href="data:,">
 <style>STYLE</style><body><p class="stand-in">seen without a kernel</p><div id="here"></div><script type="module">

@@ -9,7 +9,7 @@ import subprocess
 from html import unescape
 from pathlib import Path
 
-import pytest
+from ..programs import needs
 
 __all__ = ["DOCS", "SCRIPTS", "browse", "needs_chromium", "needs_node", "node"]
 
@@ -17,8 +17,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 SCRIPTS = DOCS / "_static" / "stepper"
 NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
 
-needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+needs_node, needs_chromium = needs("node"), needs("chromium")
 
 PAGE = """<!doctype html><html lang="en" data-theme="THEME"><meta charset="utf-8"><title>Steppers</title>
 <link rel="icon" href="data:,"><style>.bd-main .bd-content .bd-article-container { overflow-x: auto; }

@@ -182,12 +182,16 @@ function render({ model, el }) {
   const hands = { grab: stop, move: (t, x) => { forget(); ask("move", t, x); }, tap: tapped, chosen: () => chosen,
     choose: (t) => { chosen = t; draw(); } };
   if (inPlane) for (const section of sections) picture.examples(section.querySelector("[data-panel=points]"), () => plane, hands);
-  // JupyterLab takes d, d as "delete the cell" wherever the focus is, unless the element with the focus says no
-  for (const each of root.querySelectorAll("button, input, summary, [tabindex]")) each.dataset.lmSuppressShortcuts = "true";
+  // JupyterLab takes d, d as "delete the cell" wherever the focus is, unless the element with the focus says no; keys
+  // with Ctrl or Cmd, such as those that save, are left to it
+  const guard = ({ target, ctrlKey, metaKey }) => {
+    if (root.contains(target)) target.toggleAttribute("data-lm-suppress-shortcuts", !ctrlKey && !metaKey);
+  };
+  window.addEventListener("keydown", guard, true); // before JupyterLab, which listens at the document
   model.on("change:serial", answered);
   read();
   root.runs = () => runs; // for the tests
-  return () => { stop(); clearTimeout(waiting); model.off("change:serial", answered); };
+  return () => { stop(); clearTimeout(waiting); window.removeEventListener("keydown", guard, true); model.off("change:serial", answered); };
 }
 
 export default { render };
