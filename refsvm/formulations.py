@@ -203,7 +203,7 @@ class Formulations:
         nu: float = 0.5,
         weights: np.ndarray | float = 1.0,
     ) -> Self:
-        """Dual of the one-class SVM, which finds a region that holds all but a share ν of the examples.
+        """Dual of the one-class SVM, which finds a region that holds all but at most a share ν of the examples.
 
             v = 0,   0 ≤ αᵢ ≤ wᵢ,   1ᵀα = ν Σ wᵢ
 

@@ -281,3 +281,34 @@ def test_every_family_refuses_others_in_the_same_sentence(family):
         ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance of one, such as it="
     ):
         family.checked("it", 3)
+
+
+def rooms_with_a_table(folder: Path) -> list[Path]:
+    """The rooms whose first docstring lists what stands in them, a line each."""
+    return sorted(
+        file.parent for file in folder.rglob("__init__.py") if re.search(r"(?m)^=+  =+$", docstring(file))
+    )
+
+
+def docstring(file: Path) -> str:
+    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+
+
+def listed_but_absent(room: Path) -> list[str]:
+    """The names that begin a line of the table and are no file or folder of the room, nor defined in its own file."""
+    doc, text = docstring(room / "__init__.py"), (room / "__init__.py").read_text(encoding="utf-8")
+    columns = re.findall(r"(?m)^(`\w+`(?:, `\w+`)*)", doc)
+    names = [name for column in columns for name in re.findall(r"\w+", column)]
+    there = {file.stem for file in room.iterdir()} | set(re.findall(r"\w+", text.split('"""', 2)[2]))
+    return [name for name in names if name not in there]
+
+
+@pytest.mark.parametrize("room", rooms_with_a_table(ROOT / "refsvm"), ids=lambda room: room.name)
+def test_what_a_room_lists_is_there(room):
+    assert listed_but_absent(room) == []
+
+
+def test_a_room_that_lists_what_is_gone_is_seen(tmp_path):
+    (tmp_path / "here.py").write_text("")
+    (tmp_path / "__init__.py").write_text('"""Two.\n\n======  ===\n`here`  1\n`gone`  2\n======  ===\n"""\n')
+    assert listed_but_absent(tmp_path) == ["gone"]

@@ -255,47 +255,59 @@ print("without slack:", hard.status.value)
 # Where it comes from
 # -------------------
 #
-# V. Vapnik and A. Lerner had the separating hyperplane of largest margin in 1963. B. Boser, I. Guyon and V. Vapnik put
-# a kernel into it (1992), C. Cortes and V. Vapnik the slacks (1995). For training, E. Osuna, R. Freund and F. Girosi
-# split the problem into small ones (1997); T. Joachims made that fast, with shrinking (1999); J. Platt went down to two
-# variables, *sequential minimal optimization* (1998). S. Keerthi and colleagues chose the most violating pair and, with
-# E. Gilbert, proved that it converges (2001, 2002). R.-E. Fan, P.-H. Chen and C.-J. Lin chose by second order (2005),
-# which is in LIBSVM; T. Glasmachers and C. Igel chose by gain (2006), and Glasmachers planned ahead (2008). T. Hastie
-# and colleagues followed the solution along :math:`C` (2004). The chapters of this book are these papers in their order
-# of ideas.
+# P. Wolfe derived the dual of convex problems (1961). A. Novikoff bounded the corrections of a perceptron (1962), and
+# M. Aizerman, E. Braverman and L. Rozonoer put a kernel into it (1964). V. Vapnik and A. Lerner had the separating
+# hyperplane of largest margin in 1963. B. Boser, I. Guyon and V. Vapnik gave it a kernel (1992), C. Cortes and
+# V. Vapnik the slacks (1995).
+#
+# For training, E. Osuna, R. Freund and F. Girosi split the problem into small ones (1997); T. Joachims made that fast,
+# with shrinking (1999); J. Platt went down to two variables, *sequential minimal optimization* (1998). S. Keerthi and
+# colleagues chose the most violating pair and, with E. Gilbert, proved that it converges (2001, 2002). R.-E. Fan,
+# P.-H. Chen and C.-J. Lin chose by second order (2005), which is in LIBSVM; T. Glasmachers and C. Igel chose by gain
+# (2006), and Glasmachers planned ahead (2008). A. Torres-Barrán and colleagues made steps conjugate (2021).
+#
+# Many problems at once: D. DeCoste and K. Wagstaff took the solution of one as the seed of the next (2000), V. Franc
+# and colleagues stopped at the sign of a left-out example (2008). T. Hastie and colleagues followed the solution along
+# :math:`C` (2004), C.-J. Ong and colleagues on any data (2010). Where examples are too many for a matrix, C. Williams
+# and M. Seeger (2001) and A. Rahimi and B. Recht (2007) made features in its place, and S. Shalev-Shwartz and others
+# (2007) and C.-J. Hsieh and others (2008) kept :math:`w`; Z. Wen and others trained on graphics processors (2018). The
+# chapters of this book are these papers in their order of ideas. In the picture their numbers stand in brackets.
 
 # fold: The code of this figure
-# alt: A time axis from 1963 to 2021 in three rows. Above, the models: separating hyperplanes, kernels, slacks,
-#     regression and novelty. In the middle, training: chunks, shrinking, pairs of variables, second order,
-#     gain, planning,
-#     conjugate steps. Below, many related problems: seeds, exact leave-one-out, the path of C, seeds for folds.
+# alt: A time axis from 1961 to today in three columns, with the number of a chapter at each entry. Left, the models and
+#     what takes the place of the matrix: the dual, perceptrons, the widest margin, kernels, slacks, novelty, finite
+#     features. In the middle, training: chunks, pairs, shrinking, second order, gain, planned and conjugate steps.
+#     Right, many related problems: seeds, the path of C, signs of left-out examples, the slope of the optimum.
 events = {
-    "models": (
-        (1963, "widest margin"), (1992, "kernels"), (1995, "slacks"), (2000, "regression,\nnovelty"),
+    "models, and large n": (
+        (1961, "dual problem (2)"), (1962, "perceptron, bounded (1)"), (1963, "widest margin (1)"),
+        (1964, "kernels (2)"), (1992, "widest margin, kernels (2)"), (1995, "slacks (1)"),
+        (2000, "ν, graph of pairs (16)"), (2001, "novelty (16), Nyström (9)"), (2007, "random features (9)"),
+        (2008, "no matrix: LIBLINEAR (9)"),
     ),
     "training": (
-        (1997, "chunks"), (1998, "pairs (SMO)"), (1999, "shrinking"), (2001, "most violating"), (2005, "second order"),
-        (2006, "by gain"), (2008, "planning"), (2021, "conjugate"),
+        (1997, "chunks (3)"), (1998, "pairs: SMO (3)"), (1999, "shrinking (8)"), (2001, "most violating pair (3)"),
+        (2002, "it converges (9)"), (2005, "second order (7)"), (2006, "maximum gain (7)"),
+        (2008, "planned steps (10)"), (2018, "graphics processors"), (2021, "conjugate steps (10)"),
     ),
     "many problems": (
-        (2000, "seeds, ξα"), (2004, "path of C"), (2008, "sign of a\nleft-out example"), (2010, "any data"),
-        (2017, "folds"),
+        (2000, "seeds, ξα bound (11)"), (2002, "slope of the optimum (18)"), (2004, "path of C (15)"),
+        (2008, "sign of a left-out one (12)"), (2010, "path on any data (15)"), (2017, "seeds of folds (13)"),
     ),
 }  # fmt: skip
-figure, rows = plt.subplots(3, 1, figsize=(6.4, 7.2), sharex=True)
-place = {1963: 1984}  # the axis is cut: nothing else is before 1990
-for axes, (name, row) in zip(rows, events.items(), strict=True):
-    axes.axhline(0.0, color=INK, lw=1)
-    for k, (year, words) in enumerate(row):
-        at, height = place.get(year, year), (1.0, -1.0, 2.0, -2.0)[k % 4]
-        axes.vlines(at, 0.0, height, color="0.7", lw=1)
-        axes.plot(at, 0.0, "o", color=POSITIVE, ms=5)
-        axes.annotate(
-            f"{year}\n{words}", (at, height), ha="center", va="bottom" if height > 0 else "top", fontsize=8
-        )
-    axes.set(title=name, ylim=(-3.6, 3.6), xlim=(1981, 2024), yticks=[])
-    axes.spines[["left", "bottom"]].set_visible(False)
-    axes.tick_params(bottom=False, labelbottom=False)
+figure, axes = plt.subplots(figsize=(6.4, 7.4))
+for x, (name, entries) in enumerate(events.items()):
+    axes.text(x, 1984.6, name, fontsize=9, weight="bold")
+    axes.plot([x, x], [1986, 1989.4], color=INK, lw=1)
+    axes.plot([x, x], [1989.4, 1991.2], ":", color=INK, lw=1)  # the axis is cut: from 1964 to 1992
+    axes.plot([x, x], [1991.2, 2026], color=INK, lw=1)
+    for year, words in entries:
+        at = year + 25 if year < 1970 else year
+        axes.plot(x, at, "o", color=POSITIVE, ms=4)
+        axes.text(x + 0.05, at, f"{year} {words}", va="center", fontsize=7.5)
+    axes.text(x + 0.05, 2026, "today", va="center", fontsize=7.5, color="0.4")
+axes.set(xlim=(-0.03, 3.0), ylim=(2026.6, 1983.6))
+axes.axis("off")
 plt.show()
 
 # %%

@@ -13,6 +13,12 @@
 `svr`            SVR: regression
 `one_class`      OneClassSVM: novelty detection
 `single`         what SVR and OneClassSVM share: one problem, one decision function
+`column_matrix`  the kernel matrix of one γ of a search
+`pairwise`       the solutions of the pairs of classes of a fitted SVC
+`incremental`    examples that come and go, by `partial_fit` and `forget`
+`nested`         parameters of kernels and rules by name: kernel__gamma
+`export`         to_sklearn: the same decisions by scikit-learn
+`progress`       what a fit with ``verbose=1`` says
 `plain`          estimators in plain types, for pickle and skops
 `validation`     what is checked before training, quickly
 ===============  ====================================================

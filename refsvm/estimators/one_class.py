@@ -21,9 +21,9 @@ from refsvm.solver.rounding import intercept_of_inside
 class OneClassSVM(OutlierMixin, SingleMachine):
     """The one-class SVM, with exchangeable working-set selection and step rules.
 
-    It finds a region that holds all but a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is positive inside. The
-    problem is the dual of the package with another box (`DualProblem.one_class`), so that every rule serves here too.
-    Names, defaults and layouts are those of `sklearn.svm.OneClassSVM`.
+    It finds a region that holds all but at most a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is positive
+    inside. The problem is the dual of the package with another box (`DualProblem.one_class`), so that every rule serves
+    here too. Names, defaults and layouts are those of `sklearn.svm.OneClassSVM`.
 
     Parameters
     ----------

@@ -1,18 +1,20 @@
 """Experiments: strategies × problems × permutations → a store that survives being killed → tables.
 
-==============  ==============================================================================
-`experiment`    Experiment: which runs there are, carry out those that are missing, look at them
-`problem`       Problem: examples, kernel and C by name; Instance: its examples in one order
-`strategy`      Strategy: what is done with an instance and measured, and how to add a kind of strategy
-`solve`         Solve: one call of `refsvm.solve`
-`track_path`    TrackPath: one call of `refsvm.regularization_path`
-`grid_search`   GridSearch: one search by `refsvm.SVCCV`
-`identity`      the code that computes a run, and the machine that computed it
-`race`          compare: rules side by side on one problem
-`own_rules`     rules of yours by FILE.py:NAME
-`comparison`    Comparison: means, standard deviations, ratios and paired Wilcoxon tests
-`grid`          Grid: a table of text, as Markdown or LaTeX
-==============  ==============================================================================
+==================  ==============================================================================
+`experiment`        Experiment: which runs there are, carry out those that are missing, look at them
+`problem`           Problem: examples, kernel and C by name; Instance: its examples in one order
+`strategy`          Strategy: what is done with an instance and measured, and how to add a kind of strategy
+`solve`             Solve: one call of `refsvm.solve`
+`track_path`        TrackPath: one call of `refsvm.regularization_path`
+`grid_search`       GridSearch: one search by `refsvm.SVCCV`
+`cross_validation`  CrossValidate: one call of `refsvm.cross_validate`
+`leave_one_out`     LeaveOneOutError: one call of `refsvm.leave_one_out`
+`identity`          the code that computes a run, and the machine that computed it
+`race`              compare: rules side by side on one problem
+`own_rules`         rules of yours by FILE.py:NAME
+`comparison`        Comparison: means, standard deviations, ratios and paired Wilcoxon tests
+`grid`              Grid: a table of text, as Markdown or LaTeX
+==================  ==============================================================================
 
 Every script that regenerates a paper's table goes through here. joblib, pandas, SciPy and tabulate are imported when
 first needed.

@@ -8,7 +8,11 @@
 `blocks`       blocks of a matrix that is held, or being written
 `matrix`       KernelMatrix, what all matrices have in common; View, the matrix of some of the variables
 `checked`      a kernel on data, or a matrix of the user's own, both checked first
-`products`     x·z for many pairs of examples; the origin of the data
+`facts`        what is known of the numbers of a matrix
+`growing`      a matrix that is held while examples come and go
+`precision`    where values are held as float32, and how far their rounding moves decision values
+`products`     x·z for many pairs of examples
+`origin`       where inner products are taken around
 `sparse`       x·z for CSR data
 `rows`         KernelRows: kernel rows held or computed on demand, within a byte budget, counted
 `cached_rows`  kernel rows computed on demand

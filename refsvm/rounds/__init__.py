@@ -14,8 +14,12 @@
 `rounds`          Rounds: related solves over one kernel matrix; all of the above use it
 `round`           what one of them is
 `runner`          one after another: its box, its seed, its steps
-`chunks`          many at a time: in compiled code, in threads or processes
-`packed`          a chunk of them as arrays, for compiled code
+`workers`         parts of some rounds each, by threads or processes
+`small_folds`     folds of many small classes, in few calls
+`walked`          rounds that a walk in C solves, where SMO takes many steps
+`weights`         the weight of an example: how many copies of it there are
+`of_model`        an estimator in place of the parameters
+`shown`           how results are shown
 ================  ===============================================================
 """
 

@@ -11,14 +11,16 @@ The field's algorithms are compositions:
 `recording`         Recording: the states of a solve, kept, each with its next step
 `solve`             solve(): one problem, from its arguments to a Solution
 `rules`             the three rules of a solve, its kernel rows, its first α
+`options`           what a run can be asked for
 `run`               the chunks of a solve and its verdict
+`readable`          what takes the steps and runs the rounds in NumPy
 `shrinking`         restrict, solve, bring the gradient up to date
 `libsvm_shrinking`  the same by the heuristic of LIBSVM
 `decomposition`     working sets of more than two variables
 `active_sets`       which variables matter
 `hard_margin`       C = ∞: the widest margin, or none
 `rounding`          how much room b leaves for the rounding of decision values
-`small`             many small problems of one size at once; also `small_pairs`, `stacked`
+`small`             many small problems of one size at once; `small_pairs`, `stacked`: pairs of classes, all in one step
 `validated`         checks of what rules of users return
 ==================  ========================================================
 """

@@ -70,7 +70,7 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
 
 
 class Stack:
-    """What `refsvm.state.SolverState` holds, of each problem that still runs; the names are the same.
+    """What `refsvm.state.SolverState` holds, of each problem that still runs.
 
     Attributes
     ----------

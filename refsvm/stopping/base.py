@@ -59,7 +59,10 @@ class StoppingRule(Rule):
         return float(getattr(self, "tol", 1e-3))
 
     def with_absolute_tolerance(self, state: SolverState) -> Any:
-        """Return the rule with an absolute tolerance, the one that it last compared the KKT gap with."""
+        """Return the rule with the absolute tolerance that it last compared the KKT gap with.
+
+        A rule that has an absolute one already, or whose gap is above ε, is returned as it is.
+        """
         if not self.relative or state.gap > self.tolerance:
             return self
         return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)

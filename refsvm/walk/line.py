@@ -1,4 +1,4 @@
-"""ProblemLine: the problems between two, whose v, L, U and z are affine in t (MATH §9), and the line λ = 1/C.
+"""ProblemLine: the problems between two, whose v, L, U and z are affine in t, and the line λ = 1/C.
 
     v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     L, U and z alike
 

@@ -1,4 +1,4 @@
-"""The walk: the optimum of a problem whose v, L, U and z are affine in t, followed from event to event (MATH §9).
+"""The walk: the optimum of a problem whose v, L, U and z are affine in t, followed from event to event.
 
     v(t) = v⁰ + t v¹,   L(t) = L⁰ + t L¹,   U(t) = U⁰ + t U¹,   z(t) = z⁰ + t z¹
 

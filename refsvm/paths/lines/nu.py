@@ -25,7 +25,7 @@ def nu_path(
     weights: float | np.ndarray = 1.0,
     **options: Any,
 ) -> ParametricPath:
-    """Find the region that holds all but a share ν of the examples, for every ν between two.
+    """Find the region that holds all but at most a share ν of the examples, for every ν between two.
 
     Parameters
     ----------
