@@ -29,7 +29,8 @@ class Backend(Protocol):
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Trace | None = None) -> int:
         """Take up to `budget` steps of these three rules, each by `state.move`, and record them.
 
-        Return the code of the stopping rule (> 0), 0 if the budget is spent, or −1 if no pair is left.
+        Return the code of the stopping rule (> 0), 0 if the budget is spent, or −1 if no pair is left or two steps in a
+        row have changed nothing.
         """
 
     def small(self, problems: Any, rules: Any, limit: int) -> None:

@@ -252,8 +252,9 @@ class SolverState(Shown):
     def duality_gap(self) -> float:
         """F(α, b) − f(α) at the best b, which is no smaller than f* − f(α).
 
-        It costs a sort of n numbers and some passes over them, as much as ten to thirty steps. On a restricted problem
-        it is the gap of the whole one; its gradient takes a kernel row more for each variable that has moved.
+        It costs a sort of n numbers and some passes over them: about one step in NumPy, and ten and more of compiled
+        code. On a restricted problem it is the gap of the whole one; its gradient takes a kernel row more for each
+        variable that has moved.
         """
         if self.parent is None:
             return self.problem.duality_gap(self.alpha, gradient=self.gradient)

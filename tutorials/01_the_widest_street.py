@@ -47,17 +47,20 @@ draw(right, X, y, machine.coef_[0], machine.intercept_[0])
 right.set_title("the widest street")
 left.scatter(*X[y < 0].T, c=NEGATIVE, marker="o")
 left.scatter(*X[y > 0].T, c=POSITIVE, marker="^")
-ends = np.array([-3.2, 3.2])
+ends, widths = np.array([-3.2, 3.2]), []
 for angle, shift in ((-0.12, 0.25), (0.0, 0.5), (0.1, -0.3), (0.03, -0.6)):
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     w, b = turn @ machine.coef_[0], machine.intercept_[0] + shift
     assert (y * (X @ w + b) > 0).all()  # this line separates them, too
+    widths.append(2.0 * (y * (X @ w + b)).min() / np.linalg.norm(w))  # to the nearest point, on both sides
     left.plot(ends, -(w[0] * ends + b) / w[1], color="0.5", lw=1.2)
 left.set(
     xticks=[], yticks=[], xlim=(-3.2, 3.2), ylim=(-3.2, 3.2), aspect="equal", title="lines that separate"
 )
 figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
 plt.show()
+print("streets about the four lines:", np.round(widths, 3), "wide")
+print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])), 3))
 
 # %%
 # How wide is a street?

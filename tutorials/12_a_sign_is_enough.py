@@ -33,8 +33,9 @@ full = solve(straight)
 chosen = int(np.argmax((np.abs(full.alpha) > 0.1) & (heart.y * full.decision_values > 0.5)))
 display = LOOGapDisplay.from_problem(straight, chosen)
 plt.show()
+decided, whole = display.decided_after, len(display.primal)
 print(
-    f"sign certain after {display.decided_after} steps, the KKT gap is small enough after {len(display.primal)}"
+    f"sign certain after {decided} steps, {decided / whole:.0%} of the {whole} after which the KKT gap is small"
 )
 
 # %%

@@ -29,8 +29,7 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # To hold a fold out is :math:`L_i=U_i=0` for its examples, as for one example in
 # :doc:`chapter 11 <11_leave_one_out>`. All rounds of cross-validation are one problem with ten boxes. From one round
 # to the next a tenth of the examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*).
-# Most of the shared examples have nearly the same :math:`\alpha` in both solutions; half of all shared ones are zero in
-# both:
+# Most of the shared examples have nearly the same :math:`\alpha` in both solutions, many of them zero:
 
 # fold: The code of this figure
 # alt: Weights without fold 0 against weights without fold 1. Shared examples scatter about the diagonal; removed
@@ -54,7 +53,10 @@ axes.legend(frameon=False)
 plt.show()
 near = shared & (np.abs(first.alpha - second.alpha) <= 0.1)  # a hundredth of C
 heavy = shared & ((first.alpha != 0) | (second.alpha != 0))
-print(f"within C/100 of each other: {near.sum()} of {shared.sum()} shared examples,")
+print(f"{(fold == 1).sum()} removed, {(fold == 0).sum()} added, {shared.sum()} shared")
+print(
+    f"within C/100 of each other: {near.sum()} of the shared examples, {(shared & ~heavy).sum()} zero in both,"
+)
 print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
 # %%
@@ -107,9 +109,11 @@ def sir(K, y, alpha, removed, added):
 K = problem.gram.block(np.arange(problem.n))
 own = sir(K, heart.y, first.alpha, np.flatnonzero(fold == 1), np.flatnonzero(fold == 0))
 print("the seed of the package:", np.allclose(own, SIR().seed(first, next_box)))
+gave, took = (np.count_nonzero(each[fold == k]) for each, k in ((first.alpha, 1), (own, 0)))
+print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
-# Here each has found a partner. If one does not, what the sum lacks is spread over the added examples.
+# If one finds no partner, what the sum lacks is spread over the added examples.
 #
 # **MIR** looks for the :math:`x` that restores optimality. Let :math:`R` be removed, :math:`T` added, and :math:`X` all
 # examples that are there afterwards. If :math:`\alpha_R` goes to zero and :math:`\alpha_T` from zero to :math:`x`, the
@@ -158,8 +162,8 @@ own = completed(own, join, next_box.lower, next_box.upper)
 print("the seed of the package:", np.allclose(own, MIR(max_iter=3).seed(first, next_box)))
 
 # %%
-# ``least_squares`` is the package's: conjugate gradients, which may end early and need no product of matrices. Both
-# seeds agree after a few of its steps; rounding tells them apart after many.
+# ``least_squares`` is the package's: conjugate gradients, which may end early and need no product of matrices. Three of
+# its steps are compared; over many steps rounding may tell two such computations apart.
 #
 # The loop over the folds
 # -----------------------
@@ -209,35 +213,39 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # -----------------
 #
 # The saving of each of them in a whole cross-validation depends on the problem. With :math:`C=10` a round is short, and
-# ATO mostly expects its path to cost more than it saves; then it does not follow it. With :math:`C=1000` rounds are
-# long:
+# ATO mostly expects its path to cost more than it saves; then it does not follow it, and its round takes steps. With
+# :math:`C=1000` rounds are long, and where ATO has followed its path to the end no step is left to take:
 
+steps = {}
 for C in (10.0, 1000.0):
     for seeder in (Cold(), SIR(), MIR(), ATO()):
         result = cross_validate(
             heart.X, heart.y, kernel=RBF(0.02), C=C, folds=fold, seeder=seeder, from_full=False
         )
-        print(f"C = {C:6g}  {type(seeder).__name__:5} error {result.error:.3f}  {result.iterations:6} steps")
+        steps[C, type(seeder).__name__] = counts = np.array([each.iterations for each in result.rounds])
+        saved = 1.0 - result.iterations / steps[C, "Cold"].sum()
+        print(f"C = {C:6g}  {type(seeder).__name__:5} error {result.error:.3f}  {result.iterations:6} steps,"
+              f" {saved:6.1%} saved; {(counts == 0).sum()} rounds without a step")  # fmt: skip
 
 # %%
-# Fewer steps are not always less time: an event of a path costs as much as many steps. Round by round, with
-# :math:`C=1000`:
+# Fewer steps are not always less time: an event of a path is a linear system, and costs as much as many steps. Round by
+# round, with :math:`C=1000`:
 
 # fold: The code of this figure
 # alt: Bars for the steps of each of the ten rounds, cold and from the three seeds. The bars of SIR and MIR are about as
 #     tall as the cold ones, some taller. ATO has a bar in the first round only; its other rounds take no step.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
-for k, (seeder, colour) in enumerate(
-    ((Cold(), "0.6"), (SIR(), NEGATIVE), (MIR(), "#009E73"), (ATO(), POSITIVE))
+for k, (name, colour) in enumerate(
+    (("Cold", "0.6"), ("SIR", NEGATIVE), ("MIR", "#009E73"), ("ATO", POSITIVE))
 ):
-    result = cross_validate(
-        heart.X, heart.y, kernel=RBF(0.02), C=1000.0, folds=fold, seeder=seeder, from_full=False
-    )
-    counts = [each.iterations for each in result.rounds]
-    axes.bar(np.arange(len(counts)) + 0.2 * k - 0.3, counts, 0.2, color=colour, label=type(seeder).__name__)
+    counts = steps[1000.0, name]
+    axes.bar(np.arange(len(counts)) + 0.2 * k - 0.3, counts, 0.2, color=colour, label=name)
 axes.set(xlabel="round", ylabel="steps", xticks=range(10))
 figure.legend(loc="outside upper center", ncols=4, frameon=False)
 plt.show()
+for name in ("SIR", "MIR", "ATO"):
+    more = (steps[1000.0, name] > steps[1000.0, "Cold"]).sum()
+    print(f"{name} takes more steps than a cold start in {more} of {len(counts)} rounds")
 
 # %%
 # A chain of seeds is one way to begin a round. The other is the solution on all examples as the origin of every round

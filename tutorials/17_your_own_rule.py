@@ -202,8 +202,8 @@ for engine in ("numpy", "numba"):
 # ---------------
 #
 # ``check(state)`` returns 0 to go on, or the number of a reason. This one stops when the certificate of chapter 2
-# says that the objective is right to a share. That costs as much as ten to thirty steps, so it looks every fiftieth
-# time.
+# says that the objective is right to a share. The best intercept takes a sort of :math:`n` numbers, which no step does,
+# so it looks every fiftieth time.
 
 
 @dataclass(frozen=True)
