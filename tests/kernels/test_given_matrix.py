@@ -221,6 +221,10 @@ def test_a_path_of_an_object_has_no_file(tmp_path):
 # -- what may be wrong ----------------------------------------------------------------------------------------------
 
 
+class OddValue:
+    """No number."""
+
+
 def changed(**parts):
     """A spectrum kernel that differs in these parts."""
     return type("Odd", (Spectrum,), parts)(STRINGS)
@@ -369,3 +373,35 @@ def test_rows_that_are_too_short_for_a_larger_matrix_are_refused():
     with pytest.raises(ValueError, match=r"all 5 examples, shape \(2, 5\)"):
         grown(held, K[3:5, :3])
     np.testing.assert_array_equal(grown(held, K[3:5, :5]).block(np.arange(5)), K[:5, :5])
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (None, "values of type object (a NoneType), shape ()"),
+        (OddValue(), "values of type object (a OddValue), shape ()"),
+        ("abc", "values of type <U3, shape ()"),
+        (np.zeros((2, 3)), "values of type float64, shape (2, 3)"),
+        (np.zeros((2, 3), complex), "values of type complex128, shape (2, 3)"),
+    ],
+    ids=["none", "an object", "text", "a shape", "complex"],
+)
+def test_what_an_object_returns_in_place_of_numbers_is_named(found, said):
+    """Its class where NumPy can only say that it is an object; else the type of the numbers says it."""
+    odd = changed(block=lambda self, rows, columns=None: found)
+    with pytest.raises(ValueError, match="gram=Odd fails on a block") as refused:
+        DualProblem.classification(y=Y, gram=odd)
+    assert f"it returned {said}; it must return" in str(refused.value)
+
+
+def test_an_object_with_the_old_name_of_its_error_is_told_where_it_is_given():
+    """The line of the caller, whichever way the object comes in."""
+    for call in (
+        lambda old: DualProblem.classification(y=Y, gram=old),
+        lambda old: leave_one_out(y=Y, gram=old),
+        lambda old: cross_validate(y=Y, gram=old, folds=3),
+        lambda old: regularization_path(y=Y, gram=old, C_min=0.01, C_max=0.02),
+    ):
+        with pytest.warns(DeprecationWarning, match="data_error") as told:
+            call(changed(rounding=1e-9))
+        assert {each.filename for each in told if each.category is DeprecationWarning} == {__file__}

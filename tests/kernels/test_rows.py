@@ -10,7 +10,7 @@ import pytest
 from refsvm import RBF, DualProblem, Kernel, Linear, Precomputed
 from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels import Gram
-from refsvm.kernels.cached_rows import CachedRows
+from refsvm.kernels.cached_rows import ROWS_AT_A_TIME, CachedRows
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.rows import KernelRows, megabytes
 from refsvm.solver.rules import stored_rows
@@ -352,3 +352,67 @@ def test_a_method_in_the_place_of_another_has_its_defaults(base):
             if not name.startswith("__"):
                 assert own[each].default == known[each].default, (name, each)
     assert len(found) >= {KernelRows: 4}.get(base, 1)
+
+
+def test_a_kernel_that_fails_on_a_block_costs_no_row_but_those_that_gave_way():
+    """Rows 0 to 3 are stored, 0 and 1 the latest used: 2 and 3 give way to two rows that are not there in the end."""
+    X, fails, asked = np.arange(8.0)[:, None], [False], []
+
+    def kernel(A, B):
+        if fails[0]:
+            raise RuntimeError("not now")
+        asked.append(A[:, 0].tolist())
+        return A @ B.T
+
+    rows = CachedRows(Gram(kernel, X), megabytes(4, 8))
+    rows.fetch(np.array([2, 3, 0, 1]))
+    rows.use(0, 1)
+    fails[0] = True
+    with pytest.raises(RuntimeError, match="not now"):
+        rows.fetch(np.array([5, 6]))
+    fails[0] = False
+    asked.clear()
+    rows.fetch(np.array([5, 6]))
+    assert asked == [[5.0, 6.0]]
+    assert rows.slots.tolist() == [rows.slots[0], rows.slots[1], -1, -1, -1, rows.slots[5], rows.slots[6], -1]
+    assert sorted(rows.slots[[0, 1, 5, 6]].tolist()) == [0, 1, 2, 3]
+    for i in (0, 1, 5, 6):
+        np.testing.assert_array_equal(rows.row(i), i * X[:, 0])
+    assert asked == [[5.0, 6.0]]
+
+
+@pytest.mark.parametrize("count", [1, ROWS_AT_A_TIME, ROWS_AT_A_TIME + 1, 3 * ROWS_AT_A_TIME - 5])
+def test_a_long_sum_says_how_many_rows_are_left(count):
+    """Before each part of it: all of them first, and at last no more than a part."""
+    X, left = np.random.default_rng(0).normal(size=(count + 3, 2)), []
+    rows = CachedRows(Gram(RBF(0.5), X), megabytes(2, count + 3))
+    some, coefficients = np.arange(count), np.linspace(-1.0, 1.0, count)
+    target = np.zeros(count + 3)
+    rows.subtract(target, some, coefficients, watch=left.append)
+    assert left == [*range(count, 0, -ROWS_AT_A_TIME)]
+    K = np.exp(-0.5 * np.square(X[:, None] - X).sum(axis=2))
+    np.testing.assert_allclose(target, -K[:, :count] @ coefficients, atol=1e-12 * count)
+
+
+def test_a_matrix_says_whether_its_values_are_held():
+    evaluated, held = Gram(RBF(0.5), X), Gram(Precomputed(), K)
+    for matrix, is_held in (
+        (evaluated, False), (held, True), (View(evaluated, np.arange(2)), False), (View(held, np.arange(2)), False),
+    ):  # fmt: skip
+        assert (matrix.dense is not None) == is_held
+        assert ("the matrix is held" in matrix._repr_html_()) == is_held
+        assert ("evaluated in blocks" in matrix._repr_html_()) != is_held
+
+
+@pytest.mark.parametrize("n", [70, 200])
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_copies_of_rows_have_room_for_64_at_least(n, is_shared):
+    """Or for as many as are asked for, where variables share their rows; however little memory there is."""
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    for at_least in (2, 64, 66):
+        if is_shared:
+            half = Gram(RBF(0.5), X[: n // 2])
+            rows = stored_rows(View(half, np.tile(np.arange(n // 2), 2)), megabytes(2, n), at_least=at_least)
+        else:
+            rows = stored_rows(Gram(RBF(0.5), X), megabytes(2, n), np.float32, at_least=at_least)
+        assert rows.capacity == (max(64, at_least) if is_shared else 64)

@@ -77,6 +77,20 @@ def test_a_thread_among_others_gets_no_help():
         assert other.submit(helper_threads).result() is None
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_main_thread_alone_has_helpers_where_there_is_more_than_one(threads, monkeypatch):
+    monkeypatch.setattr(arithmetic, "current", SimpleNamespace(threads=threads))
+    _helper_threads.cache_clear()
+    pool = helper_threads()
+    assert (pool is None) == (threads == 1)
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(helper_threads).result() is None
+    if pool is not None:
+        assert pool._max_workers == threads - 1
+        pool.shutdown()
+    _helper_threads.cache_clear()
+
+
 def test_there_is_no_help_without_compiled_code(monkeypatch):
     monkeypatch.setattr(arithmetic, "current", arithmetic.Arithmetic())
     assert helper_threads() is None

@@ -71,6 +71,24 @@ def test_a_block_is_the_free_variables_and_the_most_violating_others():
     assert (state.rows.slots[B] >= 0).all()
 
 
+@pytest.mark.parametrize("most", [2, 8, 60])
+def test_there_is_no_block_of_rows_that_are_there_or_of_most_of_the_problem(most):
+    state = after(6)
+    n, B = len(state.alpha), sets.block(after(6), most)
+    is_small = len(B) > 0
+    assert is_small == (most < 60)
+    if is_small:
+        assert len(B) <= 0.8 * n
+        state.rows.fetch(B)
+        assert len(sets.block(state, most)) == 0
+    # one row of them is missing
+    for i in B[:1]:
+        state = after(6)
+        state.rows.fetch(np.setdiff1d(B, [i]))
+        if state.rows.slots[i] < 0:
+            np.testing.assert_array_equal(sets.block(state, most), B)
+
+
 def test_there_is_no_block_without_a_row_to_compute():
     state = after(6)
     state.rows.fetch(np.arange(len(state.alpha)))

@@ -23,6 +23,7 @@ from refsvm import (
 )
 from refsvm.kernels import Gram
 from refsvm.primal import best_intercept, primal_value
+from refsvm.solver import hard_margin
 from refsvm.solver.hard_margin import HardMargin
 from refsvm.solver.rules import chosen_rules, row_store
 from refsvm.testing import SHRINK_EARLY, check_engines
@@ -220,3 +221,26 @@ def test_where_the_sum_is_not_zero_alpha_is_not_stretched(engine):
     assert solution.objective == pytest.approx(
         solve(problem.boxed(np.zeros(n), np.full(n, 30.0)), stop=KKTGap(1e-8)).objective, rel=1e-12
     )
+
+
+@pytest.mark.parametrize("largest", [np.nan, np.inf, 1e101, 1e99, 2.0])
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_round_that_leads_beyond_all_numbers_is_taken_back(place, largest):
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    problem = DualProblem.classification(np.eye(4), y, kernel=Precomputed(), C=np.inf)
+    rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
+    state = rules.begin(problem, 0.25 * y, row_store(problem, rules, 200.0))
+    before = state.alpha.copy(), state.gradient.copy()
+
+    def take(state, rules, budget, trace):
+        state.alpha[place] = largest
+        return 1
+
+    outcome = HardMargin(state, take).steps(state, rules, 10, None)
+    if largest <= 1e100:
+        assert outcome == 1
+        assert state.alpha[place] == largest
+    else:
+        assert outcome == hard_margin.INSEPARABLE
+        np.testing.assert_array_equal(state.alpha, before[0])
+        np.testing.assert_allclose(state.gradient, before[1], atol=1e-15)

@@ -219,3 +219,20 @@ def test_float32_rows_of_equal_examples_are_not_called_indefinite():
     solution = solve(problem, engine="numpy", shrinking=False, cache_dtype="float32")
     assert solution.status is Status.CONVERGED
     assert solution.rounding > 0.0
+
+
+@pytest.mark.parametrize("room", [1.001, 0.999])
+@pytest.mark.parametrize(("below", "above"), [(1.0, 1.0), (1.0, 8.0), (8.0, 1.0), (0.0, 2.0), (2.0, 0.0)])
+def test_one_variable_at_its_bound_may_round_so_much_on_float32_rows(below, above, room, monkeypatch):
+    """The farthest bound of all counts, on whichever side of 0 it is."""
+    monkeypatch.setattr("refsvm.solver.rules.float32_pays", lambda *_, **__: True)
+    C = max(below, above)
+    n = 6
+    K = np.eye(n) * 3.0
+    problem = DualProblem(
+        Gram(Precomputed(), K), np.ones(n), 0.0, np.append(-below, np.full(n - 1, -0.5 * below)),
+        np.append(np.full(n - 1, 0.5 * above), above),
+    )  # fmt: skip
+    tolerance = 2.0 * ROUNDING * 3.0 * C / SHARE_OF_TOLERANCE
+    rules = chosen_rules(None, None, KKTGap(room * tolerance))
+    assert rules.begins_in_float32(problem, 200.0) == (room > 1.0)

@@ -146,3 +146,36 @@ def test_two_steps_in_a_row_that_change_nothing_end_a_problem(monkeypatch):
     assert begun.any()
     assert {*problems.results[begun, CODE]} == {-1.0}
     assert {*problems.results[begun, STEPS]} == {2.0}
+
+
+@pytest.mark.filterwarnings("ignore:.* encountered in")
+@pytest.mark.parametrize("seed", range(4))
+def test_steps_along_directions_that_nearly_coincide_are_those_of_the_rule(seed):
+    """In wide boxes nothing else forbids the plan, and its first step often goes down to gain with the second."""
+    rng, p = np.random.default_rng(seed), np.arange(P)
+    X = rng.normal(size=(P, M, 3))
+    X[:, 2:4] = X[:, :2] + 10.0 ** rng.uniform(-2.0, 0.0, size=(P, 1, 1)) * rng.normal(size=(P, 2, 3))
+    K = X @ X.transpose(0, 2, 1) + 1e-3 * np.eye(M)
+    problems = SmallProblems(K, rng.normal(size=(P, M)), np.full((P, M), -1e9), np.full((P, M), 1e9))
+    problems.alpha, problems.gradient = np.zeros((P, M)), rng.normal(size=(P, M))
+    rules = chosen_rules(SecondOrder(), PlanningAheadStep(), STOPS[0])
+    alone = [problems.state(each, rules) for each in range(P)]
+    stack = stacked.Stack(problems, STOPS[0])
+    now, before = np.zeros((2, P), int), np.zeros((2, P), int)
+    now[1], before[0], before[1] = 1, 2, 3
+    stack.i, stack.j = before
+    stack.curvature, stack.last_free = curvatures(K, *before), np.ones(P, bool)
+    for each, state in enumerate(alone):
+        state.working_sets[0], state.curvatures[0] = (2, 3), stack.curvature[each]
+        state.last_free = 1
+    turned = stack.gradient[p, 0] < stack.gradient[p, 1]
+    i, j = np.where(turned, now[1], now[0]), np.where(turned, now[0], now[1])
+    stack.measure(i, j)
+    mu, planned = stacked.length(stack)
+    for each, state in enumerate(alone):
+        state.measure(i[each], j[each])
+        state.n_candidates = 0
+        assert bits(rules.step.length(state, i[each], j[each])) == bits(mu[each])
+        assert planned[each] == (state.n_candidates > 0)
+    assert planned.mean() > 0.9
+    assert (mu[planned] < 0.0).mean() > 0.05

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import FrozenInstanceError, fields, replace
+from inspect import isabstract
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ import pytest
 from refsvm import DualProblem, Precomputed
 from refsvm.engine.limits import Deadline
 from refsvm.kernels import Gram
-from refsvm.walk.algebra import elbow_matrix
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse
+from refsvm.walk.algebra import ElbowAlgebra, elbow_matrix
 from refsvm.walk.bordered import Bordered, inverse_of
 from refsvm.walk.elbow import correct, empty_elbow_step, noise_of, particular_direction
 from refsvm.walk.line import ProblemLine
@@ -302,3 +305,29 @@ def test_b_that_is_held_from_both_sides_goes_to_where_they_meet(apart, t):
     # both are at b then
     walk.move(step.length, 0.0)
     np.testing.assert_allclose(walk.variables.excess, 0.0, atol=1e-12 * t)
+
+
+def algebras(of=ElbowAlgebra):
+    """All that the package has."""
+    for each in of.__subclasses__():
+        if each.__module__.startswith("refsvm."):
+            yield from () if isabstract(each) else (each,)
+            yield from algebras(each)
+
+
+@pytest.mark.parametrize("kind", [*algebras()], ids=lambda kind: kind.__name__)
+def test_an_algebra_is_a_value(kind):
+    """Equal to its copy, in its place in a set, and as it was made."""
+    made = kind()
+    assert made == replace(made) == kind()
+    assert len({made, replace(made)}) == 1
+    assert repr(made).startswith(f"{kind.__name__}(")
+    for name in (*(field.name for field in fields(made)), "another"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(made, name, 1)
+        if name != "another":
+            assert f"{name}={getattr(made, name)!r}" in repr(made)
+
+
+def test_there_are_these_algebras():
+    assert {SVD, PivotedQR, UpdatedInverse} <= set(algebras())
