@@ -98,7 +98,7 @@ def interrupted(ask: Callable[..., Any], way: str, moment: int) -> Any:
     """Return the result of a task that ends at its k-th moment."""
     count = 0
 
-    def press(*_: Any) -> bool:
+    def press(_: Any) -> bool:
         nonlocal count
         count += 1
         if way == "ctrl-c" and count == moment:

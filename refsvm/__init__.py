@@ -20,7 +20,7 @@
 `derivatives`     how the optimum changes with C, weights, targets and parameters of the kernel
 `multiclass`      pairs of classes, prediction, trained models and their files
 `estimators`      SVC, SVR, OneClassSVM, SVCCV and SVRCV, with scikit-learn's conventions
-`engine`          limits, Ctrl-C and workers
+`engine`          limits, Ctrl-C, progress and workers
 `compiled`        the Numba twins; it mirrors the rooms above, path for path
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `display`         convergence, one working set, planned steps, leave-one-out, seeds, grids and paths, drawn

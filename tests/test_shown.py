@@ -76,7 +76,7 @@ def pressed(k):
     """Return a callback that presses Ctrl-C in its k-th call."""
     calls = []
 
-    def press(*_):
+    def press(_):
         calls.append(1)
         if len(calls) == k:
             signal.raise_signal(signal.SIGINT)

@@ -45,7 +45,13 @@ print(loo)
 # raises ``KeyboardInterrupt``, with the same partial result as ``error.result``.
 
 part = leave_one_out(
-    heart.X, heart.y, gamma=0.005, C=10.0, checks=(), engine="numpy", callback=lambda done, n: done > n // 2
+    heart.X,
+    heart.y,
+    gamma=0.005,
+    C=10.0,
+    checks=(),
+    engine="numpy",
+    callback=lambda at: at.done > at.total // 2,
 )
 part
 

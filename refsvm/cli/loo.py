@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -18,6 +19,7 @@ from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
 from refsvm.engine.limits import interruptible
+from refsvm.engine.progress import Progress
 from refsvm.experiment import LeaveOneOutError
 from refsvm.rounds import LeaveOneOut
 from refsvm.rounds.task import CLASSIFICATION
@@ -69,7 +71,8 @@ def loo(
             # seconds are those of the rounds, not of loading compiled code
             strategies[0].warm_up()
             with interruptible():  # after Ctrl-C what is decided is shown
-                result = strategies[0].call(instance, **strategies[0].arguments(), callback=count, **more)
+                arguments = strategies[0].arguments() | more
+                result = strategies[0].call(instance, **arguments, callback=partial(_count, count))
         rows: list[dict[str, Any]] = []
         for strategy in strategies if len(strategies) > 1 else ():
             count(len(rows), len(strategies))
@@ -83,6 +86,11 @@ def loo(
         _end(result)
         return
     _show_all(description, rows, output)
+
+
+def _count(count: Callable[[int, int], object], at: Progress) -> None:
+    """Show the examples that are decided."""
+    count(at.done, at.total or 0)
 
 
 def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: Output) -> None:

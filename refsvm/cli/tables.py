@@ -20,6 +20,8 @@ from rich.text import Text
 
 from refsvm.cli.comparison import Choice, Watch
 from refsvm.cli.messages import is_watched, listening
+from refsvm.engine import progress as engine_progress
+from refsvm.engine.line import line_of
 from refsvm.experiment.comparison import Summary
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.state import SolverState
@@ -143,25 +145,26 @@ def unseen(text: str) -> None:
 
 @contextmanager
 def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
-    """One line on stderr with the seconds so far, which goes away in the end.
+    """One line on stderr with the seconds so far, which goes away in the end; calls within have none of their own.
 
     The function yielded shows another text; it is `unseen` without a terminal. The progress that the package logs
     is shown, too.
     """
     console = Console(stderr=True) if console is None else console
-    # in a file or a pipe a progress line would be many lines
-    if not is_watched(console.is_terminal):
-        yield unseen
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
-        task = shown.add_task("working")
+    with line_of(engine_progress.Progress("refsvm"), False):
+        # in a file or a pipe a progress line would be many lines
+        if not is_watched(console.is_terminal):
+            yield unseen
+            return
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("working")
 
-        def show(text: str) -> None:
-            shown.update(task, description=text, refresh=True)
+            def show(text: str) -> None:
+                bar.update(task, description=text, refresh=True)
 
-        with listening(lambda record: show(record.getMessage())):
-            yield show
+            with listening(lambda record: show(record.getMessage())):
+                yield show
 
 
 @contextmanager

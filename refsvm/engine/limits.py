@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from refsvm._checks import positive, whole
+from refsvm.engine.progress import Progress
 from refsvm.result import Status
 
 Seen = TypeVar("Seen")
@@ -92,6 +93,8 @@ class Limits(Generic[Seen]):
     deadline : Deadline
     interrupt : interruptible
         Whether Ctrl-C was pressed; that of the block around the computation.
+    progress : Progress or None
+        Of the call that these limits belong to, if somebody watches its gap.
 
     Raises
     ------
@@ -108,6 +111,7 @@ class Limits(Generic[Seen]):
     counted: ClassVar[str] = "max_iter"
     default: ClassVar[int] = 10_000_000
     seen: ClassVar[str] = "the solver state"
+    progress: Progress | None = None
 
     def __init__(
         self, n: int, most: Any = None, time_limit: Any = None,
@@ -132,6 +136,8 @@ class Limits(Generic[Seen]):
         A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
         """
         # a callback sees the full problem, for which a restricted solve has to end; not more often than one can watch
+        if self.progress is not None:
+            self.progress.watch(seen)
         due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1
         if self.callback is not None and getattr(self.callback, "only_watches", False):
             self.callback(seen)
@@ -141,6 +147,8 @@ class Limits(Generic[Seen]):
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the Status of the first limit reached, or None, after so many steps."""
         self.last_check = time.perf_counter()
+        if self.progress is not None:
+            self.progress.watch(seen)
         # asked first: the user's own reason says more than a limit that is reached with the same step
         if self.callback is not None and self.callback(seen):
             return Status.CALLBACK

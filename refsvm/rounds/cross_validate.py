@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -11,7 +10,9 @@ import numpy as np
 
 from refsvm._checks import known_options, refuses
 from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm.engine.line import line_of
 from refsvm.engine.pool import share_memory
+from refsvm.engine.progress import Progress
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.kernels import Kernel, Precomputed
 from refsvm.kernels.names import asked as named
@@ -40,7 +41,8 @@ def cross_validate(
     degree: int = 3, coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
     epsilon: float | None = None, nu: float | None = None,
     folds: Any = 10, seeder: Seeder | None = None, from_full: bool = True, stratified: bool = False, rng: Any = None,
-    groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, **options: Any,
+    groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, progress: bool | str = "auto",
+    **options: Any,
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a machine that was trained without its fold.
 
@@ -102,6 +104,9 @@ def cross_validate(
     cache_mb : float
         Budget for kernel rows in MiB. If it holds all of the matrix, the
         matrix is computed in one product.
+    progress : bool or "auto"
+        A line on stderr that says how far it is. "auto" shows it in a terminal
+        or a notebook, from two seconds on (`refsvm.engine.line`).
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
         shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
@@ -146,8 +151,8 @@ def cross_validate(
     (0.8, 0.28, 5)
     """
     known_options("cross_validate", options, OPTIONS)
-    kernel = named(kernel, gamma, degree, coef0)
-    began, task = time.perf_counter(), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    told, kernel = Progress("cross_validate", "folds", "these"), named(kernel, gamma, degree, coef0)
+    line, task = line_of(told, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
     # before the kernel matrix: a wrong argument should not cost its computation; the time is that of all machines
     is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
@@ -156,22 +161,23 @@ def cross_validate(
     walk = WALK if seeder is None and from_full else None
     is_small = walk is not None and is_plain and are_many_and_small(task, fold, asked)
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
-    # each process computes its own rows
-    if share_memory(n_jobs) or is_small:
-        task = task.with_shared_matrix(cache_mb, single=asked.cache_dtype == "float32")
-    if megabytes(task.gram.n, task.gram.n) <= cache_mb and asked.cache_dtype == "auto":
-        asked = replace(asked, cache_dtype="float64")
-    held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
-    table = FoldTable(task, fold, began)
-    with interruptible() as interrupt:
-        if is_small and task.gram.dense is not None:
-            table.take_small(small_folds(task, fold, asked, interrupt))
-        for machine, numbers in table.missing(held_out):
-            # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
-            rounds = Rounds.of(machine.problem, asked)
-            plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
-            table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
-    result = table.result()
+    with line:
+        # each process computes its own rows
+        if share_memory(n_jobs) or is_small:
+            task = task.with_shared_matrix(cache_mb, single=asked.cache_dtype == "float32")
+        if megabytes(task.gram.n, task.gram.n) <= cache_mb and asked.cache_dtype == "auto":
+            asked = replace(asked, cache_dtype="float64")
+        held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
+        table = FoldTable(task, fold, told)
+        with interruptible() as interrupt:
+            if is_small and task.gram.dense is not None:
+                table.take_small(small_folds(task, fold, asked, interrupt))
+            for machine, numbers in table.missing(held_out):
+                # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
+                rounds = Rounds.of(machine.problem, asked)
+                plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
+                table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
+        result = table.result()
     warn_of_rounds(result)
     result = replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
     return unless_interrupted("cross_validate", result)
@@ -221,15 +227,17 @@ class FoldTable:
     ----------
     task : Task
     fold : ndarray of shape (n,), int
-    began : float
-        When the call began, by `time.perf_counter`.
+    progress : Progress
+        Counts the folds that are done, of each machine.
     """
 
-    def __init__(self, task: Task, fold: np.ndarray, began: float) -> None:
-        self.task, self.fold, self.began = task, fold, began
+    def __init__(self, task: Task, fold: np.ndarray, progress: Progress) -> None:
+        self.task, self.fold, self.progress = task, fold, progress
         self.values = np.full((len(fold), len(task.pairs)), np.nan)  # h
         self.reports, self.endings = list[FoldReport](), list[Status]()
         self.iterations, self.kernel_rows = 0, task.rows_computed
+        total = int(fold.max() + 1) * len(task.pairs)
+        progress.begin("first round", total=total, look=self._tell)
 
     def missing(self, held_out: Sequence[np.ndarray]) -> Iterator[tuple[Machine, list[int]]]:
         """Yield the machines without results, and the numbers of their folds, until a limit has ended one of them."""
@@ -240,8 +248,10 @@ class FoldTable:
 
     def take(self, machine: Machine, ended: Iterator[RoundResult], rounds: Rounds) -> None:
         """Take in the rounds of one machine, as they come."""
-        column = self.task.pairs.index(machine.pair)
+        column, rounds.limits.progress = self.task.pairs.index(machine.pair), self.progress
         for each in ended:
+            if self.progress.under_way:
+                self.progress.begin("")
             self.iterations += each.iterations
             if each.left_out is not None:
                 # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
@@ -254,6 +264,13 @@ class FoldTable:
                 self.reports.append(FoldReport(h, machine.pair, *cost, each.status, each.trace))
         self.kernel_rows += rounds.rows.computed
         self.endings.append(rounds.status)
+
+    def _tell(self) -> None:
+        """Count the folds that are done, and the predictions that are wrong."""
+        task, known, wrong = self.task, ~np.isnan(self.values).any(axis=1), None
+        if task.kind == CLASSIFICATION and known.any():
+            wrong = int((task.predicted(self.values, known) != task.labels).sum())
+        self.progress.tell(len(self.reports), wrong)
 
     def take_small(self, found: tuple[np.ndarray, list[FoldReport]] | None) -> None:
         """Take in the folds of many small classes, if they were small after all."""
@@ -271,6 +288,6 @@ class FoldTable:
             kind=task.kind, classes=task.classes, predictions=task.predicted(self.values, known), labels=task.labels,
             decision_values=self.values, fold=self.fold, rounds=tuple(self.reports),
             status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
-            iterations=self.iterations, kernel_rows=self.kernel_rows, seconds=time.perf_counter() - self.began,
+            iterations=self.iterations, kernel_rows=self.kernel_rows, seconds=self.progress.seconds,
             weights=task.weights, machine=task.machine,
         )  # fmt: skip

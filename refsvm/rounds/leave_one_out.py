@@ -11,7 +11,6 @@ Algorithm 1 of Franc, Laskov & Müller (2008):
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -21,6 +20,8 @@ import numpy as np
 
 from refsvm._checks import frames_within, positive, refuses
 from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress
 from refsvm.engine.unsolved import REMEDY, warn
 from refsvm.kernels.names import asked
 from refsvm.kernels.rows import megabytes
@@ -69,7 +70,7 @@ def leave_one_out(
     stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
     checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
     engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None, time_limit: float | None = None,
-    callback: Callable[[int, int], object] | None = None, trace: bool | int = False,
+    callback: Callable[[Progress], object] | None = None, trace: bool | int = False, progress: bool | str = "auto",
 ) -> LeaveOneOut:  # fmt: skip
     """Predict each example by a machine trained on all others.
 
@@ -144,12 +145,16 @@ def leave_one_out(
     time_limit : float, optional
         Seconds for everything.
     callback : callable, optional
-        Called with the number of examples decided and n from time to time; a
-        true result ends it. Of k > 2 classes both numbers count an example for
-        each of its k − 1 pairs.
+        Called with a `refsvm.engine.progress.Progress` from time to time, whose
+        ``done`` and ``total`` are the number of examples decided and n; a true
+        result ends the call. Of k > 2 classes both numbers count an example
+        for each of its k − 1 pairs.
     trace : bool or int
         Record every step, or every k-th, of each round; the steps are the
         same.
+    progress : bool or "auto"
+        A line on stderr that says how far it is. "auto" shows it in a terminal
+        or a notebook, from two seconds on (`refsvm.engine.line`).
 
     Returns
     -------
@@ -200,14 +205,15 @@ def leave_one_out(
     >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
     ((270,), 0.8, 0.3)
     """
-    named, began = asked(kernel, gamma, degree, coef0), time.perf_counter()
-    task = task_given(X, y, named, gram, C, epsilon=epsilon, nu=nu)
-    options = RunOptions(
-        selector=selector, step=step, stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
-        time_limit=time_limit, trace=trace, n_jobs=n_jobs,
-    )  # fmt: skip
-    found = decided(task, options, seeder, checks, efficiency_test, callback, began)
-    result = found.result()
+    told = Progress("leave_one_out", "decided", "these")
+    with line_of(told, progress):
+        task = task_given(X, y, asked(kernel, gamma, degree, coef0), gram, C, epsilon=epsilon, nu=nu)
+        options = RunOptions(
+            selector=selector, step=step, stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
+            time_limit=time_limit, trace=trace, n_jobs=n_jobs,
+        )  # fmt: skip
+        found = decided(task, options, seeder, checks, efficiency_test, callback, told)
+        result = found.result()
     if hasattr(X, "iloc"):
         result = replace(result, index=X.index)
     found.warn(result)
@@ -216,10 +222,10 @@ def leave_one_out(
 
 def decided(
     task: Task, options: RunOptions, seeder: Seeder | None = None, checks: Iterable[str | Check] = CHECKS,
-    efficiency_test: bool = True, callback: Callable[[int, int], object] | None = None, began: float | None = None,
+    efficiency_test: bool = True, callback: Callable[[Progress], object] | None = None,
+    progress: Progress | None = None,
 ) -> LeftOutTable:  # fmt: skip
     """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
-    began = time.perf_counter() if began is None else began
     if task.gram.n < 2:
         raise ValueError(
             "X holds one example, and without it there is nothing to train on; give at least two."
@@ -234,7 +240,7 @@ def decided(
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
-    found = LeftOutTable(task, callback, began)
+    found = LeftOutTable(task, progress or Progress("leave_one_out"), callback)
     with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
         for part in task.parts():
             found.begin(part, Rounds.of(part.machine.problem, options))

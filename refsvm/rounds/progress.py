@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
+from refsvm.engine.progress import Progress, of_progress
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.result import Solution, Status, Trace
 from refsvm.rounds.results import LeaveOneOut
@@ -15,7 +16,7 @@ from refsvm.rounds.round import Round, RoundResult
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.runner import LATE_FROM, told_if_late
 from refsvm.rounds.sufficiency import Check, sufficient
-from refsvm.rounds.task import NOVELTY, LeftOutMachine, Task
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, LeftOutMachine, Task
 from refsvm.rounds.walked import few_steps, walked
 from refsvm.stopping import KKTGap, StoppingRule
 
@@ -24,6 +25,9 @@ ALL_AT_ONCE: Final = 2000
 
 INTERVAL_SECONDS: Final = 0.02
 """The callback is called no more often."""
+
+UNDER_WAY: Final = "solution on all examples"
+"""With this leave-one-out begins."""
 
 OTHER_CLASS: Final = "other class"
 """What decides an example in a pair of classes that it is in neither of: the machine of all never used it."""
@@ -35,10 +39,10 @@ class LeftOutTable:
     Parameters
     ----------
     task : Task
+    progress : Progress
+        Counts the examples decided; of several classes, those of all pairs.
     callback : callable, optional
-        Called with the number of examples decided and their number; of several classes, those of all pairs.
-    began : float
-        When the call began.
+        Called with the progress.
 
     Attributes
     ----------
@@ -59,29 +63,33 @@ class LeftOutTable:
     is_pressed = False
     """Whether Ctrl-C was pressed."""
 
-    def __init__(self, task: Task, callback: Callable[[int, int], object] | None, began: float) -> None:
-        if callback is not None and not callable(callback):
-            raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
+    def __init__(self, task: Task, progress: Progress, callback: Any = None) -> None:
+        self._callback = None if callback is None else of_progress(callback)
         n, pairs = task.gram.n, len(task.pairs)
-        self.task, self._callback, self._began, self._told = task, callback, began, -np.inf
+        self.task, self.progress, self._told = task, progress, -np.inf
         self.decided, self.signs = np.full((n, pairs), "", dtype=object), np.zeros((n, pairs))
         self.values, self.iterations = np.full((n, pairs), np.nan), np.zeros((n, pairs), dtype=np.int64)
         self.unsolved: dict[tuple[int, int], Status] = {}
         self.traces: dict[Any, Trace] = {}
         self.status = Status.CONVERGED
         self._fulls, self._families, self._kept = list[Solution](), list[Rounds](), list[bool]()
-        self._total, self._before = n * max(1, len(task.classes) - 1), 0  # each example is in k − 1 pairs
+        self._total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
+        self._here: tuple[Any, int] = (
+            ([], []),
+            0,
+        )  # the cells of the machine under way, and what others have decided
+        progress.begin(UNDER_WAY, total=self._total, look=self._tell)
 
     def begin(self, part: LeftOutMachine, rounds: Rounds) -> None:
         """Begin with the next machine."""
-        if self._families:
-            self._before += self._count()
+        before = self._here[1] + self._count()
         self.part, self.rounds, self.proves, self._early = part, rounds, rounds.problem.has_labels, 0
         self._asked = (
             np.arange(len(part.examples)) if part.asked is None else np.array(part.asked, dtype=np.int64)
         )
         self._column = self.task.pairs.index(part.machine.pair)
         self._cells = part.examples[self._asked], self._column
+        self._here = self._cells, before
 
     def solve_on_all(self, kkt: KKTGap) -> None:
         """Train on all examples: by a walk, if that takes many steps (`refsvm.rounds.walked`)."""
@@ -95,6 +103,7 @@ class LeftOutTable:
             "%.0f s; each of up to %d rounds may take a part of that", n, LATE_FROM, n,
         ):  # fmt: skip
             few = min(rounds.max_iter, few_steps(rounds.problem.n))
+            rounds.limits.progress = self.progress
             self.given = rounds.solve(
                 start=start, max_iter=rounds.max_iter if rounds.options.shrinking else few
             )
@@ -102,6 +111,7 @@ class LeftOutTable:
             self.is_hard = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
             if self.is_hard:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
+            rounds.limits.progress = self.rounds.limits.progress = None  # a round has a gap of its own
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
         self._fulls.append(self.given)
         self._families.append(self.rounds)
@@ -131,13 +141,22 @@ class LeftOutTable:
 
     def _count(self) -> int:
         """Return how many examples this machine has decided."""
-        return len(self._asked) - len(self.undecided())
+        return int(np.count_nonzero(self.decided[self._here[0]] != ""))
+
+    def _tell(self) -> None:
+        """Count what is decided, and what is wrong of it."""
+        task, known, wrong = self.task, (self.decided != "").all(axis=1), None
+        if task.kind == CLASSIFICATION and known.any():
+            values = np.where(np.isnan(self.values), self.signs, self.values)
+            wrong = int((task.predicted(values, known) != task.labels).sum())
+        self.progress.tell(self._here[1] + self._count(), wrong)
 
     def by_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
         """Record the results of rounds, until a limit, the callback or Ctrl-C ends them."""
         if self.status is not Status.CONVERGED:
             return
-        count, copies, pair = self._before + self._count(), self.part.machine.copies, self.part.machine.pair
+        self.progress.begin("")
+        count, copies, pair = self._here[1] + self._count(), self.part.machine.copies, self.part.machine.pair
         for out, value, steps, reason, status, _, _, _, trace in rounds:
             r = int(self.part.examples[out if copies == 1 else out[0]])
             cell, count = (r, self._column), count + 1
@@ -155,19 +174,20 @@ class LeftOutTable:
                 self.traces[key].append_later(trace, len(self.traces[key]))
             elif trace is not None:
                 self.traces[key] = trace
-            if self._callback is not None and self._should_end(self._callback, count):
+            if self._callback is not None and self._should_end(count):
                 self.status = Status.CALLBACK
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
 
-    def _should_end(self, callback: Callable[[int, int], object], count: int) -> bool:
-        """Call the callback from time to time with the number decided; return whether it ends the call."""
+    def _should_end(self, count: int) -> bool:
+        """Call the callback from time to time; return whether it ends the call."""
         now = time.perf_counter()
         if now < self._told + INTERVAL_SECONDS and count < self._total:
             return False
         self._told = now
-        return bool(callback(count, self._total))
+        self.progress.look()
+        return bool(self._callback and self._callback(self.progress))
 
     def by_walk(self) -> None:
         """Say of rounds without a step after an exact seed that the walk has led them to the optimum."""
@@ -224,7 +244,7 @@ class LeftOutTable:
             iterations=sum(full.iterations for full in fulls) + int(self.iterations.sum()),
             round_iterations=self.iterations.sum(axis=1),
             kernel_rows=task.rows_computed + sum(family.rows.computed for family in self._families),
-            seconds=time.perf_counter() - self._began,
+            seconds=self.progress.seconds,
             full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
             status=Status.CONVERGED if known.all() else self.status,
             engine=next((family.used for family in self._families if family.used), fulls[0].engine),

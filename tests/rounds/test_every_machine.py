@@ -365,8 +365,8 @@ def test_a_limit_leaves_the_rest_undecided(task):
     arguments = {"kernel": RBF(0.3), **every_task()[task]}
     seen = []
 
-    def ends(decided, n):
-        seen.append((decided, n))
+    def ends(at):
+        seen.append((at.done, at.total))
         return True
 
     loo = leave_one_out(**arguments, checks=(), callback=ends, engine="numpy")

@@ -205,7 +205,7 @@ def test_seeds_and_the_gap_rule_save_steps(kernel):
 def test_the_callback_sees_progress_and_can_end_it():
     X, y = data("heart")
     seen = []
-    leave_one_out(X, y, kernel=RBF(0.1), engine=FAST, callback=lambda done, n: seen.append((done, n)))
+    leave_one_out(X, y, kernel=RBF(0.1), engine=FAST, callback=lambda at: seen.append((at.done, at.total)))
     assert seen[-1] == (len(y), len(y))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     # novelty detection has a machine for each sum of the weights
@@ -213,10 +213,10 @@ def test_the_callback_sees_progress_and_can_end_it():
         seen.clear()
         leave_one_out(
             X[:20], kernel=RBF(0.1), nu=0.3, C=C, checks=(), engine="numpy",
-            callback=lambda done, n: seen.append((done, n)),
+            callback=lambda at: seen.append((at.done, at.total)),
         )  # fmt: skip
         assert seen[-1] == (20, 20)
-    loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", callback=lambda done, n: True)
+    loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", callback=lambda at: True)
     assert loo.status is Status.CALLBACK
     assert not loo.is_complete
     assert "" in loo.decided_by
@@ -239,9 +239,9 @@ def test_ctrl_c_raises_with_what_is_decided():
     X, y = data("heart")
     pressed = []
 
-    def press(done, n):
-        if done > 50 % len(y) and not pressed:
-            pressed.append(done)
+    def press(at):
+        if at.done > 50 % len(y) and not pressed:
+            pressed.append(at.done)
             os.kill(os.getpid(), signal.SIGINT)
 
     assert threading.current_thread() is threading.main_thread()

@@ -155,10 +155,10 @@ def test_the_callback_hears_of_all_once_more():
     X, y = with_first(-2e-6, 0.3, 1)
     told = []
     options = {"kernel": KERNEL, "C": C, "stop": KKTGap(), "checks": (), "engine": FAST}
-    loo = leave_one_out(X, y, callback=lambda count, n: told.append((count, n)), **options)
+    loo = leave_one_out(X, y, callback=lambda at: told.append((at.done, at.total)), **options)
     assert (set(told[-2:]), loo.is_complete) == ({(40, 40)}, True)
     # ended where all have been decided once: the example whose sign is not certain is open
-    loo = leave_one_out(X, y, callback=lambda count, n: count == n, **options)
+    loo = leave_one_out(X, y, callback=lambda at: at.done == at.total, **options)
     assert (loo.is_complete, loo.status) == (False, Status.CALLBACK)
     assert np.flatnonzero(~loo.is_known).tolist() == [0]
     low, high = loo.error_bounds

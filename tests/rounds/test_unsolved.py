@@ -77,7 +77,7 @@ def test_what_is_solved_or_ended_by_its_user_is_not() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         leave_one_out(X, Y, kernel=RBF(0.5), engine="numpy")
-        loo = leave_one_out(X, Y, kernel=RBF(0.5), engine="numpy", callback=lambda decided, n: True)
+        loo = leave_one_out(X, Y, kernel=RBF(0.5), engine="numpy", callback=lambda at: True)
         cv = cross_validate(X, Y, kernel=RBF(0.5), folds=3, engine="numpy", callback=lambda state: True)
     assert loo.status is cv.status is Status.CALLBACK
     assert not loo.is_solved.all()
