@@ -15,9 +15,9 @@ import numpy as np
 from refsvm import Solution, Status
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names, one
 from refsvm.engine.limits import interruptible
+from refsvm.engine.progress import Progress
 from refsvm.experiment import Experiment, Instance, Problem, Solve
 from refsvm.experiment.comparison import REFUSED
-from refsvm.state import SolverState
 
 METRICS: Final = ("iterations", "kernel_rows", "seconds", "objective")
 """Columns of a comparison over several orders."""
@@ -44,7 +44,7 @@ class Choice:
         return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
 
 
-Watch: TypeAlias = Callable[[Choice], Callable[[SolverState], object] | None]
+Watch: TypeAlias = Callable[[Choice], Callable[[Progress], object] | None]
 """Called before each run; returns what is called with the state meanwhile, if anything."""
 
 

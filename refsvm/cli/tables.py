@@ -24,7 +24,6 @@ from refsvm.engine import progress as engine_progress
 from refsvm.engine.line import line_of
 from refsvm.experiment.comparison import Summary
 from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.state import SolverState
 from refsvm.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
@@ -180,16 +179,16 @@ def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
     with working(console) as show:
         position, last = 0, -math.inf
 
-        def watch(choice: Choice) -> Callable[[SolverState], object] | None:
+        def watch(choice: Choice) -> Callable[[engine_progress.Progress], object] | None:
             nonlocal position
             position += 1
             line = f"{position}/{total}  {choice}"
 
-            def look(state: SolverState) -> None:
+            def look(at: engine_progress.Progress) -> None:
                 nonlocal last
                 if time.monotonic() - last > REFRESH_SECONDS:
                     last = time.monotonic()
-                    show(f"{line}: {state.iteration} iterations, KKT gap {state.gap:.1e}")
+                    show(f"{line}: {at.steps} iterations, KKT gap {at.gap:.1e}")
 
             show(line)
             return None if show is unseen else look

@@ -84,7 +84,7 @@ class Limits(Generic[Seen]):
     time_limit : float or Deadline, optional
         Seconds, from now.
     callback : callable, optional
-        Called between chunks, with the state; a true result ends the solve.
+        Called between chunks, with a `Progress`; a true result ends the solve.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Limits(Generic[Seen]):
     interrupt : interruptible
         Whether Ctrl-C was pressed; that of the block around the computation.
     progress : Progress or None
-        Of the call that these limits belong to, if somebody watches its gap.
+        Of the call that these limits belong to, if somebody watches it.
 
     Raises
     ------
@@ -110,15 +110,16 @@ class Limits(Generic[Seen]):
 
     counted: ClassVar[str] = "max_iter"
     default: ClassVar[int] = 10_000_000
-    seen: ClassVar[str] = "the solver state"
     progress: Progress | None = None
 
     def __init__(
         self, n: int, most: Any = None, time_limit: Any = None,
-        callback: Callable[[Seen], object] | None = None,
+        callback: Callable[[Any], object] | None = None,
     ) -> None:  # fmt: skip
         if callback is not None and not callable(callback):
-            raise ValueError(f"callback={callback!r} cannot be called; pass a function of {self.seen}.")
+            raise ValueError(f"callback={callback!r} cannot be called; pass a function of one Progress.")
+        if callback is not None:
+            self.progress = Progress("solve")
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)
         # the clock begins here, so a time limit covers the kernel rows that are computed before the first step
         self.began = self.last_check = time.perf_counter()
@@ -137,21 +138,30 @@ class Limits(Generic[Seen]):
         """
         # a callback sees the full problem, for which a restricted solve has to end; not more often than one can watch
         if self.progress is not None:
-            self.progress.watch(seen)
+            self.tell(self.progress, seen)
         due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1
-        if self.callback is not None and getattr(self.callback, "only_watches", False):
-            self.callback(seen)
+        if self.progress and self.callback is not None and getattr(self.callback, "only_watches", False):
+            self.callback(self.progress)
             due = False
         return due or self.seconds_left() <= owed
+
+    def tell(self, progress: Progress, seen: Any) -> None:
+        """Note the point that was reached."""
+        progress.watch(seen)
+
+    def is_ended_by(self, callback: Callable[[Progress], object], progress: Progress) -> bool:
+        """Call the callback, and return whether it ends the call."""
+        progress.look()
+        return bool(callback(progress))
 
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the Status of the first limit reached, or None, after so many steps."""
         self.last_check = time.perf_counter()
         if self.progress is not None:
-            self.progress.watch(seen)
-        # asked first: the user's own reason says more than a limit that is reached with the same step
-        if self.callback is not None and self.callback(seen):
-            return Status.CALLBACK
+            self.tell(self.progress, seen)
+            # asked first: the user's own reason says more than a limit that is reached with the same step
+            if self.callback is not None and self.is_ended_by(self.callback, self.progress):
+                return Status.CALLBACK
         if self.interrupt.pressed:
             return Status.INTERRUPTED
         if count >= self.most:
@@ -171,7 +181,14 @@ class PathLimits(Limits[Any]):
 
     counted: ClassVar[str] = "max_events"
     default: ClassVar[int] = 100_000
-    seen: ClassVar[str] = "a breakpoint"
+
+    def tell(self, progress: Progress, seen: Any) -> None:
+        """Note the breakpoint that was reached."""
+        progress.state = seen
+
+    def is_ended_by(self, callback: Callable[[Any], object], progress: Progress) -> bool:
+        """Call the callback with the breakpoint."""
+        return bool(callback(progress.state))
 
 
 class Interrupted(KeyboardInterrupt):

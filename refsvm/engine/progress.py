@@ -10,6 +10,9 @@ from typing import Any, Final
 
 from refsvm._checks import frames_within
 
+FINE_BELOW: Final = 9.95
+"""Fewer seconds than these are told to a tenth."""
+
 MINUTES_FROM: Final = 120.0
 HOURS_FROM: Final = 7200.0
 """From so many seconds on a duration is told in minutes, and in hours."""
@@ -17,6 +20,8 @@ HOURS_FROM: Final = 7200.0
 
 class Progress:
     """How far a call is, and what it knows so far. It changes while the call goes on.
+
+    Attributes that it has not are those of the `state` under way, such as ``progress.alpha``.
 
     Parameters
     ----------
@@ -41,6 +46,12 @@ class Progress:
         The KKT gap ψ of the solve under way, where one is watched.
     steps : int or None
         Its steps so far.
+    state : SolverState or None
+        Where the solve under way is.
+    best : str
+        The best parameters and their score so far, of a search.
+    outcome : str
+        How the call has ended, in a sentence; empty while it goes on.
 
     Examples
     --------
@@ -51,7 +62,7 @@ class Progress:
     >>> progress.done, progress.total, progress.seconds < 60.0
     (90, 270, True)
     >>> print(progress.text())
-    leave_one_out: 90 of 270 decided, 12 wrong, 0 s, 0 s left; Ctrl-C keeps these
+    leave_one_out: 90 of 270 decided, 12 wrong, 0.0 s, 0.0 s left; Ctrl-C keeps these
     """
 
     def __init__(self, call: str, unit: str = "", kept: str = "") -> None:
@@ -61,6 +72,8 @@ class Progress:
         self.wrong: int | None = None
         self.gap: float | None = None
         self.steps: int | None = None
+        self.state: Any = None
+        self.best = self.outcome = ""
         self._look: Callable[[], object] | None = None
         self._counted_from = self.began, 0
 
@@ -96,7 +109,18 @@ class Progress:
 
     def watch(self, state: Any) -> None:
         """Note the gap and the steps of the solve under way."""
-        self.gap, self.steps = float(state.gap), int(state.iteration)
+        self.state, self.gap, self.steps = state, float(state.gap), int(state.iteration)
+
+    def end(self, outcome: str, gap: float, steps: int) -> None:
+        """Say how a solve has ended, and where."""
+        self.outcome, self.gap, self.steps = outcome, gap, steps
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the state under way, which callbacks got before there was this object."""
+        state = self.__dict__.get("state")
+        if state is None or name.startswith("__"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(state, name)
 
     def look(self) -> None:
         """Bring the counts up to date: only who looks pays for counting."""
@@ -112,7 +136,11 @@ class Progress:
             known.append(f"{self.wrong:,} wrong")
         if self.gap is not None:
             known.append(f"KKT gap {self.gap:.3g}, {self.steps:,} steps")
+        if self.best:
+            known.append(f"best {self.best}")
         known.append(in_words(self.seconds))
+        if self.outcome:
+            return f"{self.call}: {self.outcome} {', '.join(known)}"
         if (left := self.seconds_left) is not None and self.done != self.total:
             known.append(f"{in_words(left)} left")
         kept = f"; Ctrl-C keeps {self.kept}" if self.kept else ""
@@ -130,10 +158,10 @@ def in_words(seconds: float) -> str:
     --------
     >>> from refsvm.engine.progress import in_words
     >>> in_words(8.2), in_words(150.0), in_words(9000.0)
-    ('8 s', '2 minutes', '2.5 hours')
+    ('8.2 s', '2 minutes', '2.5 hours')
     """
     if seconds < MINUTES_FROM:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.1f} s" if seconds < FINE_BELOW else f"{seconds:.0f} s"
     return f"{seconds / 60.0:.0f} minutes" if seconds < HOURS_FROM else f"{seconds / 3600.0:.1f} hours"
 
 

@@ -21,9 +21,10 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, validat
 
 from refsvm._checks import is_sparse
 from refsvm.engine.limits import Interrupted, interruptible
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress
 from refsvm.estimators.nested import has_own_parameters, parameters_of, with_parameters
 from refsvm.estimators.plain import from_state, to_state
-from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.kernels import Kernel, Linear, Precomputed
 from refsvm.kernels.blocks import shaped
@@ -66,7 +67,7 @@ class KernelEstimator(BaseEstimator):
     cache_size: float = 200
     max_iter: int | None = -1
     engine: str = "auto"
-    verbose: bool | int = 0
+    verbose: bool | int | str = "auto"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "kernel": [StrOptions(set(KERNELS)), Kernel, Precomputed, callable],
@@ -79,8 +80,13 @@ class KernelEstimator(BaseEstimator):
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left"), Options(Integral, {-1}), None],
         "engine": [StrOptions({"auto", "numba", "numpy"})],
-        "verbose": ["verbose"],
+        "verbose": ["verbose", StrOptions({"auto"})],
     }
+
+    def _line(self, unit: str = "", kept: str = "the last point") -> tuple[Progress, line_of]:
+        """Return the progress of `fit`, and its line."""
+        progress = Progress(type(self).__name__, unit, kept)
+        return progress, line_of(progress, self.verbose if self.verbose == "auto" else bool(self.verbose))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, with objects of this package as names and numbers."""
@@ -241,7 +247,7 @@ class KernelMachine(KernelEstimator):
         """Return the options of the solves of `fit`; the clock begins here."""
         return RunOptions(
             selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
-            shrinking=self.shrinking, callback=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
+            shrinking=self.shrinking, progress=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
             max_iter=None if self.max_iter == -1 else self.max_iter, time_limit=self.time_limit, polish=True,
             n_jobs=getattr(self, "n_jobs", None),
         )  # fmt: skip

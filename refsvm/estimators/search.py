@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -18,12 +19,14 @@ from refsvm import arithmetic
 from refsvm._checks import version
 from refsvm.engine.limits import Interrupted
 from refsvm.engine.pool import in_workers, joblib_is_set_up, resubmitted, worker_count
+from refsvm.engine.progress import Progress
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring, SeveralScorings
 from refsvm.identity import IDENTITY, described, package_code
 from refsvm.rounds.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
 from refsvm.rounds.task import REGRESSION, Task, task_given
+from refsvm.rounds.weights import mean
 from refsvm.seeders.base import Seeder
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.store import RunStore, digest, fingerprint
@@ -97,6 +100,7 @@ class Search:
         n_jobs: int | None,
         store: str | Path | None,
         tell: Callable[[int, int], object],
+        progress: Progress | None = None,
     ) -> dict[Key, Cell]:
         """Solve every cell that the store does not hold.
 
@@ -111,6 +115,8 @@ class Search:
         store : path or None
         tell : callable
             Called after each cell, with the number of those that are done and of all.
+        progress : Progress, optional
+            Counts the cells, and knows the best so far.
 
         Returns
         -------
@@ -125,6 +131,8 @@ class Search:
             kept.runs.warn_of_old_runs()
         with nullcontext() if kept is None else kept.runs.kept_open():
             cells: dict[Key, Cell] = {} if kept is None else kept.cells()
+            if progress is not None:
+                progress.begin("", total=total, look=partial(self._look, progress, cells))
             pace = Pace(X.shape[0], total - len(cells), worker_count(n_jobs))
 
             def take(number: int, cell: Cell) -> None:
@@ -158,6 +166,23 @@ class Search:
                 forget(token)
                 pace.close()
         return cells
+
+    def _look(self, progress: Progress, cells: dict[Key, Cell]) -> None:
+        """Count the cells that are done, and find the best parameters all of whose splits are."""
+        done, scores = cells.copy(), defaultdict[tuple[int, int], dict[int, Any]](dict)
+        for (number, place, split), cell in done.items():
+            scores[number, place][split] = cell.score
+        progress.tell(len(done))
+        weights = np.array([split.weight for split in self.splits])
+        means = {
+            key: mean(np.array([found[split.number] for split in self.splits]), weights)
+            for key, found in scores.items()
+            if len(found) == len(self.splits) and not isinstance(next(iter(found.values())), dict)
+        }
+        if means:
+            best = max(means, key=lambda key: means[key])
+            named = ", ".join(f"{name}={value:.4g}" for name, value in self.params(*best).items())
+            progress.best = f"{means[best]:.4g} at {named}"
 
     def _identities(self, X: Any, labels: np.ndarray) -> dict[Key, dict[str, Any]]:
         """Return what each score depends on: data, kernel, ε, C, split, tolerance, rules, scoring and code."""

@@ -145,14 +145,18 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
             seeder=self.seeder, options=options, one_out=one_out, is_loo=isinstance(self.cv, str), weights=weights,
         )  # fmt: skip
         search = replace(search, scoring=self._scoring_with(classes, for_scorer, search.splits))
-        tell = partial(_log.log, logging.INFO if self.verbose else logging.DEBUG, "%d of %d fits are done")
-        cells = search.run(X, labels, n_jobs=self.n_jobs, store=self.store, tell=tell)
-        if classes is not None:
-            self.classes_ = classes
-        self._keep(search, cells)
-        if self.refit:
-            self.best_estimator_ = self._model(**{**self._shared(), **self.best_params_})
-            self.best_estimator_.fit(X, y, weights)
+        level = logging.INFO if self.verbose and self.verbose != "auto" else logging.DEBUG
+        tell = partial(_log.log, level, "%d of %d fits are done")
+        progress, line = self._line("fits", "these")
+        with line:
+            cells = search.run(X, labels, n_jobs=self.n_jobs, store=self.store, tell=tell, progress=progress)
+            if classes is not None:
+                self.classes_ = classes
+            self._keep(search, cells)
+            if self.refit:
+                progress.begin("training with the best")
+                self.best_estimator_ = self._model(**{**self._shared(), **self.best_params_})
+                self.best_estimator_.fit(X, y, weights)
         return self
 
     # -- what a subclass says --------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from refsvm.estimators.incremental import Incremental, Machine
-from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import LARGEST_WEIGHT, checked_weights
 from refsvm.kernels.checked import gram_of_rows
 from refsvm.kernels.names import is_precomputed, is_user_kernel
@@ -45,14 +44,14 @@ class SingleMachine(Incremental):
         weights = None if weights is None else weights[rows]
         kernel = self._kernel(X[rows] if len(rows) < len(y) else X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
-        with self._interruptible():
+        progress, line = self._line()
+        with line, self._interruptible():
             factors = np.ones(len(rows)) if weights is None else weights
             problem = self._problem(gram_of_rows(known, data, rows), y[rows], factors, self._values())
-            progress = Progress(type(self).__name__) if self.verbose else None
             start = self._start(problem, len(y), rows) if self.warm_start else None
-            solution = solved(problem, self._run_options(progress), start)
-            if progress is not None:
-                progress.finish(solution.status, solution.kkt_gap, solution.iterations)
+            solution = solved(problem, self._run_options(progress if line.is_shown else None), start)
+            if line.is_shown:
+                progress.end(solution.status.value, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X.copy() if is_user_kernel(kernel) else X, rows, computed)
             self._keep(X, y, np.ones(len(y)) if every is None else every)

@@ -23,7 +23,6 @@ from refsvm._checks import penalties
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.pairwise import solutions_of_pairs
-from refsvm.estimators.progress import Progress
 from refsvm.estimators.validation import (
     checked_weights,
     class_weights,
@@ -96,8 +95,9 @@ class SVC(ClassifierMixin, Incremental):
     engine : {"auto", "numba", "numpy"}, default "auto"
         The compiled loop or the readable one, with the same steps; "auto" begins in the readable loop, and goes on in
         the compiled one if Numba is installed and the time spent pays for loading it.
-    verbose : bool or int, default 0
-        Whether to show the progress on stderr: the KKT gap, steps and seconds, at most every half second.
+    verbose : "auto", bool or int, default "auto"
+        A line on stderr with the KKT gap, the steps and the seconds of `fit`, as `progress` of `refsvm.solve`. "auto"
+        shows it in a terminal or a notebook, from two seconds on (`refsvm.engine.line`); 1 shows it everywhere.
     n_jobs : int, optional
         Threads that solve pairs of classes at the same time; −1 means one for each processor. The result does not
         depend on it.
@@ -218,9 +218,11 @@ class SVC(ClassifierMixin, Incremental):
         kernel = self._kernel(X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
         start = self._previous(codes) if self.warm_start else None
-        progress = Progress(type(self).__name__) if self.verbose else None
-        with self._interruptible() as interrupt:
-            options = self._run_options(progress)
+        progress, line = self._line("pairs of classes")
+        if len(classes) > 2:
+            progress.begin("", total=len(classes) * (len(classes) - 1) // 2)
+        with line, self._interruptible() as interrupt:
+            options = self._run_options(progress if line.is_shown else None)
             if len(present) == len(classes):
                 results = train_pairs(known, data, codes, C, start, interrupt, options)
             else:
@@ -230,10 +232,10 @@ class SVC(ClassifierMixin, Incremental):
                     log.debug("%s", result)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
             self._store(results, X.copy() if is_user_kernel(kernel) else X, codes, computed)
-            if progress is not None:
-                progress.finish(
-                    self.status_, worst(results).kkt_gap, sum(each.iterations for each in results)
-                )
+            if line.is_shown:
+                progress.tell(len(results))
+                steps = sum(each.iterations for each in results)
+                progress.end(self.status_.value, worst(results).kkt_gap, steps)
         if self.fit_status_:
             warnings.warn(convergence_message(results, self._stopping_rule), ConvergenceWarning, stacklevel=2)
         return self

@@ -65,8 +65,10 @@ class SVCCV(ClassifierMixin, SearchCV):
     refit : bool, str or callable, default True
         Train on all examples with the best parameters; without it there is nothing to predict with. Of several scores
         the name of the one that chooses; or a function that gets `cv_results_` and returns the place of the best cell.
-    verbose : bool or int, default 0
-        Whether the logger ``refsvm`` counts the fits that are done at level INFO rather than DEBUG.
+    verbose : "auto", bool or int, default "auto"
+        A line on stderr with the fits that are done, the best parameters so far and the time left. "auto" shows it in a
+        terminal or a notebook, from two seconds on (`refsvm.engine.line`); 1 shows it everywhere, and the logger
+        ``refsvm`` counts the fits at level INFO rather than DEBUG.
 
     Attributes
     ----------

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from refsvm import Shrinking, Solution, StepRule, StoppingRule, WorkingSetSelector, solve
+from refsvm.engine.progress import Progress
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 from refsvm.result import Trace
 from refsvm.solver.rules import chosen_rules
-from refsvm.state import SolverState
 
 STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 100.0, 1000.0, np.inf)
 """Edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""
@@ -92,7 +92,7 @@ class Solve(Call):
         """Solve the dual."""
         return solve(instance.dual(), **arguments)
 
-    def solve(self, instance: Instance, callback: Callable[[SolverState], object] | None = None) -> Solution:
+    def solve(self, instance: Instance, callback: Callable[[Progress], object] | None = None) -> Solution:
         """Solve the dual; return the solution itself. `callback` is that of `refsvm.solve`."""
         return self.call(instance, callback=callback, **self.arguments())
 

@@ -110,8 +110,9 @@ def cross_validate(
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
         shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
-        callback sees the state of the round under way, as in `refsvm.solve`; a
-        true result ends all rounds.
+        callback gets a `refsvm.engine.progress.Progress`, with the folds that
+        are done and the `state` of the round under way; a true result ends all
+        rounds.
 
     Returns
     -------

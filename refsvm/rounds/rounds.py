@@ -21,6 +21,7 @@ import numpy as np
 from refsvm._checks import whole
 from refsvm.engine.limits import Deadline, Limits, interruptible, unless_interrupted
 from refsvm.engine.pool import worker_count
+from refsvm.engine.progress import Progress
 from refsvm.kernels.precision import SHARE_OF_TOLERANCE
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import DualProblem
@@ -112,7 +113,7 @@ class Rounds(Shown):
         self, problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
         stop: StoppingRule | None = None, engine: str = "auto", shrinking: bool | Shrinking = True,
         cache_mb: float = 200.0, cache_dtype: str = "auto", max_iter: int | None = None,
-        time_limit: float | Deadline | None = None, callback: Callable[[SolverState], object] | None = None,
+        time_limit: float | Deadline | None = None, callback: Callable[[Progress], object] | None = None,
         polish: bool = False, trace: bool | int = False, n_jobs: int | None = None,
     ) -> None:  # fmt: skip
         self._begin(problem, RunOptions(

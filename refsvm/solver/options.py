@@ -10,6 +10,7 @@ import numpy as np
 
 from refsvm._checks import positive_or_inf
 from refsvm.engine.limits import Deadline
+from refsvm.engine.progress import Progress
 from refsvm.selectors.base import WorkingSetSelector
 from refsvm.solver.rules import Rules, chosen_rules
 from refsvm.solver.shrinking import NoShrinking, Restriction, Shrinking
@@ -23,6 +24,8 @@ class RunOptions:
 
     Attributes
     ----------
+    progress : Progress or None
+        That of the call, which its solves keep up to date.
     rules : Rules
         The selector, the step and the stopping rule, those that are not named by default.
 
@@ -52,6 +55,7 @@ class RunOptions:
     trace: bool | int = False
     polish: bool = False
     n_jobs: int | None = None
+    progress: Progress | None = None
     rules: Rules = field(init=False)
 
     def __post_init__(self) -> None:

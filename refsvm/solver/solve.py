@@ -7,6 +7,8 @@ from typing import Any
 
 from refsvm._checks import refuses, shown
 from refsvm.engine.limits import Deadline, unless_interrupted
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress
 from refsvm.problem import DualProblem
 from refsvm.result import Solution
 from refsvm.selectors.base import WorkingSetSelector
@@ -14,7 +16,6 @@ from refsvm.solver.options import RunOptions
 from refsvm.solver.rules import starting_point
 from refsvm.solver.run import Run
 from refsvm.solver.shrinking import Shrinking
-from refsvm.state import SolverState
 from refsvm.steps.base import StepRule
 from refsvm.stopping.base import StoppingRule
 
@@ -37,9 +38,10 @@ def solve(
     cache_dtype: str = "auto",
     max_iter: int | None = None,
     time_limit: float | Deadline | None = None,
-    callback: Callable[[SolverState], object] | None = None,
+    callback: Callable[[Progress], object] | None = None,
     trace: bool | int = False,
     polish: bool = False,
+    progress: bool | str = "auto",
 ) -> Solution:
     """Solve max vᵀα − ½αᵀKα, 1ᵀα = z, L ≤ α ≤ U by sequential minimal optimisation.
 
@@ -86,8 +88,9 @@ def solve(
     time_limit : float, optional
         Limit in seconds, checked between chunks of some ten milliseconds.
     callback : callable, optional
-        Called with the `SolverState` between chunks; a true result stops the
-        solve. With shrinking, a callback changes when the gradient of all
+        Called with a `refsvm.engine.progress.Progress` between chunks, whose
+        ``state`` is the `SolverState`; a true result stops the solve. With
+        shrinking, a callback changes when the gradient of all
         variables is brought up to date, and so the path: same optimum, but not
         the same steps from run to run.
     trace : bool or int
@@ -95,6 +98,9 @@ def solve(
     polish : bool
         Take one exact step on the free variables at the end, if they are few
         (`refsvm.guards.polish`).
+    progress : bool or "auto"
+        A line on stderr that says how far it is. "auto" shows it in a terminal
+        or a notebook, from two seconds on (`refsvm.engine.line`).
 
     Returns
     -------
@@ -119,12 +125,17 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
-    options = RunOptions(
-        selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
-        cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
-        polish=polish,
-    )  # fmt: skip
-    return unless_interrupted("solve", solved(problem, options, start))
+    told = Progress("solve", kept="the last point")
+    with line_of(told, progress) as line:
+        options = RunOptions(
+            selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
+            cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
+            polish=polish, progress=told if line.is_shown else None,
+        )  # fmt: skip
+        solution = solved(problem, options, start)
+        if line.is_shown:
+            told.end(solution.status.value, solution.kkt_gap, solution.iterations)
+    return unless_interrupted("solve", solution)
 
 
 def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solution:

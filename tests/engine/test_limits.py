@@ -114,7 +114,7 @@ def test_a_callback_that_only_watches_is_shown_the_restricted_state():
     state, limits = next(iterate(BOARD)), Limits(5, callback=watcher)
     limits.last_check -= 10.0
     assert not limits.should_return_early(state)
-    assert seen == [state]
+    assert [each.state for each in seen] == [state]
 
 
 # -- callback ----------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def test_a_callback_sees_the_state_and_may_stop(engine, shrinking):
     seen = []
 
     def watch(state):
-        seen.append((type(state), state.iteration, state.gap, state.objective))
+        seen.append((type(state.state), state.iteration, state.gap, state.objective))
         return len(seen) == 3
 
     solution = solve(LONG, callback=watch, engine=engine, shrinking=shrinking)

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, cross_validate, leave_one_out
+from refsvm import RBF, DualProblem, NewtonStep, cross_validate, leave_one_out, solve
 from refsvm.engine import line
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.line import line_of
@@ -39,6 +39,11 @@ class Terminal(io.StringIO):
 
     def isatty(self):
         return True
+
+    def clear(self):
+        """Forget what was written."""
+        self.seek(0)
+        self.truncate()
 
     @property
     def states(self):
@@ -148,7 +153,7 @@ def test_an_error_and_ctrl_c_end_the_line(terminal):
     assert 0 < loo.is_known.sum() < 40
     assert terminal.getvalue().endswith("\r")
     # the place is free again
-    terminal.truncate(0)
+    terminal.clear()
     leave_one_out(X, Y, **OPTIONS, checks=(), callback=slowly)
     assert terminal.states
 
@@ -271,6 +276,84 @@ def test_the_rest_is_estimated_from_what_was_counted():
     progress.tell(60)
     assert progress.seconds_left >= 0.08
     assert f"{in_words(progress.seconds_left)} left" in progress.text()
+
+
+def long_problem():
+    """Return a problem on which SMO takes many steps."""
+    x = np.linspace(0.0, 6.0, 40)[:, None]
+    return DualProblem.classification(x, np.where(np.arange(40) % 3, 1, -1), kernel=RBF(3.0), C=1e4)
+
+
+def test_a_callback_of_a_solve_is_told_of_its_state():
+    seen = []
+
+    def noted(at):
+        assert (at.gap, at.steps) == (at.state.gap, at.state.iteration)
+        assert at.alpha is at.state.alpha  # as before there was this object
+        assert not hasattr(at, "nothing_of_that_name")
+        seen.append(at.steps)
+        return len(seen) == 3
+
+    found = solve(long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", callback=noted)
+    assert (found.status.name, found.iterations) == ("CALLBACK", seen[-1])
+    assert seen == sorted(seen)
+
+
+def test_a_callback_of_folds_is_told_of_them():
+    seen = []
+    cross_validate(
+        long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", folds=4,
+        callback=lambda at: seen.append((at.call, at.done, at.total, at.state.iteration)),
+    )  # fmt: skip
+    assert {call for call, *_ in seen} == {"cross_validate"}
+    assert {total for _, _, total, _ in seen} == {4}
+    counts = [done for _, done, _, _ in seen]
+    assert counts == sorted(counts)
+
+
+def test_an_attribute_that_nothing_has_is_refused():
+    with pytest.raises(AttributeError, match="'Progress' object has no attribute 'alpha'"):
+        Progress("solve").alpha  # noqa: B018
+
+
+# -- solves, fits, searches --------------------------------------------------------------------------------------------
+
+
+@needs_tqdm
+def test_a_line_of_a_solve(terminal):
+    found = solve(long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", progress=True)
+    assert all(state.startswith("solve: ") for state in terminal.states)
+    assert any("Ctrl-C keeps the last point" in state for state in terminal.states)
+    assert (
+        f"{found.status.value} KKT gap {found.kkt_gap:.3g}, {found.iterations:,} steps" in terminal.states[-1]
+    )
+    with pytest.raises(ValueError, match="progress='yes' is unknown"):
+        solve(long_problem(), progress="yes")
+
+
+@needs_tqdm
+@pytest.mark.skipif(find_spec("sklearn") is None, reason="estimators need scikit-learn")
+def test_a_line_of_fits_and_searches(terminal):
+    from refsvm import SVC, SVCCV, SVR
+
+    SVR(C=1e4, gamma=3.0, engine="numpy").fit(X, X[:, 0])
+    assert {state.partition(":")[0] for state in terminal.states} <= {"SVR"}
+    terminal.clear()
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    SVC(engine="numpy", verbose=1).fit(X, labels)
+    assert terminal.states[-1].startswith("SVC: The stopping rule is satisfied. 3 of 3 pairs of classes")
+    terminal.clear()
+    model = SVCCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=3, engine="numpy", verbose=1).fit(X, Y)
+    assert {state.partition(":")[0] for state in terminal.states} == {
+        "SVCCV"
+    }  # that of the best machine included
+    best = ", ".join(f"{name}={value:.4g}" for name, value in model.best_params_.items())
+    assert "12 of 12 fits" in terminal.states[-1]
+    assert f"best {model.best_score_:.4g} at {best}" in terminal.states[-1]
+    terminal.clear()
+    SVCCV(Cs=[1.0], gammas=[0.1], cv=3, engine="numpy", verbose=0).fit(X, Y)
+    SVC(engine="numpy", verbose=0).fit(X, Y)
+    assert terminal.getvalue() == ""
 
 
 # -- in a terminal and in a notebook -----------------------------------------------------------------------------------

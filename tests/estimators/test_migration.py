@@ -31,7 +31,6 @@ from refsvm import (
     Status,
 )
 from refsvm.estimators.plain import from_plain, to_plain
-from refsvm.estimators.progress import Progress
 
 from ..several_classes import examples
 
@@ -118,23 +117,6 @@ def test_a_kernel_that_asks_for_all_examples_at_once():
 # -- progress --------------------------------------------------------------------------------------------------------
 
 
-class State:
-    gap, iteration, alpha = 0.25, 1234, np.zeros(5000)
-
-
-def test_progress_is_a_line_at_most_every_half_second(capsys, monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr("refsvm.estimators.progress.time.perf_counter", lambda: now[0])
-    progress = Progress("SVC")
-    for step in range(25):
-        now[0] = 100.0 + 0.1 * step
-        assert progress(State()) is False
-    lines = capsys.readouterr().err.splitlines()
-    assert lines == [
-        f"SVC: KKT gap 0.25, 1,234 steps on 5,000 variables, {s:.1f} s" for s in (0.5, 1.0, 1.5, 2.0)
-    ]
-
-
 @pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM], ids=lambda cls: cls.__name__)
 def test_verbose_ends_with_one_line_and_changes_nothing(make, capsys):
     X, y = examples(3)
@@ -152,7 +134,7 @@ def test_verbose_ends_with_one_line_and_changes_nothing(make, capsys):
 
 @pytest.mark.slow
 def test_progress_does_not_change_a_long_solve(monkeypatch):
-    monkeypatch.setattr("refsvm.estimators.progress.INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.engine.line.Sentences.seconds", 0.0)
     X = np.random.default_rng(0).uniform(0, 6, size=(800, 2))
     y = np.floor(X).sum(axis=1) % 2
     models = [SVC(C=100.0, gamma=1.0, verbose=verbose).fit(X, y) for verbose in (0, 1)]
