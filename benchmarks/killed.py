@@ -29,6 +29,7 @@ from refsvm import (
     SecondOrder,
 )
 from refsvm.datasets import load, make_banana
+from refsvm.engine.progress import Progress
 from refsvm.experiment import Experiment, Problem, Solve
 
 SELECTORS = {"MVP": MostViolatingPair(), "second order": SecondOrder(), "HMG": HybridMaximumGain()}
@@ -85,8 +86,8 @@ def on_two_workers(store: Path, orders: int) -> Experiment:
         workers = set(client.run(os.getpid).values())
         victims = sorted(workers)[:1]
 
-        def kill(done: int, total: int) -> None:
-            if 4 * done >= total and victims:
+        def kill(at: Progress) -> None:
+            if 4 * at.done >= (at.total or 0) and victims:
                 os.kill(victims.pop(), signal.SIGKILL)
 
         carried_out = runs.run(n_jobs=-1, callback=kill)
@@ -109,7 +110,7 @@ def main() -> int:
     )
     chosen = parser.parse_args()
     if chosen.begin:
-        experiment(chosen.begin, chosen.orders).run(callback=lambda *counts: print(*counts, flush=True))
+        experiment(chosen.begin, chosen.orders).run(callback=lambda at: print(at.done, at.total, flush=True))
         return 0
     with tempfile.TemporaryDirectory() as folder:
         undisturbed = experiment(Path(folder, "undisturbed.sqlite"), chosen.orders)

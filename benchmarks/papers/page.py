@@ -12,6 +12,7 @@ from pathlib import Path
 from headlines import with_headlines
 from measured_by import cells, line, line_of, sections
 
+from refsvm.engine.progress import Progress
 from refsvm.experiment import Comparison, Experiment, Grid
 from refsvm.experiment.grid import p_value, ratio_of
 
@@ -89,14 +90,13 @@ def joined(grids: Sequence[Grid]) -> Grid:
 def carried_out(title: str, experiment: Experiment, jobs: int | None) -> Experiment:
     """Carry out what is missing of an experiment, with a line of progress on stderr."""
 
-    def tell(done: int, total: int) -> None:
-        if done < total and not sys.stderr.isatty():
-            return
-        print(
-            f"\r{title}: {done}/{total} runs", end="\n" if done == total else "", file=sys.stderr, flush=True
-        )
+    def tell(at: Progress) -> None:
+        is_last = at.done == at.total
+        if is_last or sys.stderr.isatty():
+            end = "\n" if is_last else ""
+            print(f"\r{title}: {at.done}/{at.total} runs", end=end, file=sys.stderr, flush=True)
 
-    NEW["runs"] += experiment.run(n_jobs=jobs, callback=tell)
+    NEW["runs"] += experiment.run(n_jobs=jobs, callback=tell, progress=False)
     return experiment
 
 

@@ -55,7 +55,7 @@ experiment = Experiment(strategies, problems, store, permutations=10)
 # A finished run is in the store at once. Here a callback ends the experiment after fifty runs; Ctrl-C or a kill would
 # leave as many. Called again, it carries out what is missing, in this process or in another one.
 
-experiment.run(callback=lambda done, total: done == 50)
+experiment.run(callback=lambda at: at.done == 50)
 print(len(experiment.records()), "of 240 runs are kept")
 
 began = time.perf_counter()

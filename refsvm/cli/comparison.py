@@ -225,7 +225,7 @@ def compare_in_orders(
         kept = Path(folder, "runs.sqlite") if store is None else store
         experiment = Experiment(list(chosen.values()), problems, kept, repeats)
         try:
-            experiment.run(callback=progress)
+            experiment.run(callback=lambda at: progress(at.done, at.total or 0))
         except KeyboardInterrupt:
             outcome.interrupted = True
         _summarise(experiment, chosen, outcome)

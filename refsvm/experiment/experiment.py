@@ -20,7 +20,9 @@ import refsvm
 from refsvm import Status
 from refsvm._checks import shown, whole
 from refsvm.engine.limits import Interrupted, interruptible
+from refsvm.engine.line import line_of
 from refsvm.engine.pool import by_joblib, in_turn, resubmitted, worker_count
+from refsvm.engine.progress import Progress, of_progress
 from refsvm.engine.unsolved import UnsolvedWarning, convergence_warning, warn
 from refsvm.experiment.comparison import (
     REFUSED,
@@ -143,7 +145,10 @@ class Experiment(Shown):
 
     # -- carry out -------------------------------------------------------------------------------------------------
 
-    def run(self, n_jobs: int | None = None, callback: Callable[[int, int], object] | None = None) -> int:
+    def run(
+        self, n_jobs: int | None = None, callback: Callable[[Progress], object] | None = None,
+        progress: bool | str = "auto",
+    ) -> int:  # fmt: skip
         """Carry out the runs that are missing.
 
         Parameters
@@ -152,7 +157,11 @@ class Experiment(Shown):
             Processes, by joblib; −1 for one on each core. None: one after the other in this process. Runs under way
             when a worker crashes are begun anew; each run that was returned is in the store.
         callback : callable, optional
-            Called with the number of finished runs and of all runs, at first and after each run; a true result ends it.
+            Called with a `refsvm.engine.progress.Progress`, whose ``done`` and ``total`` are the numbers of finished
+            runs and of all runs, at first and after each run; a true result ends it.
+        progress : bool or "auto"
+            A line on stderr that says how far it is. "auto" shows it in a terminal or a notebook, from two seconds on
+            (`refsvm.engine.line`).
 
         Returns
         -------
@@ -186,8 +195,9 @@ class Experiment(Shown):
         in_this_process = n_jobs in (None, 1)
         if not in_this_process and find_spec("joblib") is None:
             raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or leave n_jobs out.")
-        if callback is not None and not callable(callback):
-            raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
+        callback = None if callback is None else of_progress(callback)
+        told = Progress("Experiment.run", "runs", "these")
+        line = line_of(told, progress)
         store = RunStore(Path(self.store))
         store.prepare()
         store.warn_of_old_runs()
@@ -195,7 +205,10 @@ class Experiment(Shown):
         finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
-        if callback is not None and callback(done, total):
+        told.begin("", total=total)
+        told.tell(done)
+        told.begin("")  # the time that is left is that of runs to come
+        if callback is not None and callback(told):
             return new
 
         # One handler for all runs: a press between two of them, or just as one converges, is not lost. Processes of
@@ -211,6 +224,7 @@ class Experiment(Shown):
 
         ended = list[dict[str, Any]]()
         with (
+            line,
             store.kept_open(),
             interruptible() if in_this_process else nullcontext(interruptible()) as interrupt,
         ):
@@ -226,7 +240,8 @@ class Experiment(Shown):
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
                 # after the run is stored: a callback that ends the experiment loses nothing
-                if callback is not None and callback(done, total):
+                told.tell(done)
+                if callback is not None and callback(told):
                     break
                 if interrupt.pressed:
                     raise Interrupted(f"The experiment was interrupted after {done} of {total} runs.", self)

@@ -356,6 +356,20 @@ def test_a_line_of_fits_and_searches(terminal):
     assert terminal.getvalue() == ""
 
 
+@needs_tqdm
+@pytest.mark.skipif(find_spec("sqlite3") is None, reason="a store is a file of SQLite")
+def test_a_line_of_an_experiment(terminal, tmp_path):
+    from refsvm.experiment import Experiment, Problem, Solve
+
+    problem = Problem("noise", lambda: SimpleNamespace(X=X, y=Y), RBF(0.5), C=1.0)
+    experiment = Experiment([Solve("default", engine="numpy")], [problem], tmp_path / "runs", 3)
+    counts = []
+    experiment.run(callback=lambda at: slowly(at) or counts.append((at.call, at.done, at.total)))
+    assert counts == [("Experiment.run", done, 3) for done in range(4)]
+    assert {state.partition(":")[0] for state in terminal.states} == {"Experiment.run"}
+    assert "of 3 runs" in terminal.states[-1]
+
+
 # -- in a terminal and in a notebook -----------------------------------------------------------------------------------
 
 LONG = """

@@ -68,14 +68,14 @@ def test_progress_counts_what_was_there_before(store):
     experiment = echoes(store, permutations=1)
     experiment.run()
     counts = []
-    replace(experiment, permutations=2).run(callback=lambda done, total: counts.append((done, total)))
+    replace(experiment, permutations=2).run(callback=lambda at: counts.append((at.done, at.total)))
     assert counts == [(4, 8), (5, 8), (6, 8), (7, 8), (8, 8)]
 
 
 def test_the_callback_can_end_it(store):
     experiment = echoes(store, permutations=3)
-    assert experiment.run(callback=lambda done, total: done == 5) == 5
-    assert experiment.run(callback=lambda done, total: True) == 0
+    assert experiment.run(callback=lambda at: at.done == 5) == 5
+    assert experiment.run(callback=lambda at: True) == 0
     assert experiment.run() == 7
     with pytest.raises(ValueError, match="callback=3 cannot be called"):
         experiment.run(callback=3)
@@ -213,8 +213,8 @@ def test_ctrl_c_ends_the_experiment_and_keeps_what_is_finished(store, monkeypatc
 
 @pytest.mark.parametrize("finished", [3, 8])
 def test_a_press_between_two_runs_or_after_the_last_is_not_lost(store, finished):
-    def press(done, total):
-        if done == finished:
+    def press(at):
+        if at.done == finished:
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):

@@ -194,7 +194,7 @@ def test_examples_that_change_between_two_runs_are_refused(tmp_path):
         Problem(name, lambda: data, kernel=RBF(gamma)) for name, gamma in (("one", 0.5), ("other", 1.0))
     ]
     experiment = Experiment([Solve("smo", engine="numpy")], problems, tmp_path / "runs.sqlite")
-    experiment.run(callback=lambda done, total: done == 1)
+    experiment.run(callback=lambda at: at.done == 1)
     data.X[0] += 1.0
     with pytest.raises(
         ValueError, match="'other' loads other examples than when this experiment was first asked"
@@ -207,6 +207,6 @@ def test_problems_with_the_same_values_share_their_runs_and_all_are_counted(tmp_
     data, counts = make_banana(20, rng=0), []
     problems = [Problem(name, lambda: data, kernel=RBF(0.5)) for name in ("one", "other")]
     experiment = Experiment([Solve("smo", engine="numpy")], problems, tmp_path / "runs.sqlite")
-    assert experiment.run(callback=lambda *count: counts.append(count)) == 1
+    assert experiment.run(callback=lambda at: counts.append((at.done, at.total))) == 1
     assert counts == [(0, 2), (2, 2)]
     assert [record["problem"] for record in experiment.records()] == ["one", "other"]

@@ -201,7 +201,7 @@ def test_the_crash_of_a_worker_loses_its_runs_under_way_and_nothing_else(store, 
     (tmp_path / "marks").mkdir()
     experiment, finished = crashing(store, tmp_path / "marks"), []
 
-    def watched(done, total):
+    def watched(at):
         finished.append({record["first"] for record in experiment.records()})
 
     assert experiment.run(n_jobs=2, callback=watched) == 6

@@ -27,4 +27,4 @@ def two_hundred(store: Any) -> Experiment:
 
 
 if __name__ == "__main__":
-    two_hundred(sys.argv[1]).run(callback=lambda *count: print(*count, flush=True))
+    two_hundred(sys.argv[1]).run(callback=lambda at: print(at.done, at.total, flush=True))
