@@ -130,7 +130,8 @@ class Progress:
     def text(self) -> str:
         """Return the sentence that the line shows."""
         known = [self.under_way] if self.under_way else []
-        if self.total is not None and (self.done or not self.under_way):
+        is_all = bool(self.outcome) and self.done == self.total
+        if self.total is not None and not is_all and (self.done or not self.under_way):
             known.append(f"{self.done:,} of {self.total:,} {self.unit}")
         if self.wrong is not None:
             known.append(f"{self.wrong:,} wrong")

@@ -235,8 +235,8 @@ def solve_pairs(
         own = replace(options, max_iter=1, shrinking=False) if pressed else options
         solution = solved(pair.problem, own, start)
         engines.add(solution.engine)
-        if options.progress is not None:
-            options.progress.tell(options.progress.done + 1)
+        if options.told is not None:
+            options.told.tell(options.told.done + 1)
         cut = pressed and solution.status is not Status.CONVERGED
         return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
 

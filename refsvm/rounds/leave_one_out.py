@@ -145,7 +145,7 @@ def leave_one_out(
     time_limit : float, optional
         Seconds for everything.
     callback : callable, optional
-        Called with a `refsvm.engine.progress.Progress` from time to time, whose
+        Called from time to time with a `refsvm.engine.progress.Progress`: its
         ``done`` and ``total`` are the number of examples decided and n; a true
         result ends the call. Of k > 2 classes both numbers count an example
         for each of its k − 1 pairs.

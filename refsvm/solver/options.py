@@ -24,7 +24,7 @@ class RunOptions:
 
     Attributes
     ----------
-    progress : Progress or None
+    told : Progress or None
         That of the call, which its solves keep up to date.
     rules : Rules
         The selector, the step and the stopping rule, those that are not named by default.
@@ -55,7 +55,7 @@ class RunOptions:
     trace: bool | int = False
     polish: bool = False
     n_jobs: int | None = None
-    progress: Progress | None = None
+    told: Progress | None = None
     rules: Rules = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,5 +69,5 @@ class RunOptions:
         )  # fmt: skip
 
 
-OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init)
+OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init and each.name != "told")
 """Names of the options."""

@@ -77,8 +77,8 @@ class Run:
     ) -> None:  # fmt: skip
         # before anything else: its clock is that of the first solve
         self.limits = limits or Limits(problem.n, options.max_iter, options.time_limit, options.callback)
-        if limits is None and options.progress is not None:
-            self.limits.progress = options.progress
+        if limits is None and options.told is not None:
+            self.limits.progress = options.told
         budget, dtype, self.shrinking = options.cache_mb, options.cache_dtype, options.shrinking
         self.rows = rows or row_store(problem, options.rules, budget, dtype, self.shrinking)
         self.backend = chosen_backend(options.engine)

@@ -130,7 +130,7 @@ def solve(
         options = RunOptions(
             selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
             cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
-            polish=polish, progress=told if line.is_shown else None,
+            polish=polish, told=told if line.is_shown else None,
         )  # fmt: skip
         solution = solved(problem, options, start)
         if line.is_shown:

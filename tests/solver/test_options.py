@@ -15,14 +15,16 @@ X, Y = np.arange(6.0)[:, None], np.array([-1, 1] * 3)
 
 
 @pytest.mark.parametrize(
-    ("public", "own"), [(solve, {"problem", "start"}), (Rounds, {"problem"})], ids=["solve", "Rounds"]
+    ("public", "own"),
+    [(solve, {"problem", "start", "progress"}), (Rounds, {"problem"})],
+    ids=["solve", "Rounds"],
 )
 def test_public_functions_have_these_options_with_these_defaults(public, own):
     asked = {
         name: each.default for name, each in inspect.signature(public).parameters.items() if name not in own
     }
     assert asked == {name: DEFAULTS[name] for name in asked}
-    assert DEFAULTS.keys() - asked.keys() <= {"n_jobs"}
+    assert DEFAULTS.keys() - asked.keys() <= {"n_jobs", "told"}
 
 
 def test_another_copy_keeps_the_instant_and_the_shrinking():
