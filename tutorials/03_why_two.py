@@ -111,8 +111,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
     print(f"{name:8s} G = {G.round(3)}, most violating pair ({i}, {j}), ψ = {psi:.4f}")
 
 # %%
-# Here are more examples. The bars of the last picture show :math:`G_i-b`, twice: for the variables that may rise and
-# for those that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`: the step gains if the bar of
+# Here are more examples. The bars of the third picture show :math:`G_i-b`, twice: for the variables that may rise
+# and for those that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`: the step gains if the bar of
 # :math:`i` among the first ends above that of :math:`j` among the others.
 #
 # .. stepper::

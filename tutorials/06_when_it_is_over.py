@@ -237,7 +237,7 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 #
 # 1. ★ Show that each condition is broken by at most :math:`\psi/2` with the middle :math:`b`.
 # 2. ★★ Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty
-#    examples of each class.
+#    examples of each class, as :doc:`the stepper </stepper>` has them.
 # 3. ★ Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from those
 #    at :math:`10^{-6}`?
 # 4. ★★ At the optimum, why is the middle of the overlap a best :math:`b`?

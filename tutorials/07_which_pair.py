@@ -202,7 +202,7 @@ print(
 # .. stepper::
 #    :selector: second-order
 #
-# Two of them next to each other, or one that you wrote, can be :doc:`stepped through in a notebook
+# "Second run" sets one beside another, on the same problem. One that you wrote can be :doc:`stepped through in a notebook
 # </gallery/examples/06_step_through_your_own_rule>`.
 #
 # Steps and rows

@@ -151,8 +151,8 @@ plt.show()
 # .. shipped:: solver/active_sets.py
 #    :object: distance_to_violation active_set
 #
-# In a stepper this is seen in the last picture: a variable that may only rise is out while its bar hangs below those of
-# all that may fall. With a small :math:`C` most are out soon.
+# In a stepper this is seen in the third picture: a variable that may only rise is out while its bar hangs below those
+# of all that may fall. With a small :math:`C` most are out soon.
 #
 # .. stepper::
 #    :selector: second-order

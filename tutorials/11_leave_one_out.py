@@ -185,6 +185,13 @@ for reason, count in loo.counts.items():
 # The picture at the head of the chapter shows, for the banana, by what each example was decided. Far from the boundary
 # examples have no weight. Those beyond it are wrong anyway. Between are those whose rounds have to be trained.
 #
+# Leave them out one after another: set "a tap" to "leaves it out", and tap an example. The line under the buttons says
+# which proof decides it, with its numbers, or how long its round is; the dotted boundary is the one without it.
+#
+# .. stepper::
+#    :selector: second-order
+#    :C: 2
+#
 # Where a round begins
 # --------------------
 #

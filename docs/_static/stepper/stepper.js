@@ -50,7 +50,7 @@ else picture.each("stepper", (root) => {
     <label>j <input type="number" data-own="j" min="0"></label>
     <button type="button" data-do="swap">Swap</button></span>
     <label>step <select data-set="step">${options(rules, data.step)}</select></label>
-    ${logarithmic("C", "C", -1, 4)}${logarithmic("gamma", "γ", -2, 1.5)}
+    ${logarithmic("C", "C", -2, 4)}${logarithmic("gamma", "γ", -2, 1.5)}
     <label><input type="checkbox" data-set="warm" checked> go on from α</label>
     <label>second run <select data-set="against">${options([["", "none"], ...selectors], "")}</select></label>
     <label>its step <select data-set="against-step">${options(rules, "newton")}</select></label>
