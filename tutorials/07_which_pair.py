@@ -202,8 +202,8 @@ print(
 # .. stepper::
 #    :selector: second-order
 #
-# "Second run" sets one beside another, on the same problem. One that you wrote can be :doc:`stepped through in a notebook
-# </gallery/examples/06_step_through_your_own_rule>`.
+# "Second run" sets one beside another, on the same problem. One that you wrote can be :doc:`stepped through in a
+# notebook </gallery/examples/06_step_through_your_own_rule>`.
 #
 # Steps and rows
 # --------------

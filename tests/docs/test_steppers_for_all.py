@@ -78,6 +78,22 @@ found.bars = bars.map((each) => [each.classList[0], Number(each.getAttribute("x"
 return found;
 """
 
+BUSY = """
+for (const each of document.querySelectorAll("details")) each.open = true;
+const busy = document.querySelector(".stepper"), choose = (name, value) => {
+  const select = busy.querySelector(`[data-set=${name}]`);
+  select.value = value;
+  select.dispatchEvent(new Event("change"));
+};
+const strike = (key) => busy.querySelector("[data-panel=points]").dispatchEvent(new KeyboardEvent("keydown", { key }));
+choose("against", "second-order");
+busy.querySelector("[data-do=end]").click();
+choose("tap", "out");
+strike("n");
+strike("Enter");
+"""
+"""A second run to the end, and an example that is left out."""
+
 SEARCH = """
 const found = await axe.run(document, { resultTypes: ["violations"], preload: false });
 return found.violations.map(({ id, impact, nodes }) => [id, impact, nodes.map((each) => each.html.slice(0, 120))]);
@@ -92,11 +108,11 @@ def both(page):
 
 
 def test_a_picture_and_the_buttons_fit_a_phone(page, tmp_path):
-    for each in browse(page, tmp_path, both(page), LOOK, size=(500, 844), width="390px"):
+    for each in browse(page, tmp_path, both(page), BUSY + LOOK, size=(500, 844), width="390px"):
         assert each["stops"] <= 30
         assert all(each["names"]), "; ".join(each["names"])
         assert each["least"] >= 44.0
-        assert each["screen"] <= 640.0
+        assert each["screen"] <= 700.0  # with five lines of words on an example that is left out
         assert each["wide"] <= 0
 
 
@@ -137,6 +153,13 @@ def test_no_class_is_told_by_colour_alone(page, tmp_path):
 def test_no_serious_barrier_is_found(page, tmp_path, theme, width):
     size = (500, 844) if width == "390px" else (1280, 900)
     found = browse(
-        page, tmp_path, both(page), SEARCH, size=size, width=width, theme=theme, scripts=[AXE.resolve()]
+        page,
+        tmp_path,
+        both(page),
+        BUSY + SEARCH,
+        size=size,
+        width=width,
+        theme=theme,
+        scripts=[AXE.resolve()],
     )
     assert [each for each in found if each[1] in ("serious", "critical")] == []

@@ -17,7 +17,7 @@ else picture.each("stepper", (root) => {
     ["gradient", "G on either side of b"],
     ["closing", "f and F, and the gap"],
     ["rivals", "Two pairs, two parabolas"],
-    ["second", "The same examples by the second rules"],
+    ["second", "By the second rules"],
   ]);
   const { tol } = data;
   const MOST = 20000, LONG = 5000, MANY = 100; // steps kept for going back, or looked ahead; examples
@@ -42,7 +42,7 @@ else picture.each("stepper", (root) => {
   const rules = [["newton", "Newton"], ["overrelaxed", "over-relaxed"], ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]];
   const logarithmic = (name, text, least, most) => `<label>${text} = <output data-of="${name}"></output>
     <input type="range" aria-label="${text}" data-set="${name}" min="${least}" max="${most}" step="0.05"></label>`;
-  root.querySelector(".stepper-said").insertAdjacentHTML("afterend", `<table class="stepper-table" hidden></table>`);
+  panel("second").closest("figure").insertAdjacentHTML("beforeend", `<table class="stepper-table"></table>`);
   controls.innerHTML = `<details${matchMedia("(width < 60rem)").matches ? "" : " open"}><summary>Examples, rules and C</summary><div>
     <label>examples <select data-set="examples"><option value="given">${data.data}</option><option value="theorem-7">Theorem 7</option></select></label>
     <label>pair <select data-set="selector">${options([...selectors, ["own", "your own"]], data.selector)}</select></label>
@@ -393,15 +393,16 @@ else picture.each("stepper", (root) => {
     draw("closing", ...panels.closing(states.map((each, k) => [k, each.objective, each.primal, each.gap]), tol, others));
     panel("second").closest("figure").hidden = !second;
     if (second) drawSecond();
-    table();
     draw("rivals", ...panels.rivals(now, smo.rivals(problem, s), guess));
   }
 
+  // The second run, and both in numbers.
   function drawSecond() {
     const s = lastOfSecond(), { lower, upper } = problem, b = smo.intercept(s);
     const plain = { alpha: s.alpha, G: s.G, b, gap: s.gap, y, lower, upper, tol, next: second.next };
     const named = second.next && !guess ? [[second.next.i, "i"], [second.next.j, "j"]] : [];
     draw("second", ...panels.points(plain, plane, plane.columns ? plane.lines(s.alpha, b) : "", named));
+    table();
   }
 
   // Kernel rows of a run: those of the α that it began at, and of its pairs.
@@ -411,14 +412,11 @@ else picture.each("stepper", (root) => {
     return found.size;
   }
 
-  // Both runs in numbers.
   function table() {
-    const place = root.querySelector(".stepper-table"), name = (select) => select.selectedOptions[0].textContent;
-    place.hidden = !second;
-    if (!second) return;
+    const name = (select) => select.selectedOptions[0].textContent;
     const line = (pair, step, list) => `<tr><th scope="row">${name(pair)}, ${name(step)}</th>${[list.length - 1, rows(list),
-      show(list[list.length - 1].gap), show(list[list.length - 1].objective, 6)].map((each) => `<td>${each}</td>`).join("")}</tr>`;
-    place.innerHTML = `<thead><tr><th scope="col">pair and step</th>${["steps", "rows", "ψ", "f"].map((each) => `<th scope="col">${each}</th>`).join("")}</tr></thead>
+      show(list[list.length - 1].gap)].map((each) => `<td>${each}</td>`).join("")}</tr>`;
+    root.querySelector(".stepper-table").innerHTML = `<thead><tr><th scope="col">pair and step</th>${["steps", "rows", "ψ"].map((each) => `<th scope="col">${each}</th>`).join("")}</tr></thead>
       <tbody>${line(selector, rule, states)}${line(against, againstRule, second.states)}</tbody>`;
   }
 
