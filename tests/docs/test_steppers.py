@@ -92,6 +92,13 @@ console.log(JSON.stringify(problems.map(({ K, y, C, other }) => {
     steps: ended.iteration, then: Array.from(ended.alpha) };
 })));
 """
+REPAIRED = """
+const rounds = require(process.argv[1] + "/rounds.js"), given = JSON.parse(require("fs").readFileSync(0));
+console.log(JSON.stringify(given.map(({ y, C, point }) => {
+  const p = smo.problem(y.map(() => []), y, C);
+  return [rounds.pairwise(point), Array.from(rounds.feasible(p, Float64Array.from(point)))];
+})));
+"""
 FOLLOW = """
 const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(require("fs").readFileSync(0));
 const corners = path.unpack(data), at = data.wanted.map((C) => path.at(data, corners, C));
@@ -446,6 +453,20 @@ def test_seeds_checks_and_rounds_are_those_of_the_package(page, n):
             assert np.sign(left["value"]) == left["sign"]
             names.append(left["by"])
     assert set(names) == {*SHIPPED, "round"} - ({"ball"} if n < 20 else set())
+
+
+@needs_node
+def test_sums_and_feasible_points_are_those_of_the_package():
+    """Points outside the box, of which the missing sum is shared; sums of eight parts, and of halves above 128."""
+    rng, given = np.random.default_rng(0), []
+    for n in (2, 7, 8, 20, 40, 41, 127, 130, 300):
+        y, C = np.where(rng.permutation(n) < (n + 1) // 2, 1.0, -1.0), 10.0 ** rng.uniform(-1, 1)
+        inside = rng.uniform(size=n) * C * y
+        given += [(y, C, point) for point in (3.0 * C * rng.normal(size=n), inside, np.round(inside / C) * C)]
+    shipped = [{"y": y.tolist(), "C": C, "point": point.tolist()} for y, C, point in given]
+    for (y, C, point), (total, found) in zip(given, node(REPAIRED, shipped), strict=True):
+        assert total == point.sum()
+        assert found == DualProblem.classification(gram=np.eye(len(y)), y=y, C=C).feasible(point).tolist()
 
 
 class Later(MostViolatingPair):
