@@ -20,6 +20,7 @@ from refsvm._checks import (
     not_negative,
     penalties,
     refuse_missing,
+    refuse_missing_labels,
     refuse_targets,
     share,
     signs,
@@ -330,8 +331,9 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
+    refuse_missing_labels(labels)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains NaN or infinity; drop those examples first.")
+        raise ValueError("y contains infinity; drop those examples first.")
     refuse_targets(labels)
     classes, codes = classes_of(labels)
     if len(classes) < 2:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from refsvm import RBF, cross_validate, leave_one_out
+from refsvm import RBF, DualProblem, cross_validate, leave_one_out
 from refsvm.datasets import binary_labels
 
 pytest.importorskip("sklearn")
@@ -46,6 +46,14 @@ def test_what_pandas_makes_of_null_is_no_label(caller, name):
 def test_missing_labels_of_other_forms(caller, form):
     with pytest.raises(ValueError, match=r"y\[3\] is .*, a missing value"):
         CALLERS[caller](form(with_missing(None)))
+
+
+@pytest.mark.parametrize("caller", [*sorted(CALLERS.keys() - {"binary_labels"}), "problem"])
+def test_nan_among_numbers_has_its_place(caller):
+    y = np.where(X[:, 0] > 0, 1.0, -1.0)
+    y[3] = np.nan
+    with pytest.raises(ValueError, match=r"y\[3\] is nan, a missing value"):
+        CALLERS.get(caller, lambda y: DualProblem.classification(X, y))(y)
 
 
 @pytest.mark.parametrize("caller", CALLERS)

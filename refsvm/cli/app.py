@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import refsvm
+from refsvm._checks import hint
 from refsvm.cli.compare import compare
 from refsvm.cli.cv import cv
 from refsvm.cli.datasets import datasets
@@ -46,9 +47,24 @@ def start(
 
 
 @app.command("help")
-def show_help(ctx: typer.Context) -> None:
-    """Print this text."""
-    typer.echo(ctx.find_root().get_help())
+def show_help(
+    ctx: typer.Context,
+    command: Annotated[
+        str | None, typer.Argument(metavar="[COMMAND]", show_default=False, help="One of the commands.")
+    ] = None,
+) -> None:
+    """Print this text, or that of a command."""
+    root = ctx.find_root()
+    if command is None:
+        typer.echo(root.get_help())
+        return
+    commands: dict[str, Any] = getattr(root.command, "commands")  # noqa: B009 (of a group, which it is)
+    if command not in commands:
+        raise ValueError(
+            f"command={command!r} is unknown; {hint(command, commands, 'refsvm help names all.')}"
+        )
+    with commands[command].make_context(command, [], parent=root, resilient_parsing=True) as inner:
+        typer.echo(inner.get_help())
 
 
 for command in (compare, fit, predict, cv, tune, loo, path, datasets, warm_up):  # the order of --help

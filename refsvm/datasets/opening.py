@@ -147,9 +147,13 @@ def _not_found(text: str, directory: Path | None) -> str:
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
         near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
         return f"source={text!r} is not a file; {near}"
-    known = names() + ([] if directory is None else sorted(path.stem for path in directory.glob("*.npz")))
+    known = [*names(), *GENERATED] + (
+        [] if directory is None else sorted(path.stem for path in directory.glob("*.npz"))
+    )
     where, inside = f"set {_ENVIRONMENT} to your data directory", ""
     if directory is not None:
         where, inside = f"put {text}.npz in {directory}", f" nor an archive in {directory}"
-    near = hint(Path(text).stem, known, f"give a path, {where}, or take one of {', '.join(names())}.")
+    near = hint(
+        Path(text).stem, known, f"give a path, {where}, or take one of {', '.join([*names(), *GENERATED])}."
+    )
     return f"source={text!r} is neither a bundled set nor a file{inside}; {near}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
@@ -170,6 +171,12 @@ class Call(Strategy):
 
         Otherwise the first runs of a process would be those of the readable loop, and their seconds not comparable.
         """
+        # the run that follows gives the same warnings of a rule, and of the problem that is asked for
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._warm_up()
+
+    def _warm_up(self) -> None:
         if self.arguments()["engine"] == "auto" and numba_compiles():
             compiled: dict[str, Any] = {"engine": "numba"}
             with suppress(ValueError):  # a rule without a twin is run by the readable loop

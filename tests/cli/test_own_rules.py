@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 from .commands import json_of, refused, run, works
@@ -75,3 +77,25 @@ def test_other_names_are_of_tables_alone(mine):
     assert "no engine of yours can be given; choose from" in refused(
         "loo", "heart", "--engine", f"{mine}:Mine"
     )
+
+
+STUCK = """
+from dataclasses import dataclass
+
+from refsvm import WorkingSetSelector
+
+
+@dataclass(frozen=True)
+class Stuck(WorkingSetSelector):
+    def select(self, state):
+        return 0, 1
+"""
+
+
+def test_a_warning_is_given_once_and_not_of_the_points_that_warm_up(write):
+    chosen = ["--engines", "numpy", "--steps", "newton", "--selectors", f"{write('stuck.py', STUCK)}:Stuck"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        said = run("compare", "heart", *chosen).stderr
+    assert said.count("The selector returned (0, 1), which cannot move") == 1
+    assert "on 270 variables" in said

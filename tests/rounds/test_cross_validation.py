@@ -357,7 +357,7 @@ class StandIn:
         ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
         ({"y": np.ones(200)}, "y holds a single class"),
         ({"y": np.ones(3)}, r"y has shape \(3,\); expected 200 labels"),
-        ({"y": np.full(200, np.nan)}, "y contains NaN"),
+        ({"y": np.full(200, np.nan)}, r"y\[0\] is nan, a missing value"),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(change, words):
