@@ -378,7 +378,8 @@ def signs(y: Any, n: int) -> np.ndarray:
 
 def _refuse_signs(y: np.ndarray) -> None:
     """Raise unless the labels are −1 and +1, both of them."""
-    refuse_missing_labels(y)
+    if y.dtype.kind == "f":
+        refuse_missing_labels(y)
     refuse_targets(y)
     distinct = _distinct(y)
     if len(distinct) == 1:
