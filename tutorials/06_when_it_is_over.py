@@ -171,7 +171,7 @@ axes.plot(offsets, end.alpha @ (stiff.v - end.gradient) / 2 + 0.01 * losses, col
 axes.axvspan(low, high, color="0.92", lw=0, label="every $b$ here is valid")
 axes.axvline(end.intercept, color=INK, lw=1, label="$b$ of the package")
 axes.set(xlabel="$b$", ylabel="$F$")
-axes.legend(frameon=False, loc="upper center")
+figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 count = ((stiff.lower < end.alpha) & (end.alpha < stiff.upper)).sum()
 print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the package takes {end.intercept:.3f}")

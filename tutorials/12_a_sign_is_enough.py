@@ -10,8 +10,9 @@ the package's own.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Three curves over the steps of one round: the primal objective falls from above, the bound H and the dual
-#     objective rise from below. A vertical line marks where the sign is certain, long before the last step.
+# alt: Three curves over the steps of one round, near the optimum. The primal objective falls from above in jumps, to
+#     the dual objective, which rises from below. The bound H ends above both: a vertical line marks where the primal
+#     objective first falls below it, long before the last step.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -32,6 +33,9 @@ straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
 full = solve(straight)
 chosen = int(np.argmax((np.abs(full.alpha) > 0.1) & (heart.y * full.decision_values > 0.5)))
 display = LOOGapDisplay.from_problem(straight, chosen)
+last = display.dual[-1]
+window = last + np.array([-3.0, 8.0]) * (display.bound[-1] - last)  # H ends above the optimum
+display.ax_.set(ylim=window, xlim=(np.flatnonzero(display.bound > window[0])[0] - 50, len(display.dual) + 50))
 plt.show()
 decided, whole = display.decided_after, len(display.primal)
 print(
@@ -62,7 +66,8 @@ print(
 #
 # :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
 # :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is long before the end, as in the picture at
-# the head of the chapter: the primal objective falls, the bound rises, and training may end where they meet.
+# the head of the chapter: the primal objective falls, the bound rises above the optimum, and training may end where
+# they cross.
 #
 # .. shipped:: stopping/loo_duality_gap.py
 #    :object: _begin _ascend _decided
