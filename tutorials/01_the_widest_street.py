@@ -283,10 +283,10 @@ print("without slack:", hard.status.value)
 #     Right, many related problems: seeds, the path of C, signs of left-out examples, the slope of the optimum.
 events = {
     "models, and large n": (
-        (1961, "dual problem (2)"), (1962, "perceptron, bounded (1)"), (1963, "widest margin (1)"),
-        (1964, "kernels (2)"), (1992, "widest margin, kernels (2)"), (1995, "slacks (1)"),
+        (1961, "dual problem (2)"), (1962, "perceptron (1)"), (1963, "widest margin (1)"),
+        (1964, "kernels (2)"), (1992, "margin, kernels (2)"), (1995, "slacks (1)"),
         (2000, "ν, graph of pairs (16)"), (2001, "novelty (16), Nyström (9)"), (2007, "random features (9)"),
-        (2008, "no matrix: LIBLINEAR (9)"),
+        (2008, "LIBLINEAR (9)"),
     ),
     "training": (
         (1997, "chunks (3)"), (1998, "pairs: SMO (3)"), (1999, "shrinking (8)"), (2001, "most violating pair (3)"),
@@ -295,21 +295,21 @@ events = {
     ),
     "many problems": (
         (2000, "seeds, ξα bound (11)"), (2002, "slope of the optimum (18)"), (2004, "path of C (15)"),
-        (2008, "sign of a left-out one (12)"), (2010, "path on any data (15)"), (2017, "seeds of folds (13)"),
+        (2008, "sign, left out (12)"), (2010, "path on any data (15)"), (2017, "seeds of folds (13)"),
     ),
 }  # fmt: skip
 figure, axes = plt.subplots(figsize=(6.4, 7.4))
-for x, (name, entries) in enumerate(events.items()):
-    axes.text(x, 1984.6, name, fontsize=9, weight="bold")
+for x, (name, entries) in zip((0.0, 1.1, 2.12), events.items(), strict=True):
+    axes.text(x, 1984.6, name, fontsize=10, weight="bold")
     axes.plot([x, x], [1986, 1989.4], color=INK, lw=1)
     axes.plot([x, x], [1989.4, 1991.2], ":", color=INK, lw=1)  # the axis is cut: from 1964 to 1992
     axes.plot([x, x], [1991.2, 2026], color=INK, lw=1)
     for year, words in entries:
         at = year + 25 if year < 1970 else year
         axes.plot(x, at, "o", color=POSITIVE, ms=4)
-        axes.text(x + 0.05, at, f"{year} {words}", va="center", fontsize=7.5)
-    axes.text(x + 0.05, 2026, "today", va="center", fontsize=7.5, color="0.4")
-axes.set(xlim=(-0.03, 3.0), ylim=(2026.6, 1983.6))
+        axes.text(x + 0.05, at, f"{year} {words}", va="center", fontsize=9)
+    axes.text(x + 0.05, 2026, "today", va="center", fontsize=9, color="0.4")
+axes.set(xlim=(-0.03, 3.14), ylim=(2026.6, 1983.6))
 axes.axis("off")
 plt.show()
 
