@@ -35,6 +35,7 @@ from refsvm import (
     weight_path,
 )
 from refsvm.datasets import Dataset, load
+from refsvm.derivatives import influence
 from refsvm.experiment import Experiment, Grid, Problem, Ranking, Solve
 from refsvm.kernels.cached_rows import AllRows
 from refsvm.paths import cross_validate_path
@@ -150,6 +151,11 @@ def results():
     yield "trace", lambda: solve(problem("two"), trace=True).trace
     yield "derivative", lambda: solve(problem("two"), stop=KKTGap(1e-9)).derivative("C")
     yield "derivative at a kink", lambda: solve(PARTED, stop=KKTGap(1e-12)).derivative("C")
+    yield "influence", lambda: influence(problem("two"), [[0], [1, 2]])
+    yield (
+        "influence cut short",
+        lambda: interrupted(influence, problem("two"), [[0], [1]], callback=pressed(1)),
+    )
     yield "new recording", lambda: Recording(problem("two"))
     yield "recording", ended_recording
     yield "recorded state", lambda: ended_recording().at(2)
@@ -230,6 +236,7 @@ OF_CLASS = {
     "Gram": "matrix",
     "Grid": "table",
     "HeldOutMachines": "intervals",
+    "Influence": "influence",
     "LeaveOneOut": "loo two",
     "OneVsOnePath": "path of three",
     "ParametricPath": "path of tubes",

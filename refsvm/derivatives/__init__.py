@@ -1,4 +1,4 @@
-"""Derivatives of the optimum: how α, b and h change with C, weights, targets and the parameters of the kernel.
+"""Derivatives of the optimum, by parameters, and the exact changes as examples are left out.
 
 ==============  ==========================================================================================
 `derivative`    Solution.derivative(name): forward, by one parameter, with both sides at an event
@@ -6,6 +6,10 @@
 `parameters`    what v, the bounds and z change with each parameter
 `optimum`       the sets of an optimum and the bordered system of its free variables
 `system`        that system, solved by a Cholesky factor
+`influence`     what leaving out an example or a group changes, exactly, and to first order
+`settling`      the exact optimum next to an approximate one, by its sets
+`first_order`   one step of the active set, as examples leave
+`losses`        held-out losses, and their slopes
 `direction`     the way on which the optimum moves, and the choice of sets at an event
 ==============  ==========================================================================================
 """
@@ -13,6 +17,14 @@
 from refsvm.derivatives.derivative import Derivative as Derivative
 from refsvm.derivatives.derivative import OneSided as OneSided
 from refsvm.derivatives.derivative import derivative as derivative
+from refsvm.derivatives.influence import Influence as Influence
+from refsvm.derivatives.influence import influence as influence
+from refsvm.derivatives.losses import Huber as Huber
+from refsvm.derivatives.losses import Logistic as Logistic
+from refsvm.derivatives.losses import Loss as Loss
+from refsvm.derivatives.losses import Pinball as Pinball
+from refsvm.derivatives.losses import Squared as Squared
+from refsvm.derivatives.losses import SquaredHinge as SquaredHinge
 from refsvm.derivatives.pullback import Gradients as Gradients
 from refsvm.derivatives.pullback import pullback as pullback
 from refsvm.rule import export

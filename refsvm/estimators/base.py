@@ -202,6 +202,7 @@ class KernelMachine(KernelEstimator):
                 "_kept",
                 "_held_kept",
                 "_held_out",
+                "receipt_",
             ):  # a new beginning, see `refsvm.estimators.incremental`
                 self.__dict__.pop(name, None)
         if is_user_kernel(kernel):

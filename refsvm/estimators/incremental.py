@@ -216,6 +216,11 @@ class Incremental(KernelMachine):
     def forget(self, indices: Any) -> Self:
         """Remove examples: the model becomes that of the others alone.
 
+        ``receipt_`` says so: a dictionary with the numbers of examples that are "forgotten" and "left", and with the
+        "kkt_gap" of the model on those that are left, computed from them anew. No number of a forgotten example stays
+        in the model: its features, target, weight, kernel values and α are gone. A γ that is "scale", and class weights
+        that are "balanced", stay those of the examples that came first; give numbers if that must not be.
+
         Parameters
         ----------
         indices : int or array-like of int, or array-like of bool of shape (n,)
@@ -247,7 +252,19 @@ class Incremental(KernelMachine):
         after[positions("indices", gone, len(before))] = -1.0
         self._refuse_empty(after)
         self._walk(before, after)
+        left = len(self.held_["weights"])
+        self.receipt_ = {"forgotten": len(before) - left, "left": left, "kkt_gap": self._gap_anew()}
         return self
+
+    def _gap_anew(self) -> float:
+        """Return the largest KKT gap of the machines, with G computed from the examples that are held."""
+        weights, gaps = self.held_["weights"], [0.0]
+        for machine in self._machines(weights, weights):
+            alpha, problem = machine.alpha, machine.end
+            if problem.n == 2 * len(alpha):
+                alpha = np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)])
+            gaps.append(problem.kkt_gap(alpha, problem.gradient(alpha)))
+        return max(gaps)
 
     def _hold_kept(self) -> None:
         """Hold the examples that `fit` has kept, if it keeps any."""

@@ -106,10 +106,10 @@ def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
         return gamma
     if isinstance(kernel, str) and kernel != "rbf":
         raise ValueError(
-            f"gamma has {len(np.ravel(gamma))} entries, and kernel={kernel!r} takes one number; one gamma for each "
+            f"gamma has {len(list(gamma))} entries, and kernel={kernel!r} takes one number; one gamma for each "
             'feature is for kernel="rbf".'
         )
-    return functions.RBF(gamma).gamma
+    return functions.RBF(list(gamma)).gamma
 
 
 def kernel_called(

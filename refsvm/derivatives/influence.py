@@ -1,0 +1,438 @@
+"""influence: the change of decision values and of a held-out loss as examples are left out, exactly.
+
+solve on all examples
+for each group:  empty its boxes, start at the seed, take steps to a loose tolerance
+settle the sets of variables: the optimum up to rounding (`refsvm.derivatives.settling`)
+h without the group − h, and the same to first order (`refsvm.derivatives.first_order`)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm._checks import examples, not_negative, positions, vector
+from refsvm.derivatives.first_order import FirstOrder
+from refsvm.derivatives.losses import Loss, loss_called
+from refsvm.derivatives.optimum import Optimum, pieces
+from refsvm.derivatives.parameters import examples_of
+from refsvm.derivatives.settling import settled
+from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm.engine.unsolved import unsolved, warn_of_unsolved
+from refsvm.kernels.checked import cross_values
+from refsvm.problem import DualProblem
+from refsvm.result import Solution, Status
+from refsvm.rounds.round import Round
+from refsvm.rounds.rounds import Rounds
+from refsvm.rounds.sufficiency import ZeroAlpha, sufficient
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, Machine, task_given
+from refsvm.seeders.top import TOP
+from refsvm.solver.options import RunOptions
+from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.summary import Shown, Summary
+
+LOOSE: Final = 1e-3
+"""The KKT gap of rounds that are settled then."""
+
+AT_ONCE: Final = 64
+"""Rounds whose solutions are in memory at the same time."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Influence(Shown):
+    """The changes as each group of examples is left out: numbers without it, less numbers with all examples.
+
+    Attributes
+    ----------
+    names : ndarray of shape (g,)
+        The groups: numbers of examples, or the names that were given.
+    members : tuple of ndarrays of int64
+        The examples of each.
+    decision_values : ndarray of shape (t,)
+        h of the machine of all examples.
+    changes, first_order : ndarrays of shape (g, t)
+        The change of each h, exactly and to first order. NaN of groups that a limit has left out; to first order also
+        where no variable stays free.
+    loss : float
+        The mean loss of the machine of all examples; NaN without a loss.
+    loss_changes, first_order_loss : ndarrays of shape (g,)
+        Its change; below 0 where the loss is less without the group.
+    kkt_gaps : ndarray of shape (g,)
+        The KKT gap of each machine, NaN where it is not known.
+    iterations : int
+        Steps of all rounds.
+    status : Status
+        CONVERGED, or what ended the call.
+    seconds : float
+    """
+
+    names: np.ndarray
+    members: tuple[np.ndarray, ...]
+    decision_values: np.ndarray
+    changes: np.ndarray
+    first_order: np.ndarray
+    loss: float
+    loss_changes: np.ndarray
+    first_order_loss: np.ndarray
+    kkt_gaps: np.ndarray
+    iterations: int
+    status: Status
+    seconds: float
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether the machine without each group was trained, shape (g,)."""
+        return ~np.isnan(self.kkt_gaps)
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest change of a decision value by each group, shape (g,)."""
+        return np.asarray(np.abs(self.changes).max(axis=1, initial=0.0))
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame: the size, largest change, changes of the loss and KKT gap of each group."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "group": self.names,
+                "size": [len(each) for each in self.members],
+                "largest_change": self.largest,
+                "loss_change": self.loss_changes,
+                "first_order_loss": self.first_order_loss,
+                "kkt_gap": self.kkt_gaps,
+            }
+        )
+
+    def _summary(self) -> Summary:
+        known = int(self.is_known.sum())
+        told = {
+            "groups": f"{len(self.names):,}", "known": f"{known:,}",
+            "decision values": f"{len(self.decision_values):,}",
+            "loss": f"{self.loss:.6g}", "steps": f"{self.iterations:,}", "seconds": f"{self.seconds:.3f}",
+            "status": self.status.name,
+        }  # fmt: skip
+        line = f"{known} of {len(self.names)} groups left out, {len(self.decision_values)} decision values"
+        if known:
+            largest = float(np.nanmax(self.largest))
+            told["largest change"] = f"{largest:.6g}"
+            line += f", largest change {largest:.3g}"
+        is_partial = self.status is not Status.CONVERGED
+        line += f", {self.status.name}" * is_partial
+        return Summary(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
+
+
+def influence(
+    problem: DualProblem | Solution, groups: Any = None, X: Any = None, y: Any = None, *,
+    loss: str | Loss | None = None, tol: float = 1e-10, engine: str = "auto", cache_mb: float = 1000.0,
+    max_iter: int | None = None, time_limit: float | None = None, n_jobs: int | None = None,
+    callback: Callable[[int, int], object] | None = None,
+) -> Influence:  # fmt: skip
+    """Return the change of decision values, and of a loss, as each example or each group is left out.
+
+    Parameters
+    ----------
+    problem : DualProblem or Solution
+        Of two classes, or of a regression; a solution saves its solve.
+    groups : array-like of shape (n,), or list of arrays of int, optional
+        The group of each example, numbers or texts; or the examples of each group, which may overlap. Each example is
+        one by default.
+    X : array-like or CSR of shape (t, d), optional
+        Examples whose decision values are asked for; as in `Derivative.decision_function`. By default those of the
+        problem.
+    y : array-like of shape (t,), optional
+        Their labels, −1 or +1, or targets: for the loss. By default those of the problem.
+    loss : str or Loss, optional
+        "squared hinge" or "logistic" of labels; "squared", "huber" or "pinball" of targets: its mean over X and y. See
+        `refsvm.derivatives.losses`.
+    tol : float
+        KKT gap of each machine, relative as in ``KKTGap(tol, relative=True)``.
+    engine, max_iter, n_jobs
+        As in `refsvm.leave_one_out`.
+    cache_mb : float
+        Budget for kernel rows in MiB. Where it holds the kernel matrix, machines are solved to a loose tolerance, and
+        their sets of variables lead to the optimum; elsewhere by steps alone, which takes longer.
+    time_limit : float, optional
+        Seconds for everything.
+    callback : callable, optional
+        Called with the number of groups that are done and of all; a true result ends it.
+
+    Returns
+    -------
+    Influence
+        After a limit, of the groups until then; the changes of the others are NaN, and `status` says why.
+
+    Raises
+    ------
+    ValueError
+        If the problem is no classification or regression, a group is empty, or the loss does not fit.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` has the groups until then.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If groups are not done, or machines not solved; `refsvm.engine.unsolved.UnsolvedWarning` if scikit-learn is not
+        loaded.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm.datasets import load
+    >>> from refsvm.derivatives import influence
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X[:200], heart.y[:200], kernel=RBF(0.005))
+    >>> found = influence(problem, X=heart.X[200:], y=heart.y[200:], loss="squared hinge")
+    >>> found
+    Influence(200 of 200 groups left out, 70 decision values, largest change 0.139)
+    >>> int(found.loss_changes.argmin()), round(float(found.loss_changes.min()), 4)
+    (22, -0.0083)
+    """
+    began = time.perf_counter()
+    begun = problem if isinstance(problem, Solution) else None
+    problem = problem.problem if isinstance(problem, Solution) else problem
+    task = task_given(problem, None, None, None)
+    if task.kind == NOVELTY:
+        raise ValueError(
+            "Without an example the sum of alpha that nu asks for is another one; use leave_one_out."
+        )
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
+    names, members = groups_given(groups, task.gram.n)
+    asked = Asked.given(X, y, loss, task)
+    options = RunOptions(
+        stop=KKTGap(not_negative("tol", tol), relative=True), engine=engine, cache_mb=cache_mb, max_iter=max_iter,
+        time_limit=time_limit, n_jobs=n_jobs, cache_dtype="float64",
+    )  # fmt: skip
+    with interruptible() as interrupt:
+        machine = next(task.machines())
+        found = LeftOut(machine, Rounds.of(machine.problem, options), begun)
+        for done, _ in enumerate(found.run(members), 1):
+            if callback is not None and callback(done, len(members)):
+                found.status = Status.CALLBACK
+                break
+            if interrupt.pressed:
+                found.status = Status.INTERRUPTED
+                break
+        result = found.result(names, members, asked)
+    result = replace(result, seconds=time.perf_counter() - began)
+    left = int((~result.is_known).sum())
+    rests = f"{left} of {len(members)} groups are not done" if left else "their changes rest on them"
+    warn_of_unsolved("machines of influence", unsolved([*found.endings, result.status]), len(members), rests)
+    return unless_interrupted("influence", result, interrupt.pressed)
+
+
+def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return the names of the groups, and the examples of each.
+
+    Raises
+    ------
+    ValueError
+        If there is not one group for each example, or a group is empty.
+
+    Examples
+    --------
+    >>> from refsvm.derivatives.influence import groups_given
+    >>> groups_given(["a", "b", "a"], 3)
+    (array(['a', 'b'], dtype='<U1'), (array([0, 2]), array([1])))
+    >>> groups_given([[0, 2], [1, 2]], 3)[1]
+    (array([0, 2]), array([1, 2]))
+    """
+    if groups is None:
+        return np.arange(n), tuple(np.arange(n).reshape(n, 1))
+    is_listed = isinstance(groups, Sequence) and not isinstance(groups, str)
+    if is_listed and len(groups) and np.iterable(groups[0]) and not isinstance(groups[0], str):
+        members = tuple(np.unique(positions("groups", each, n) % n) for each in groups)
+        if empty := [number for number, each in enumerate(members) if not len(each)]:
+            raise ValueError(f"groups[{empty[0]}] is empty; give the examples of each group.")
+        return np.arange(len(members)), members
+    given = np.asarray(groups)
+    if given.shape != (n,) or given.dtype.kind not in "biuUO":
+        raise ValueError(
+            f"groups has shape {given.shape} and type {given.dtype}; give the group of each of the {n} examples, a "
+            "whole number or a text, or a list with the examples of each group."
+        )
+    names, numbers = np.unique(given, return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    return names, tuple(np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names)))))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The examples whose decision values are asked for, and their loss."""
+
+    X: Any
+    y: np.ndarray
+    loss: Loss | None
+
+    @classmethod
+    def given(cls, X: Any, y: Any, loss: Any, task: Any) -> Asked:
+        """Return what the arguments ask for, checked."""
+        has_labels = task.kind == CLASSIFICATION
+        known = None if loss is None else loss_called(loss, has_labels)
+        X = None if X is None else examples(X)
+        if y is None and known is not None and X is not None:
+            raise ValueError("The loss of X needs its labels or targets; give y.")
+        if y is not None and X is None:
+            raise ValueError("y belongs to the examples X, and those are missing; give both, or none.")
+        if known is None:
+            return cls(X, np.zeros(0), None)
+        labels = vector("y", task.labels if y is None else y, task.gram.n if X is None else X.shape[0])
+        if has_labels and not np.isin(labels, (-1.0, 1.0)).all():
+            raise ValueError("y holds other labels than −1 and +1, which the problem has; give these.")
+        return cls(X, labels, known)
+
+    def mean(self, h: np.ndarray) -> np.ndarray:
+        """Return the mean loss of some rows of decision values, shape (g, t); NaN without a loss."""
+        if self.loss is None:
+            return np.full(len(h), np.nan)
+        return np.asarray(self.loss.value(h, self.y).mean(axis=1))
+
+
+class LeftOut:
+    """The machines without some groups of examples.
+
+    Parameters
+    ----------
+    machine : Machine
+    rounds : Rounds
+        Of its problem.
+    begun : Solution or None
+        A solution of it.
+
+    Attributes
+    ----------
+    full : Solution
+        Of all examples, where the problem is solved.
+    status : Status
+        CONVERGED, or what ended the rounds.
+    endings : list of Status
+        Of machines that are not solved.
+    """
+
+    def __init__(self, machine: Machine, rounds: Rounds, begun: Solution | None) -> None:
+        self.machine, self.rounds = machine, rounds
+        start = None if begun is None else begun.alpha
+        self.given = rounds.solve(start=start)
+        self.full = rounds.solutions["all"] = self.given.in_solver_coordinates(rounds.problem)
+        self.matrix, self.example = examples_of(rounds.problem.gram)
+        m, stop = self.matrix.n, rounds.rules.stop
+        self.tol = stop.tolerance * min(1.0, self.full.decision_range)
+        self.K = rounds.rows.block(np.arange(m)) if rounds.rows.holds_all else None
+        is_done = self.full.status in {Status.CONVERGED, Status.STALLED}
+        self.status = Status.CONVERGED if is_done else self.full.status
+        self.endings, self.iterations = list[Status](), self.full.iterations
+        self._changes: dict[int, tuple[np.ndarray, np.ndarray, float, float]] = {}
+
+    def ended(self) -> bool:
+        """Whether something has ended the rounds."""
+        return self.status is not Status.CONVERGED
+
+    def run(self, members: Sequence[np.ndarray]) -> Iterator[Any]:
+        """Yield the numbers of the groups as their machines are there, until a limit ends them."""
+        if self.ended():
+            return
+        names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
+        nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+        plan = []
+        for place, some in enumerate(members):
+            if (names[some] == ZeroAlpha.name).all():  # α stays optimal without them
+                self._changes[place] = (*nothing, 0.0, max(0.0, self.full.kkt_gap))
+                yield place
+            else:
+                plan.append(place)
+        for first in range(0, len(plan), AT_ONCE):
+            yield from self._by_rounds(plan[first : first + AT_ONCE], members)
+            if self.ended():
+                return
+
+    def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
+        """Train without these groups: to a loose tolerance and by their sets, or by steps alone."""
+        rounds, tight = self.rounds, []
+        turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
+        loose = (
+            rounds.rules.stop
+            if self.K is None
+            else KKTGap(max(LOOSE, rounds.rules.stop.tolerance), relative=True)
+        )
+        for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), loose), strict=False):
+            self.iterations += ended.iterations
+            solution = rounds.solutions.pop(place).in_solver_coordinates()
+            found = solution if solution.kkt_gap <= self.tol else None
+            if found is None and self.K is not None:
+                found = settled(solution, self.K, self.example, self.tol)
+            if found is None:
+                tight.append(turn)
+                continue
+            self._take(place, found)
+            yield place
+            if rounds.limits.seconds_left() <= 0.0:
+                break
+        # those whose sets were not found, anew: few are
+        if tight and rounds.limits.seconds_left() > 0.0:
+            for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
+                self.iterations += ended.iterations
+                if ended.status is not Status.CONVERGED:
+                    self.endings.append(ended.status)
+                self._take(turn.keep, rounds.solutions.pop(turn.keep).in_solver_coordinates())
+                yield turn.keep
+        if rounds.status is not Status.CONVERGED:
+            self.status = rounds.status
+        elif rounds.limits.deadline.left() <= 0.0:
+            self.status = Status.TIME_LIMIT
+
+    def _take(self, place: Any, solution: Solution) -> None:
+        """Keep the changes of α by example, of b, and the gap."""
+        change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
+        where = np.flatnonzero(change)
+        gap = max(0.0, solution.kkt_gap)
+        self._changes[place] = where, change[where], solution.intercept - self.full.intercept, gap
+
+    def result(self, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked) -> Influence:
+        """Return the changes of decision values and of the loss."""
+        g, m = len(members), self.matrix.n
+        by_alpha, by_b = np.zeros((g, m)), np.full(g, np.nan)
+        gaps = np.full(g, np.nan)
+        for place, (where, change, b, gap) in self._changes.items():
+            by_alpha[place, where], by_b[place], gaps[place] = change, b, gap
+        first, first_b = self._first_order(members, np.isnan(gaps))
+        sums = np.bincount(self.example, self.full.alpha, m)
+        stacked = np.concatenate([sums[None], by_alpha, first])
+        values = self._values(asked.X, stacked)
+        h, known = values[0] + self.full.intercept, ~np.isnan(gaps)
+        changes, first_order = values[1 : g + 1] + by_b[:, None], values[g + 1 :] + first_b[:, None]
+        loss = float(asked.mean(h[None])[0])
+        return Influence(
+            names=names, members=members, decision_values=h, changes=changes, first_order=first_order, loss=loss,
+            loss_changes=asked.mean(h + changes) - loss, first_order_loss=asked.mean(h + first_order) - loss,
+            kkt_gaps=gaps, iterations=self.iterations, seconds=0.0,
+            status=Status.CONVERGED if known.all() else self.status,
+        )  # fmt: skip
+
+    def _first_order(
+        self, members: Sequence[np.ndarray], missing: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the changes of α by example and of b to first order; NaN of the groups that are `missing`."""
+        first, first_b = np.zeros((len(members), self.matrix.n)), np.full(len(members), np.nan)
+        if self.full.status is Status.CONVERGED and not missing.all():
+            leaving = FirstOrder(Optimum(self.given))
+            for place in np.flatnonzero(~missing).tolist():
+                change, first_b[place] = leaving.change(self.machine.variables(members[place]))
+                if not np.isnan(first_b[place]):
+                    first[place] = change
+        return first, first_b
+
+    def _values(self, X: Any, alpha: np.ndarray) -> np.ndarray:
+        """Return Σᵢ αᵢ k(x, xᵢ) of each row of α, shape (rows, t), of X or of the examples themselves."""
+        used = np.flatnonzero(alpha.any(axis=0))
+        weights = np.ascontiguousarray(alpha[:, used])
+        gram, every = self.matrix, np.arange(self.matrix.n)
+        parts = []
+        for part in pieces(gram.n if X is None else X.shape[0], max(1, len(used))):
+            K = gram.block(every[part], used) if X is None else cross_values(gram, used, X[part])
+            parts.append(weights @ K.T)
+        return np.concatenate(parts, axis=1)
