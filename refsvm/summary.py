@@ -282,6 +282,19 @@ def short(thing: Any) -> str:
     return f"{type(thing).__name__}({inside})"
 
 
+def named(thing: Any) -> str:
+    """Return a rule as it prints, or the name of its class if it prints as an address.
+
+    Examples
+    --------
+    >>> from refsvm import NewtonStep
+    >>> from refsvm.summary import named
+    >>> named(NewtonStep()), named(object())
+    ('NewtonStep()', 'object')
+    """
+    return type(thing).__name__ if type(thing).__repr__ is object.__repr__ else repr(thing)
+
+
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Return lines of names, set left, and values, set right."""
     pairs = [*pairs]

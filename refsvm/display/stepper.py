@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +24,7 @@ from refsvm.solver.solve import solve
 from refsvm.steps.base import StepRule
 from refsvm.steps.newton import NewtonStep
 from refsvm.stopping.base import StoppingRule
-from refsvm.summary import short
+from refsvm.summary import named
 
 SLICE_SECONDS: Final = 0.2
 """Longest time of one message: in between, the notebook shows the state and can be asked to stop."""
@@ -270,8 +271,7 @@ class Stepper:
 
     def rules_of(self, run: int) -> str:
         """Return the selector and the step rule of a run, as text; of a rule that prints as an address, its name."""
-        named = (short(r) if type(r).__repr__ is object.__repr__ else repr(r) for r in self.rules[run][:2])
-        return ", ".join(named)
+        return ", ".join(map(named, self.rules[run][:2]))
 
     def failure(self, run: int) -> str:
         """Return the last lines of the traceback of a rule that raised; "" if none has, up to the present step."""
@@ -346,6 +346,13 @@ class Stepper:
         }
         display(strip, raw=True)
         display(widget)
+
+    def _display_(self) -> Any:
+        """Return what marimo shows: the widget; the strip if anywidget is not installed."""
+        try:
+            return self.widget
+        except ImportError:
+            return SimpleNamespace(_repr_html_=self._repr_html_)
 
     def _repr_html_(self) -> str:
         """Pictures of the start, of the present or middle state and of the end, and ψ against steps."""

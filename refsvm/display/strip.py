@@ -20,7 +20,7 @@ STYLE: Final = (
     ".frame,.axis{stroke:#8a8a8a}.boundary{stroke-width:1.6}.margin,.tolerance{stroke-dasharray:4 3}"
     ".tolerance{stroke:#8a8a8a}.negative{fill:#0072b2;stroke:#0072b2}.positive{fill:#d55e00;stroke:#d55e00}"
     ".run-0{stroke:#222;stroke-width:1.6}.run-1{stroke:#d55e00;stroke-width:1.6}"
-    ".title-1{fill:#d55e00}"
+    ".title-1{fill:#b34f00}"
 )
 """Colours of `strip`, which brings its own; the pages have theirs for the same classes."""
 

@@ -135,6 +135,9 @@ def _widget_class() -> Any:
             super().__init__(hides=f"stepper-strip-{uuid4().hex}", **self._content())
             self.on_msg(lambda _, message, __: stepper.receive(message))
 
+        def __repr__(self) -> str:  # what is shown of it without a kernel
+            return "<StepperWidget: run the cell to step through it>"
+
         def _content(self) -> dict[str, Any]:
             stepper = self._stepper
             reaches = [

@@ -13,6 +13,7 @@ from refsvm.guards.base import Guard, Verdict
 from refsvm.result import Status
 from refsvm.rule import Rule, is_builtin
 from refsvm.state import SolverState
+from refsvm.summary import named
 
 IDLE: Final = 10_000
 """Maximum number of calls without progress."""
@@ -108,5 +109,5 @@ def _where(state: SolverState, rules: Any) -> str:
     """Return a sentence that locates a failure: its rules, its problem, its step."""
     return (
         f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
-        f"{', '.join(map(repr, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."
+        f"{', '.join(map(named, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."
     )

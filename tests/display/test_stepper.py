@@ -241,6 +241,7 @@ def test_a_rule_of_the_user_that_fails_is_seen():
     assert stepper.ending(0) == "AttributeError: 'SolverState' object has no attribute 'nothing'"
     assert "state.nothing" in stepper.failure(0)
     assert "after 3 steps" in stepper.failure(0)
+    assert ", with Slip, NewtonStep(), " in " ".join(stepper.failure(0).split())
     assert stepper.failure(1) == ""
     stepper.receive({"do": "end"})
     assert stepper.now[0].iteration == 3  # the other run goes on
@@ -450,6 +451,13 @@ def test_the_widget_answers_messages():
     assert "C = 2" in widget.words["note"]
 
 
+def test_marimo_is_shown_the_widget_and_a_page_without_a_kernel_a_sentence():
+    pytest.importorskip("anywidget")
+    stepper = race()
+    assert stepper._display_() is stepper.widget
+    assert repr(stepper.widget) == "<StepperWidget: run the cell to step through it>"
+
+
 def test_without_anywidget_there_is_a_sentence_and_the_strip(monkeypatch):
     monkeypatch.setitem(sys.modules, "anywidget", None)
     _widget_class.cache_clear()
@@ -460,3 +468,4 @@ def test_without_anywidget_there_is_a_sentence_and_the_strip(monkeypatch):
         stepper.widget  # noqa: B018
     stepper.step()
     assert stepper._repr_html_().startswith("<img")
+    assert stepper._display_()._repr_html_() == stepper._repr_html_()

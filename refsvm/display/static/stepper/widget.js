@@ -19,6 +19,7 @@ function render({ model, el }) {
     <input type="range" aria-label="${text}" data-set="${name}" min="${least}" max="${most}" step="0.05"></label>`;
   const root = document.createElement("div");
   root.className = "stepper";
+  root.classList.toggle("dark", document.querySelector("html.dark, body.dark") !== null); // of marimo, across its shadow root
   root.innerHTML = `<div class="stepper-buttons">${BUTTONS.map(([name, title]) =>
     `<button type="button" data-do="${name}">${title}</button>`).join("")}</div>
     <div class="stepper-controls">${slider("C", "C", -2, 4)}${slider("gamma", "γ", -4, 3)}
@@ -97,7 +98,9 @@ function render({ model, el }) {
       failure.hidden = !s.failure;
       failure.textContent = s.failure;
     });
-    if (runs.length > 1) find(".stepper-race").innerHTML = panels.history(runs.map((s) => s.gaps), given.tol, 15, 960, 130);
+    const race = find(".stepper-race"), wide = root.clientWidth && root.clientWidth < 800 ? 480 : 960; // words stay legible
+    race?.setAttribute("viewBox", `0 0 ${wide} 130`);
+    if (race) race.innerHTML = panels.history(runs.map((s) => s.gaps), given.tol, 15, wide, 130);
     [given.C, given.gamma].forEach((value, k) => {
       sliders[k].parentElement.hidden = Number.isNaN(value);
       sliders[k].value = Number.isFinite(value) ? Math.log10(value) : sliders[k].max;
