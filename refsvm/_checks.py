@@ -123,6 +123,21 @@ def version() -> str:
     return str(sys.modules["refsvm"].__version__)
 
 
+def pandas_for(call: str) -> Any:
+    """Return pandas, which is imported here when it is first needed.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; the sentence has the name of the call.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError(f"{call} needs pandas, which is not installed; run: pip install pandas") from None
+    return pd
+
+
 def shown(value: Any) -> str:
     """Return a value as a sentence can show it: an array by its shape, a long list by the number of its items."""
     if hasattr(value, "shape"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import whole
+from refsvm._checks import pandas_for, whole
 from refsvm.problem import DualProblem, most_violating_pair
 from refsvm.rule import Renamed
 from refsvm.summary import Parts, Shown, Summary, Table
@@ -143,7 +143,7 @@ class Trace(Shown):
 
     def to_frame(self) -> Any:
         """Return the trace as a pandas DataFrame."""
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         frame = pd.DataFrame({name: self.rows[name] for name in TRACE_ROW.names or ()})
         return frame.astype({"planned": bool, "free": bool})

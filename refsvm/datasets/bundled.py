@@ -102,4 +102,14 @@ def load(name: str) -> Dataset:
         X, y = archive["X"].astype(np.float64), archive["y"].astype(np.float64)
     told = dict(_sets()[name])
     C, gamma = PUBLISHED.get(told.pop("published", ""), (None, None))
-    return Dataset(name, X, y, licence=_LICENCE, C=C, gamma=gamma, **told)
+    columns = told.pop("columns", None)
+    return Dataset(
+        name,
+        X,
+        y,
+        licence=_LICENCE,
+        C=C,
+        gamma=gamma,
+        columns=None if columns is None else tuple(columns),
+        **told,
+    )

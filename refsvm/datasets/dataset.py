@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import classes_of
+from refsvm._checks import classes_of, is_sparse, pandas_for
 from refsvm.summary import Shown, Summary, Table, cut
 
 BUNDLE: Final = files("refsvm.datasets") / "bundle"
@@ -43,7 +43,7 @@ class Dataset(Shown):
     C, gamma : float or None
         Penalty, and width of k(x, x') = exp(−γ‖x − x'‖²), as published for this set, if they were.
     columns : tuple of str or None
-        Names of the features, if a header of the file says them.
+        Names of the features, if a header of the file says them, or they are known.
     places : ndarray of int, shape (n,), or None
         Of a kernel matrix in LIBSVM's format, the number of each row, from 1; 0 if it is not known.
 
@@ -74,6 +74,28 @@ class Dataset(Shown):
     def d(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame: a column for each feature, by `columns`, and the labels as the last one, "label".
+
+        Features without names are called x0, x1, …; if one is called "label", the labels are "label_of_example".
+        Sparse examples make sparse columns.
+
+        Examples
+        --------
+        >>> from refsvm.datasets import load
+        >>> frame = load("heart").to_frame()
+        >>> frame.shape, [*frame.columns[[0, 1, 13]]]
+        ((270, 14), ['age', 'sex', 'label'])
+        """
+        pd = pandas_for("to_frame()")
+        names = [f"x{k}" for k in range(self.d)] if self.columns is None else list(self.columns)
+        make = pd.DataFrame.sparse.from_spmatrix if is_sparse(self.X) else pd.DataFrame
+        frame = make(self.X, columns=names)
+        if self.y is None:
+            return frame
+        labels = "label_of_example" if "label" in names else "label"
+        return pd.concat([frame, pd.Series(self.y, name=labels, index=frame.index)], axis=1)
 
     def _summary(self) -> Summary:
         told = {"examples": f"{self.n:,}", "features": f"{self.d:,}"}

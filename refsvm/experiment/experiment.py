@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import refsvm
 from refsvm import Status
-from refsvm._checks import shown, whole
+from refsvm._checks import pandas_for, shown, whole
 from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.engine.line import line_of
 from refsvm.engine.pool import by_joblib, in_turn, resubmitted, worker_count
@@ -329,7 +329,7 @@ class Experiment(Shown):
         Columns ``identity.…`` hold what the hash of a run is of (settings, kernel, C, seed, a hash of the examples and
         one of the code), ``run`` the hash, and ``computed_by.…`` what computed it.
         """
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         runs, records = [run for run, _ in self._finished()], self.records()
         machines = [record.pop("computed_by", None) or {} for record in records]

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from refsvm import Recording, Solution, Status, StepRule, StoppingRule, WorkingSetSelector, solve
-from refsvm._checks import shown
+from refsvm._checks import pandas_for, shown
 from refsvm.compiled.twins import numba_compiles
 from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
@@ -85,7 +85,7 @@ class RuleComparison(Shown):
         The columns are steps, ratio (of the steps to those of the first run; NaN unless both have ended by their
         stopping rule), rows, seconds (NaN of a recording), objective, gap, support_vectors, engine and status.
         """
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         measured = self.measured()
         index = pd.Index(list(measured), name="rule")

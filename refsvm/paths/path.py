@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples
+from refsvm._checks import examples, pandas_for
 from refsvm.formulations import signs_among
 from refsvm.kernels.checked import cross_values
 from refsvm.kernels.functions import Precomputed
@@ -163,7 +163,7 @@ class RegularizationPath(TrackedPath):
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         events = self.events
         names = {-1: "right", 0: "elbow", 1: "left"}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples
+from refsvm._checks import examples, pandas_for
 from refsvm.engine.limits import PathLimits, interruptible
 from refsvm.formulations import known_codes, numbered
 from refsvm.kernels.checked import cross_values
@@ -186,7 +186,7 @@ class OneVsOnePath(Shown):
 
     def to_frame(self) -> Any:
         """Return the events of all pairs as a pandas DataFrame, by C; the columns "first" and "second" name them."""
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         frames = []
         pairs = OneVsOne(len(self.classes)).named(self.classes)

@@ -179,6 +179,8 @@ def cross_validate(
                 plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
                 table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
         result = table.result()
+    if hasattr(X, "iloc"):
+        result = replace(result, index=X.index)
     warn_of_rounds(result)
     result = replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
     return unless_interrupted("cross_validate", result)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from refsvm._checks import pandas_for
 from refsvm.result import Solution, Status, Trace
 from refsvm.rounds.scores import (
     SCORES,
@@ -170,7 +171,7 @@ class LeaveOneOut(Shown, Scores):
 
         Of three classes and more the columns of a pair have the names of its classes at their end.
         """
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         columns: dict[str, Any] = {"label": self.labels, "prediction": self.predictions}
         if self.decided_by.ndim == 1:
@@ -254,6 +255,8 @@ class CrossValidation(Shown, Scores):
         How often each example counts in the scores; None if all count alike.
     machine : str
         The kernel, γ of "scale" as a number, and C.
+    index : pandas.Index or None
+        The names of the examples, if X is a frame.
     """
 
     kind: str
@@ -269,6 +272,7 @@ class CrossValidation(Shown, Scores):
     seconds: float
     weights: np.ndarray | None = field(default=None, repr=False)
     machine: str = ""
+    index: Any = field(default=None, repr=False)
 
     def _summary(self) -> Summary:
         folds, heights = int(self.fold.max()) + 1, self.of_folds[1]
@@ -347,8 +351,26 @@ class CrossValidation(Shown, Scores):
         return sum(each.solve_seconds for each in self.rounds)
 
     def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each example: label, prediction, fold and decision value.
+
+        Its index is that of X, if X is a frame. Of three classes and more there is a decision value for each pair,
+        with the names of its classes. An example whose rounds are missing has no prediction.
+        """
+        pd = pandas_for("to_frame()")
+        known = self.is_known
+        found = pd.Series(self.predictions).where(pd.Series(known))
+        predictions = self.predictions if known.all() else found.to_numpy()
+        columns: dict[str, Any] = {"label": self.labels, "prediction": predictions, "fold": self.fold}
+        if self.decision_values.shape[1] == 1:
+            columns["decision_value"] = self.decision_values[:, 0]
+        else:
+            for pair, names in enumerate(OneVsOne(len(self.classes)).named(self.classes)):
+                columns["decision_value {} {}".format(*names)] = self.decision_values[:, pair]
+        return pd.DataFrame(columns, index=self.index)
+
+    def rounds_frame(self) -> Any:
         """Return `rounds` as a pandas DataFrame, one row each; the status by its name."""
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         names = [each.name for each in fields(FoldReport) if each.name not in ("status", "trace")]
         rows = [{name: getattr(each, name) for name in names} for each in self.rounds]
@@ -362,7 +384,7 @@ class CrossValidation(Shown, Scores):
 
 def stacked(traces: Mapping[tuple[Any, ...], Trace], names: list[str]) -> Any:
     """Return all traces as one DataFrame; the first columns, of these names, tell the round of each step."""
-    import pandas as pd
+    pd = pandas_for("to_frame()")
 
     if not traces:
         raise ValueError("no steps were recorded; pass trace=True.")

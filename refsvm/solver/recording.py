@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import positive_or_inf, whole
+from refsvm._checks import pandas_for, positive_or_inf, whole
 from refsvm.guards.users_rules import located
 from refsvm.problem import DualProblem
 from refsvm.result import TRACE_ROW, Status, Trace
@@ -257,7 +257,7 @@ class Recording(Shown):
         The columns objective, gap, rows, intercept and primal_objective are those after the step. ``at`` or a loop
         over the recording takes steps; a new recording has none.
         """
-        import pandas as pd
+        pd = pandas_for("to_frame()")
 
         pairs = zip(self.states[:-1], self.states[1:], strict=True)
         return pd.DataFrame([_row(before.next, after) for before, after in pairs if before.next])

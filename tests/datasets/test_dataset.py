@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from refsvm.datasets import Dataset, binary_labels
+from refsvm.datasets import Dataset, binary_labels, load
 
 
 def test_a_dataset_is_frozen_and_tells_its_size():
@@ -58,3 +58,29 @@ def test_importing_and_loading_needs_numpy_only():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_frame_has_the_features_by_name_and_the_labels():
+    pd = pytest.importorskip("pandas")
+    heart = load("heart")
+    frame = heart.to_frame()
+    assert len(heart.columns) == heart.d == 13
+    assert [*frame.columns] == [*heart.columns, "label"]
+    assert np.array_equal(frame.to_numpy(), np.column_stack([heart.X, heart.y]))
+    # a sex is one of two values, the vessels are 0 to 3: the names stand at their columns
+    counts = dict(zip(heart.columns, (len(np.unique(column)) for column in heart.X.T), strict=True))
+    assert (counts["sex"], counts["chest_pain"], counts["major_vessels"], counts["thal"]) == (2, 4, 4, 3)
+    assert [*Dataset("a", np.eye(2), None).to_frame().columns] == ["x0", "x1"]
+    named = Dataset("a", np.eye(2), np.array([1, 2]), columns=("label", "b")).to_frame()
+    assert [*named.columns] == ["label", "b", "label_of_example"]
+    sparse = pytest.importorskip("scipy.sparse")
+    stored = Dataset("a", sparse.csr_matrix(np.eye(2)), np.ones(2)).to_frame()["x0"].dtype
+    assert isinstance(stored, pd.SparseDtype)
+
+
+def test_without_pandas_a_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(
+        ImportError, match=r"^to_frame\(\) needs pandas, which is not installed; run: pip install pandas$"
+    ):
+        load("heart").to_frame()

@@ -371,10 +371,26 @@ def test_a_frame_has_a_row_for_each_round():
     pytest.importorskip("pandas")
     data = make_banana(30, rng=0)
     result = cross_validate(data.X, data.y, kernel=RBF(0.5), C=10.0, folds=3, from_full=False, engine="numpy")
-    frame = result.to_frame()
+    frame = result.rounds_frame()
     assert frame["fold"].tolist() == [0, 1, 2]
     assert frame["status"].unique().tolist() == ["CONVERGED"]
     assert frame["iterations"].sum() == result.iterations
+
+
+def test_a_frame_has_a_row_for_each_example_and_the_index_of_the_examples():
+    pd = pytest.importorskip("pandas")
+    data = make_banana(30, rng=0)
+    X = pd.DataFrame(data.X, index=[f"patient {k}" for k in range(30)])
+    for y in (data.y, np.array(["a", "b", "c"])[np.arange(30) % 3]):
+        result = cross_validate(X, y, kernel=RBF(0.5), folds=3, rng=0, engine="numpy")
+        frame = result.to_frame()
+        assert [*frame.index] == [*X.index]
+        assert np.array_equal(frame["label"], y)
+        assert np.array_equal(frame["prediction"], result.predictions)
+        assert np.array_equal(frame["fold"], result.fold)
+        values = frame.filter(like="decision_value").to_numpy()
+        assert np.array_equal(values, result.decision_values)
+    assert [*frame.columns[3:]] == ["decision_value a b", "decision_value a c", "decision_value b c"]
 
 
 @pytest.mark.parametrize("from_full", [False, True])
