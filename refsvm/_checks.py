@@ -51,7 +51,8 @@ def refuses(
     Parameters
     ----------
     second : str
-        What to give instead of a second argument by position; as many as the function has are taken if it is empty.
+        The call to give instead of a second argument by position; as many as the function has are taken if it is
+        empty.
     **advice : str
         What to give instead, by the name of the argument; ``{}`` stands for its value.
 

@@ -292,7 +292,8 @@ def named(thing: Any) -> str:
     >>> named(NewtonStep()), named(object())
     ('NewtonStep()', 'object')
     """
-    return type(thing).__name__ if type(thing).__repr__ is object.__repr__ else repr(thing)
+    prints_address: bool = getattr(type(thing), "__repr__") is object.__repr__  # noqa: B009
+    return type(thing).__name__ if prints_address else repr(thing)
 
 
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:

@@ -22,6 +22,8 @@ from refsvm.derivatives.optimum import Optimum, pieces
 from refsvm.derivatives.parameters import examples_of
 from refsvm.derivatives.settling import settled
 from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress, of_progress
 from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.kernels.checked import cross_values
 from refsvm.problem import DualProblem
@@ -130,7 +132,7 @@ def influence(
     problem: DualProblem | Solution, groups: Any = None, X: Any = None, y: Any = None, *,
     loss: str | Loss | None = None, tol: float = 1e-10, engine: str = "auto", cache_mb: float = 1000.0,
     max_iter: int | None = None, time_limit: float | None = None, n_jobs: int | None = None,
-    callback: Callable[[int, int], object] | None = None,
+    progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
 ) -> Influence:  # fmt: skip
     """Return the change of decision values, and of a loss, as each example or each group is left out.
 
@@ -158,8 +160,10 @@ def influence(
         their sets of variables lead to the optimum; elsewhere by steps alone, which takes longer.
     time_limit : float, optional
         Seconds for everything.
+    progress : bool or "auto"
+        One line that says how far the call is, as in `refsvm.leave_one_out`.
     callback : callable, optional
-        Called with the number of groups that are done and of all; a true result ends it.
+        Called after each group with a `refsvm.engine.progress.Progress`; a true result ends the call.
 
     Returns
     -------
@@ -200,19 +204,21 @@ def influence(
         raise ValueError(
             "Without an example the sum of alpha that nu asks for is another one; use leave_one_out."
         )
-    if callback is not None and not callable(callback):
-        raise ValueError(f"callback={callback!r} cannot be called; pass a function of two numbers.")
+    watching = None if callback is None else of_progress(callback)
     names, members = groups_given(groups, task.gram.n)
     asked = Asked.given(X, y, loss, task)
     options = RunOptions(
         stop=KKTGap(not_negative("tol", tol), relative=True), engine=engine, cache_mb=cache_mb, max_iter=max_iter,
         time_limit=time_limit, n_jobs=n_jobs, cache_dtype="float64",
     )  # fmt: skip
-    with interruptible() as interrupt:
+    told = Progress("influence", "groups", "these")
+    told.begin("", total=len(members))
+    with line_of(told, progress), interruptible() as interrupt:
         machine = next(task.machines())
         found = LeftOut(machine, Rounds.of(machine.problem, options), begun)
         for done, _ in enumerate(found.run(members), 1):
-            if callback is not None and callback(done, len(members)):
+            told.tell(done)
+            if watching is not None and watching(told):
                 found.status = Status.CALLBACK
                 break
             if interrupt.pressed:

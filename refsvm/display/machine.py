@@ -1,4 +1,4 @@
-"""What displays ask of an estimator, and how they write the name of a class."""
+"""Displays ask an estimator here, and write the name of a class."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Limits(Generic[Seen]):
     interrupt : interruptible
         Whether Ctrl-C was pressed; that of the block around the computation.
     progress : Progress or None
-        Of the call that these limits belong to, if somebody watches it.
+        Of the call that these limits belong to, if it is watched.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The line of a long call: one line on stderr, rewritten, that says how far the call is.
 
 A thread looks at the `Progress` of the call from time to time, so that the computation itself neither writes nor waits.
-tqdm rewrites the line, in a terminal and in a notebook alike. Where nobody looks, there is no thread and no line.
+tqdm rewrites the line, in a terminal and in a notebook alike. Where it would not be seen, there is none, and no thread.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from refsvm.engine.progress import Progress
 
 SHOWN_FROM: Final = 2.0
-"""Seconds of a call before its line is shown, if nobody has asked for it."""
+"""Seconds of a call before its line is shown, if it was not asked for."""
 
 REFRESH_SECONDS: Final = 0.25
 """Between two states of the line."""
@@ -232,7 +232,7 @@ def is_rewritten() -> bool:
 
 
 def is_watched() -> bool:
-    """Whether somebody looks: at a line that can be rewritten, of the main thread of the main process, by tqdm."""
+    """Whether a line would be seen: tqdm can rewrite it, and this is the main thread of the main process."""
     if not is_rewritten() or threading.current_thread() is not threading.main_thread():
         return False
     processes = sys.modules.get("multiprocessing.process")

@@ -28,9 +28,9 @@ class Progress:
     call : str
         Name of what is called.
     unit : str
-        What is counted, such as "folds".
+        The things counted, such as "folds".
     kept : str
-        What an interrupt keeps.
+        The part that an interrupt keeps.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Progress:
     total : int or None
         Of how many; None where that is not known, as of the steps of a solve.
     under_way : str
-        What is under way, such as "solution on all examples"; empty if that is what is counted.
+        The work under way, such as "solution on all examples"; empty if that is what is counted.
     wrong : int or None
         How many of the predictions made so far are wrong.
     gap : float or None

@@ -181,7 +181,7 @@ def compare(
         )
     if "trace" in options or "callback" in options:
         raise ValueError(
-            "compare records every step itself, and calls nobody back; leave trace and callback away."
+            "compare records every step itself, and has no callback; leave trace and callback away."
         )
     entrants, left_out = _entrants(problem, selectors, steps, stop)
     runs: dict[str, Run] = {}

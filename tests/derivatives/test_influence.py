@@ -209,7 +209,9 @@ def test_a_time_limit_leaves_nan_and_warns():
 
 def test_a_callback_ends_it():
     problem, seen = PROBLEMS["two classes"](np.arange(60)), []
-    found = influence(problem, GROUPS, callback=lambda done, n: seen.append((done, n)) or done == 4)
+    found = influence(
+        problem, GROUPS, callback=lambda told: seen.append((told.done, told.total)) or told.done == 4
+    )
     assert seen == [(k, 9) for k in range(1, 5)]
     assert found.status is Status.CALLBACK
     assert found.is_known.sum() == 4
@@ -220,8 +222,8 @@ def test_a_callback_ends_it():
 
 
 def test_ctrl_c_raises_with_what_was_found():
-    def press(done, n):
-        if done == 3:
+    def press(told):
+        if told.done == 3:
             signal.raise_signal(signal.SIGINT)
 
     found = interrupted(influence, PROBLEMS["two classes"](np.arange(60)), GROUPS, callback=press)
