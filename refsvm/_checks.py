@@ -394,8 +394,10 @@ def signs(y: Any, n: int) -> np.ndarray:
 
 def _refuse_signs(y: np.ndarray) -> None:
     """Raise unless the labels are −1 and +1, both of them."""
-    if y.dtype.kind == "f":
-        refuse_missing_labels(y)
+    if y.dtype.kind == "f" and (is_missing := np.isnan(y)).any():
+        raise ValueError(
+            f"y[{is_missing.argmax()}] is nan, a missing value; complete that example or drop it."
+        )
     refuse_targets(y)
     distinct = _distinct(y)
     if len(distinct) == 1:
@@ -435,14 +437,9 @@ def refuse_targets(y: np.ndarray) -> None:
 
 def refuse_missing_labels(y: Any, name: str = "y") -> None:
     """Refuse missing labels: pandas reads NULL as None, NaN, NA or NaT, by the type of the column."""
-    if getattr(y, "ndim", 1) != 1:
-        return
-    given = np.asarray(y)
-    if given.dtype.kind == "f" and (is_missing := np.isnan(given)).any():
-        raise ValueError(
-            f"{name}[{is_missing.argmax()}] is nan, a missing value; complete that example or drop it."
-        )
-    for place, label in enumerate(y if given.dtype.kind == "O" else ()):
+    for place, label in enumerate(
+        y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
+    ):
         is_nan = isinstance(label, float) and math.isnan(label)
         # by the name: pandas is not imported to recognise what it has made
         if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):

@@ -254,7 +254,7 @@ OF_CLASS = {
     "Trace": "trace",
     "View": "view",
 }
-OF_PATHS = ("curve", "folds of a path", "operating points")
+OF_PATHS = ("line", "curve", "folds of a path", "operating points")
 
 
 @pytest.mark.filterwarnings(
@@ -334,6 +334,7 @@ def test_an_example_whose_votes_are_settled_is_decided():
 
 
 def test_the_numbers_of_a_solution_and_of_a_path_are_the_attributes():
+    pytest.importorskip("scipy")
     solution, path = SHOWN["solution two"](), SHOWN["path"]()
     for text in (str(solution), solution._repr_html_()):
         for value in (solution.objective, solution.primal_objective, solution.intercept):

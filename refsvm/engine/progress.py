@@ -127,6 +127,11 @@ class Progress:
         if self._look is not None:
             self._look()
 
+    def close(self) -> None:
+        """Let go of what counts, and with it of kernel matrices: the call is over, and its counts stay."""
+        self.look()
+        self._look = None
+
     def text(self) -> str:
         """Return the sentence that the line shows."""
         known = [self.under_way] if self.under_way else []

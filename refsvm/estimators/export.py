@@ -41,6 +41,7 @@ def to_sklearn(estimator: Any) -> Any:
     theirs = getattr(svm, type(estimator).__name__)()
     known = theirs.get_params()
     ours = {name: value for name, value in estimator.get_params(deep=False).items() if name in known}
+    ours["verbose"] = estimator.verbose not in (False, 0, "auto")
     ours["max_iter"] = -1 if estimator.max_iter is None else estimator.max_iter
     ours["tol"] = estimator._stopping_rule.tolerance
     theirs.set_params(**ours | _kernel_parameters(estimator.kernel_))

@@ -165,6 +165,8 @@ class Search:
             finally:
                 forget(token)
                 pace.close()
+                if progress is not None:
+                    progress.close()
         return cells
 
     def _look(self, progress: Progress, cells: dict[Key, Cell]) -> None:
@@ -177,7 +179,7 @@ class Search:
         means = {
             key: mean(np.array([found[split.number] for split in self.splits]), weights)
             for key, found in scores.items()
-            if len(found) == len(self.splits) and not isinstance(next(iter(found.values())), dict)
+            if len(found) == len(self.splits) and all(isinstance(score, float) for score in found.values())
         }
         if means:
             best = max(means, key=lambda key: means[key])

@@ -16,9 +16,7 @@ from itertools import product, takewhile
 from pathlib import Path
 from typing import Any, Final
 
-import refsvm
-from refsvm import Status
-from refsvm._checks import pandas_for, shown, whole
+from refsvm._checks import pandas_for, shown, version, whole
 from refsvm.engine.limits import Interrupted, interruptible
 from refsvm.engine.line import line_of
 from refsvm.engine.pool import by_joblib, in_turn, resubmitted, worker_count
@@ -38,6 +36,7 @@ from refsvm.experiment.identity import code_of, computed_by
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.strategy import Strategy, one_thread
 from refsvm.identity import IDENTITY, opaque_parts
+from refsvm.result import Status
 from refsvm.store import RESERVED, RunStore, digest, plain
 from refsvm.summary import Shown, Summary, cut
 
@@ -274,7 +273,7 @@ class Experiment(Shown):
     def _runs_of(self, problem: Problem) -> Iterator[_Run]:
         """Describe the runs of a problem."""
         common = {
-            "refsvm": refsvm.__version__,
+            "refsvm": version(),
             "examples": problem.instance().fingerprint(),
             "seed": int(self.seed),
             **problem.settings(),

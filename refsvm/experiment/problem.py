@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from refsvm import RBF, DualProblem, Linear, Precomputed
 from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, vector
 from refsvm.datasets import SuiteProblem
 from refsvm.formulations import numbered, signed
 from refsvm.identity import described
+from refsvm.kernels.functions import RBF, Linear, Precomputed
+from refsvm.problem import DualProblem
 from refsvm.store import fingerprint
 
 

@@ -11,10 +11,11 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
-from refsvm import RBF, Status
 from refsvm.compiled.twins import numba_compiles
 from refsvm.experiment.problem import Instance
 from refsvm.identity import described
+from refsvm.kernels.functions import RBF
+from refsvm.result import Status
 
 Record: TypeAlias = dict[str, Any]
 """The measurements of one run: values by name, as JSON can hold them."""

@@ -6,11 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, cast
 
-from refsvm import SVMP, DualProblem, PathTracker, parametric_path, regularization_path
 from refsvm._checks import positive
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
+from refsvm.paths.parametric_path import parametric_path
+from refsvm.paths.regularization_path import regularization_path
 from refsvm.paths.tracked import TrackedPath
+from refsvm.problem import DualProblem
+from refsvm.trackers.base import PathTracker
+from refsvm.trackers.svmp import SVMP
 
 
 @dataclass(frozen=True)

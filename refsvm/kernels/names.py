@@ -109,7 +109,7 @@ def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
             f"gamma has {len(list(gamma))} entries, and kernel={kernel!r} takes one number; one gamma for each "
             'feature is for kernel="rbf".'
         )
-    return functions.RBF(list(gamma)).gamma
+    return functions.RBF(gamma).gamma
 
 
 def kernel_called(

@@ -178,6 +178,7 @@ def cross_validate(
                 rounds = Rounds.of(machine.problem, asked)
                 plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
                 table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
+        told.close()
         result = table.result()
     if hasattr(X, "iloc"):
         result = replace(result, index=X.index)

@@ -248,6 +248,7 @@ def decided(
             if found.status is not Status.CONVERGED:
                 break
         found.is_pressed = interrupt.pressed
+    found.progress.close()
     return found
 
 

@@ -136,6 +136,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
         "max_iter": 77,
         "start": None,
         "callback": None,
+        "told": None,
         "polish": True,
         "trace": False,
         "n_jobs": 1,

@@ -88,7 +88,7 @@ def test_options_of_rounds_that_are_those_of_solve_have_its_defaults(call):
     known, own = (signature(each).parameters for each in (solve, call))
     shared = known.keys() & own.keys() - {"problem"}
     assert {name: own[name].default for name in shared} == {name: known[name].default for name in shared}
-    assert len(shared) == {leave_one_out: 9, Rounds: 12, cross_validate: 1}[call]
+    assert len(shared) == {leave_one_out: 10, Rounds: 12, cross_validate: 2}[call]
 
 
 @pytest.mark.parametrize(
