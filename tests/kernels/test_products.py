@@ -148,7 +148,7 @@ def test_a_value_is_rounded_as_its_type_is_and_more_where_distances_are_large(si
     if dtype == np.float32 or gamma * largest > CENTRED_FROM:
         largest = np.square(X - X.mean(axis=0)).sum(axis=1).max()
     expected = float(np.finfo(dtype).eps) * max(1.0, gamma * largest)
-    assert prepared.data_error == pytest.approx(expected, rel=1e-5)
+    assert prepared.data_error == pytest.approx(expected, rel=1e-5, abs=0.0)
     assert prepared.data_error >= np.finfo(dtype).eps
 
 

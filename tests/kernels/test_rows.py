@@ -402,17 +402,3 @@ def test_a_matrix_says_whether_its_values_are_held():
         assert (matrix.dense is not None) == is_held
         assert ("the matrix is held" in matrix._repr_html_()) == is_held
         assert ("evaluated in blocks" in matrix._repr_html_()) != is_held
-
-
-@pytest.mark.parametrize("n", [70, 200])
-@pytest.mark.parametrize("is_shared", [False, True])
-def test_copies_of_rows_have_room_for_64_at_least(n, is_shared):
-    """Or for as many as are asked for, where variables share their rows; however little memory there is."""
-    X = np.random.default_rng(0).normal(size=(n, 2))
-    for at_least in (2, 64, 66):
-        if is_shared:
-            half = Gram(RBF(0.5), X[: n // 2])
-            rows = stored_rows(View(half, np.tile(np.arange(n // 2), 2)), megabytes(2, n), at_least=at_least)
-        else:
-            rows = stored_rows(Gram(RBF(0.5), X), megabytes(2, n), np.float32, at_least=at_least)
-        assert rows.capacity == (max(64, at_least) if is_shared else 64)

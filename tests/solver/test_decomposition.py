@@ -143,3 +143,24 @@ def test_a_shrinking_that_never_ends_is_stopped_and_told():
     case = Case("five hundred examples", large_problem(5), Case.default_rules())
     with pytest.raises(AssertionError, match="ends with MAX_ITER"):
         check_large(case, NeverEnds(8))
+
+
+@dataclass(frozen=True)
+class Never(KKTGap):
+    """It does not stop."""
+
+    def check(self, state):
+        return 0
+
+
+@pytest.mark.parametrize("C", [10.0, np.inf])
+def test_without_a_gap_nothing_is_left_to_do_whatever_the_rule_says(C):
+    """It has stalled, and no more: of a hard margin nothing is said by that."""
+    X, y = np.array([[0.0], [1.0]]), np.array([-1, 1])
+    problem = DualProblem.classification(X, y, kernel="linear", C=C)
+    found = solve(
+        problem, start=[-2.0, 2.0], stop=Never(), shrinking=Decomposition(2), engine="numpy", **RULES
+    )
+    assert found.kkt_gap <= 0.0
+    assert (found.status, found.iterations) == (Status.STALLED, 0)
+    assert found.reason == Status.STALLED.value

@@ -244,3 +244,21 @@ def test_a_round_that_leads_beyond_all_numbers_is_taken_back(place, largest):
         assert outcome == hard_margin.INSEPARABLE
         np.testing.assert_array_equal(state.alpha, before[0])
         np.testing.assert_allclose(state.gradient, before[1], atol=1e-15)
+
+
+@pytest.mark.parametrize("short", [0.999, 0.9, 0.25, 1e-3])
+def test_a_direction_is_taken_as_far_as_it_leads_and_the_gradient_goes_with_it(short):
+    """t = vᵀα/αᵀKα, if that is long; v − Kα follows without a product, also where |v| is not 1."""
+    K, v = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.0]]), np.array([1.3, -0.7, 2.6])
+    problem = DualProblem(
+        Gram(Precomputed(), K), v, 0.0, np.array([0.0, -np.inf, 0.0]), np.array([np.inf, 0.0, np.inf])
+    )
+    rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
+    d = np.array([0.5, -1.25, 0.75])
+    best = float(v @ d) / float(d @ K @ d)
+    state = rules.begin(problem, short * best * d, row_store(problem, rules, 200.0))
+    assert HardMargin(state, lambda *arguments: 0).steps(state, rules, 10, None) == 0
+    reached = best if 1.0 / short > hard_margin.LONGER else short * best
+    np.testing.assert_allclose(state.alpha, reached * d, rtol=1e-12)
+    np.testing.assert_allclose(state.gradient, v - reached * (K @ d), atol=1e-12)
+    assert state.gap == pytest.approx(problem.kkt_gap(state.alpha), rel=1e-9)

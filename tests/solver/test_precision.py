@@ -22,9 +22,11 @@ from refsvm import (
     solve,
 )
 from refsvm.kernels import Gram
+from refsvm.kernels.matrix import View
 from refsvm.kernels.precision import ROUNDING, SHARE_OF_TOLERANCE, decision_error
+from refsvm.kernels.rows import megabytes
 from refsvm.solver.readable import NumPyBackend
-from refsvm.solver.rules import chosen_rules
+from refsvm.solver.rules import chosen_rules, stored_rows
 
 from ..settings import needs_numba
 
@@ -236,3 +238,17 @@ def test_one_variable_at_its_bound_may_round_so_much_on_float32_rows(below, abov
     tolerance = 2.0 * ROUNDING * 3.0 * C / SHARE_OF_TOLERANCE
     rules = chosen_rules(None, None, KKTGap(room * tolerance))
     assert rules.begins_in_float32(problem, 200.0) == (room > 1.0)
+
+
+@pytest.mark.parametrize("n", [70, 200])
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_copies_of_rows_have_room_for_64_at_least(n, is_shared):
+    """Or for as many as are asked for, where variables share their rows; however little memory there is."""
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    for at_least in (2, 64, 66):
+        if is_shared:
+            half = Gram(RBF(0.5), X[: n // 2])
+            rows = stored_rows(View(half, np.tile(np.arange(n // 2), 2)), megabytes(2, n), at_least=at_least)
+        else:
+            rows = stored_rows(Gram(RBF(0.5), X), megabytes(2, n), np.float32, at_least=at_least)
+        assert rows.capacity == (max(64, at_least) if is_shared else 64)

@@ -7,7 +7,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, LOODualityGap, Polynomial, Precomputed, iterate, solve
 from refsvm.datasets import load
-from refsvm.stopping.loo_duality_gap import CODE, EXAMPLE, HEAD, F, H, best_intercept
+from refsvm.stopping.loo_duality_gap import CODE, EXAMPLE, HEAD, NEXT, F, H, best_intercept
 from refsvm.testing import practice_problems
 
 from ..settings import FAST, INTERPRETED
@@ -210,3 +210,21 @@ def test_a_kernel_matrix_works_like_its_kernel():
     one, other = (solve(p.without(7), stop=LOODualityGap(), engine=FAST, shrinking=False) for p in made)
     assert one.reason == other.reason
     assert abs(one.iterations - other.iterations) <= 5
+
+
+def test_f_is_evaluated_in_every_tenth_step_once_h_has_passed_it():
+    """In between nothing is decided: to look for b̂ costs as much as many steps."""
+    evaluated = 0
+    for seed in range(6):
+        problem, r = random_problem(seed, n=30)
+        looked = []
+        for state in iterate(problem.without(r), stop=LOODualityGap(1e-4)):
+            due = float(state.stop_memory[NEXT])
+            if not looked or due != looked[-1][1]:
+                looked.append((state.iteration, due))
+        steps = [(at, due) for at, due in looked if due > 0.0]
+        evaluated += len(steps)
+        # when it is due next was written in the check before this step
+        assert all(due == at - 1 + 10 for at, due in steps), steps
+        assert (np.diff([at for at, _ in steps]) >= 10).all()
+    assert evaluated > 6

@@ -120,9 +120,9 @@ def test_the_rounding_of_a_gradient_is_that_of_its_largest_terms(n, unit):
     alpha, G, largest = unit * rng.normal(size=n), unit * rng.normal(size=n), 7.0
     allowed = rounding_of_gradient(alpha, G, largest)
     of_one = rounding_of_gradient(np.abs(alpha).max(keepdims=True), np.abs(G).max(keepdims=True), largest)
-    assert allowed == pytest.approx(np.sqrt(n) * of_one)
+    assert allowed == pytest.approx(np.sqrt(n) * of_one, abs=0.0)
     of_a_unit = rounding_of_gradient(np.ones(1), np.zeros(1), 1.0)
-    assert of_one == pytest.approx(of_a_unit * (7.0 * np.abs(alpha).max() + np.abs(G).max()))
+    assert of_one == pytest.approx(of_a_unit * (7.0 * np.abs(alpha).max() + np.abs(G).max()), abs=0.0)
     # by the rounding itself, of Kα summed in float64 beside the same in long double
     K = rng.uniform(-7.0, 7.0, size=(n, n))
     lost = np.abs(K @ alpha - (K.astype(np.longdouble) @ alpha.astype(np.longdouble))).max()
@@ -145,3 +145,18 @@ def test_what_a_rule_remembers_is_as_long_as_it_says(relative):
 def test_a_rule_without_a_body_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         StoppingRule()
+
+
+@pytest.mark.parametrize("n", [1, 9, 400])
+def test_rounding_is_16_units_in_the_last_place_of_the_largest_terms(n):
+    """By which the tolerance of a relative rule is never less, in either engine; a bound that users read as a gap."""
+    alpha, G = np.linspace(-0.5, 3.0, n), np.linspace(2.0, -1.0, n)
+    largest = 7.0 * np.abs(alpha).max() + np.abs(G).max()
+    assert rounding_of_gradient(alpha, G, 7.0) == pytest.approx(
+        16.0 * 2.0**-52 * n**0.5 * largest, rel=1e-12, abs=0.0
+    )
+    constant = DualProblem(
+        Gram(Precomputed(), np.eye(3)), np.array([5.0, -5.0, 5.0]), 0.0, np.zeros(3), np.zeros(3)
+    )
+    least = KKTGap(1e-9, relative=True).tolerance_for_rounding(constant, np.zeros(3), 0.0)
+    assert least == pytest.approx(16.0 * 2.0**-52 * 5.0, rel=1e-12, abs=0.0)

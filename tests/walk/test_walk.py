@@ -196,7 +196,7 @@ def test_the_rounding_of_decision_values_grows_with_the_kernel_and_with_alpha():
     )
     walk = PathState(problem, K, "numpy")
     walk.place(0.5, np.array([3.0, 0.0, -4.0]), 0.0, "start")
-    assert walk.rounding() == pytest.approx(2.0**-52 * 160.0, rel=1e-12)
+    assert walk.rounding() == pytest.approx(2.0**-52 * 160.0, rel=1e-12, abs=0.0)
 
 
 @pytest.mark.parametrize(("alpha", "d"), [(1.0 + 1e-9, 1.0), (-1e-9, -1.0)])
