@@ -118,6 +118,17 @@ def test_a_kernel_that_asks_for_all_examples_at_once():
 
 
 @pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM], ids=lambda cls: cls.__name__)
+def test_defaults_and_fitted_attributes_are_those_of_scikit_learn(make):
+    """But for those that the page for its users names."""
+    theirs = getattr(pytest.importorskip("sklearn.svm"), make.__name__)
+    given, ours = theirs().get_params(), make().get_params()
+    assert {name for name in given if ours.get(name, "none") != given[name]} <= {"probability", "verbose"}
+    X, y = examples(2)
+    fitted = {name for name in vars(theirs().fit(X, y)) if name.endswith("_") and not name.startswith("_")}
+    assert {name for name in fitted if not hasattr(make().fit(X, y), name)} <= {"probA_", "probB_"}
+
+
+@pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM], ids=lambda cls: cls.__name__)
 def test_verbose_ends_with_one_line_and_changes_nothing(make, capsys):
     X, y = examples(3)
     quiet = make().fit(X, y)
