@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -174,7 +174,8 @@ class Experiment(Shown):
         ImportError
             If n_jobs asks for processes and joblib is not installed.
         KeyboardInterrupt
-            After Ctrl-C. The run under way is stored if it ended before that; half a run is not.
+            After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` is this experiment. The run under way
+            is stored if it ended before that; half a run is not.
         concurrent.futures.BrokenExecutor
             If workers crash four times in a row without a finished run between.
 
@@ -223,6 +224,7 @@ class Experiment(Shown):
 
         ended = list[dict[str, Any]]()
         with (
+            _interrupted_with(self, lambda: f"The experiment was interrupted after {done} of {total} runs."),
             line,
             store.kept_open(),
             interruptible() if in_this_process else nullcontext(interruptible()) as interrupt,
@@ -243,7 +245,7 @@ class Experiment(Shown):
                 if callback is not None and callback(told):
                     break
                 if interrupt.pressed:
-                    raise Interrupted(f"The experiment was interrupted after {done} of {total} runs.", self)
+                    raise KeyboardInterrupt
         _tell(failures, ended)
         return new
 
@@ -434,6 +436,15 @@ class _Failure:
     """An error of a strategy in a worker."""
 
     error: Exception
+
+
+@contextmanager
+def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]:
+    """Give a KeyboardInterrupt, between two runs or within one, a result and a sentence."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(message(), result) from None
 
 
 def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | None]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from refsvm._checks import is_sparse, real
-from refsvm.engine.limits import PathLimits, unless_interrupted
+from refsvm.engine.limits import PathLimits, interruptible, unless_interrupted
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
 from refsvm.paths.parametric import ParametricPath
@@ -18,6 +18,8 @@ from refsvm.trackers.base import PathTracker
 from refsvm.walk.breakpoint import LinePoint
 from refsvm.walk.line import ProblemLine, solved_gram
 from refsvm.walk.state import PathState
+
+Path = TypeVar("Path")
 
 
 def parametric_path(
@@ -106,7 +108,26 @@ def parametric_path(
     walk = PathState(one, K, engine, line)
     fields = followed(walk, tracker, *line.t, limits)
     path = ParametricPath(start=start, end=end, line=line, merged=merged, **fields)
-    return unless_interrupted("The path", path)
+    return unless_interrupted("parametric_path", path)
+
+
+def line_between(
+    call: str, start: DualProblem, end: DualProblem, made: Callable[[ParametricPath], Path], **options: Any
+) -> Path:
+    """Return what a public function makes of a `parametric_path`; after Ctrl-C its error has the function's name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem
+    >>> from refsvm.paths.parametric_path import line_between
+    >>> problem = DualProblem.classification(np.array([[0.0], [1.0], [2.0]]), [-1, 1, 1])
+    >>> line_between("mine", problem, problem.without(1), lambda path: path)
+    ParametricPath(3 breakpoints, t from 0 to 1, CONVERGED)
+    """
+    with interruptible() as interrupt:
+        path = made(parametric_path(start, end, **options))
+    return unless_interrupted(call, path, interrupt.pressed)
 
 
 def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:

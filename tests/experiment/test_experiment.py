@@ -203,8 +203,9 @@ def test_ctrl_c_ends_the_experiment_and_keeps_what_is_finished(store, monkeypatc
     before = signal.getsignal(signal.SIGINT)
     press_after(monkeypatch, 3, where)
     experiment = replace(two_hundred(store), permutations=2)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=rf"after {stored} of 8 runs") as raised:
         experiment.run()
+    assert raised.value.result is experiment
     assert len(rows_of(store)) == stored
     assert signal.getsignal(signal.SIGINT) is before
     monkeypatch.undo()

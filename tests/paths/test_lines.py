@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from refsvm import (
     DualProblem,
     KKTGap,
     Precomputed,
+    Status,
     cost_path,
     epsilon_path,
     nu_path,
@@ -129,3 +132,24 @@ def test_a_given_matrix_serves_as_well() -> None:
 def test_a_share_above_one_is_refused() -> None:
     with pytest.raises(ValueError, match=r"nu=1\.5 is above 1"):
         nu_path(X, kernel=RBF(1.0), nu=(0.5, 1.5))
+
+
+LINES = {
+    "cost_path": lambda **more: cost_path(X, np.where(Y > 0, "ill", "well"), kernel=KERNEL, **more),
+    "epsilon_path": lambda **more: epsilon_path(X, TARGETS, kernel=KERNEL, epsilon=(2.0, 0.05), **more),
+    "nu_path": lambda **more: nu_path(X, kernel=KERNEL, nu=(0.2, 0.5), **more),
+    "weight_path": lambda **more: weight_path(
+        X, np.where(Y > 0, "ill", "well"), kernel=KERNEL, C=(1.0, 9.0), **more
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_after_ctrl_c_a_line_has_its_class_and_its_name(name: str) -> None:
+    call: Callable[..., Any] = LINES[name]
+    with pytest.raises(KeyboardInterrupt, match=f"^{name} was interrupted") as raised:
+        call(callback=lambda *_: signal.raise_signal(signal.SIGINT))
+    part, whole = raised.value.result, call()  # type: ignore[attr-defined]
+    assert type(part) is type(whole)
+    assert part.status is Status.INTERRUPTED
+    assert part.classes.tolist() == whole.classes.tolist()

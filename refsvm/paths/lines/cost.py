@@ -10,7 +10,8 @@ from refsvm._checks import positive
 from refsvm.formulations import signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.names import asked
-from refsvm.paths.parametric_path import parametric_path
+from refsvm.paths.parametric import ParametricPath
+from refsvm.paths.parametric_path import line_between
 from refsvm.paths.roc_curve import CostPath
 from refsvm.problem import DualProblem
 
@@ -71,7 +72,9 @@ def cost_path(
     classes, labels = signed(y, K.n)
     whole = DualProblem.classification(y=labels, gram=K, C=C)
     zero = np.zeros(whole.n)
-    path = parametric_path(
-        whole.boxed(whole.lower, zero), whole.boxed(zero, whole.upper), t=(0.0, C), **options
-    )
-    return CostPath(**vars(path) | {"classes": classes})
+    start, end = whole.boxed(whole.lower, zero), whole.boxed(zero, whole.upper)
+
+    def with_classes(path: ParametricPath) -> CostPath:
+        return CostPath(**vars(path) | {"classes": classes})
+
+    return line_between("cost_path", start, end, with_classes, t=(0.0, C), **options)

@@ -9,7 +9,7 @@ import numpy as np
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.names import asked
 from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.parametric_path import parametric_path
+from refsvm.paths.parametric_path import line_between
 from refsvm.problem import DualProblem
 
 
@@ -67,4 +67,4 @@ def epsilon_path(
     K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
     widest, narrowest = epsilon
     start, end = (DualProblem.regression(y=y, gram=K, C=C, epsilon=each) for each in (widest, narrowest))
-    return parametric_path(start, end, t=epsilon, **options)
+    return line_between("epsilon_path", start, end, lambda path: path, t=epsilon, **options)

@@ -9,7 +9,7 @@ import numpy as np
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.names import asked
 from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.parametric_path import parametric_path
+from refsvm.paths.parametric_path import line_between
 from refsvm.problem import DualProblem
 
 
@@ -63,4 +63,4 @@ def nu_path(
     K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
     first, last = nu
     start, end = (DualProblem.one_class(gram=K, nu=each, weights=weights) for each in (first, last))
-    return parametric_path(start, end, t=nu, **options)
+    return line_between("nu_path", start, end, lambda path: path, t=nu, **options)

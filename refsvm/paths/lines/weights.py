@@ -9,7 +9,7 @@ from refsvm.formulations import signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.names import asked
 from refsvm.paths.parametric import ParametricPath
-from refsvm.paths.parametric_path import parametric_path
+from refsvm.paths.parametric_path import line_between
 from refsvm.problem import DualProblem
 
 
@@ -66,4 +66,4 @@ def weight_path(
     first, last = C
     classes, labels = signed(y, K.n)
     start, end = (DualProblem.classification(y=labels, gram=K, C=each) for each in (first, last))
-    return replace(parametric_path(start, end, **options), classes=classes)
+    return line_between("weight_path", start, end, lambda path: replace(path, classes=classes), **options)
