@@ -42,7 +42,7 @@ WIDEST: Final = 96
 STYLE: Final = (
     "<style>"
     ".refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"
-    "padding:8px 12px;margin:2px;min-width:min(26em,100%);max-width:min(60em,100%);box-sizing:border-box;"
+    "padding:8px 12px;margin:2px 0;min-width:min(26em,100%);max-width:min(60em,100%);box-sizing:border-box;"
     "overflow-x:auto;color:inherit}.refsvm .name{font-weight:600}"
     ".refsvm .big{font-size:22px;font-weight:600}.refsvm .dim{opacity:.75}"
     ".refsvm .partial{background:#e69f0044;padding:2px 6px;border-radius:3px}"
