@@ -78,5 +78,6 @@ path
 # Pictures
 # --------
 # ``plot`` draws a result that has a picture, and returns the display (:mod:`refsvm.display`).
+# :doc:`08_every_picture` has all of them.
 
 path.plot()
