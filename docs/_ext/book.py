@@ -27,7 +27,8 @@ from sphinx import addnodes
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 from sphinx_gallery import gen_rst
-from sphinx_gallery.notebook import add_code_cell
+from sphinx_gallery.notebook import add_code_cell, add_markdown_cell
+from stepper_page import Stepper
 
 import refsvm
 
@@ -37,7 +38,7 @@ INSTALL = """\
 from importlib.util import find_spec
 
 CLONE = "."
-if not all(map(find_spec, ("refsvm", "numba", "sklearn", "matplotlib"))):  # a clone alone has refsvm, too
+if not all(map(find_spec, ("refsvm", "numba", "sklearn", "matplotlib", "anywidget"))):  # a clone alone has refsvm, too
     %pip install --quiet "{CLONE}[sklearn,plot,cli,notebook]"
 """
 
@@ -111,6 +112,9 @@ class EndFold(SphinxDirective):
 TABLE = r"(?m)^=+(?:  ?=+)+\n(?:.+\n)+?=+(?:  ?=+)+\n(?:(?:.+\n)+?=+(?:  ?=+)+\n?)?"
 """A simple table of reST."""
 
+STEPPER = r"(?m)^ *\.\. stepper::.*\n((?: +:.*(?:\n|\Z))*)"
+"""A stepper, with its options as the group."""
+
 
 def table(match: re.Match[str]) -> str:
     """A simple table of reST, in Markdown."""
@@ -143,7 +147,7 @@ def as_markdown(text: str) -> str:
     text = re.sub(r"(?m)^ *\.\. literalinclude:: (?:\.\./)*(\S+)\n(?: +:.*\n?)*", printed, text)
     text = re.sub(r"(?m)^ *\.\. include:: .*\n(?: +:.*\n?)*", "", text)
     text = re.sub(r"(?m)^ *\.\. (?:fold|dropdown|admonition):: (.*)\n", r"**\1**\n", text)
-    text = re.sub(r"(?m)^ *\.\. (?:endfold|stepper|path-stepper|raw)::.*\n?(?: +:.*\n?)*", "", text)
+    text = re.sub(r"(?m)^ *\.\. (?:endfold|path-stepper|raw)::.*\n?(?: +:.*\n?)*", "", text)
     text = re.sub(r":math:`([^`]*)`", r"$\1$", text)
     text = re.sub(r":[\w:]+:`([^`<]*?)\s*<[^`]*>`", r"\1", text)
     text = re.sub(r":doc:`(?:[^`]*/)?([^`]*)`", r"*\1*", text)
@@ -172,10 +176,25 @@ def notebook(blocks, gallery_conf, target_dir):
     for helper in cells:
         add_code_cell(filled, f"%%writefile {helper.name}\n{helper.read_text(encoding='utf-8')}")
         filled["cells"].insert(1, filled["cells"].pop())
+    filled["cells"] = [part for cell in filled["cells"] for part in parted(cell)]
     for cell in filled["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = [as_markdown("".join(cell["source"]))]
     return filled
+
+
+def parted(cell):
+    """Yield a cell; of one of text with steppers the text around each, and between them cells that show them."""
+    if cell["cell_type"] != "markdown":
+        yield cell
+        return
+    shown = {"cells": []}
+    for k, part in enumerate(re.split(STEPPER, "".join(cell["source"]))):
+        if k % 2:
+            add_code_cell(shown, Stepper.of_directive(part).code())
+        elif part.strip():
+            add_markdown_cell(shown, part)
+    yield from shown["cells"]
 
 
 made = gen_rst.jupyter_notebook

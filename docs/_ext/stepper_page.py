@@ -6,11 +6,13 @@ Nothing here needs Sphinx; `stepper` makes the directives of it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from html import escape
 from itertools import count
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -73,6 +75,26 @@ STEPS = {
     "conjugate": ConjugateStep(),
 }
 
+CELL = """\
+def stepper():  # that of the page; its buttons need anywidget
+    {numpy}from refsvm import {names}
+    {datasets}from refsvm.display import Stepper
+
+    {points}
+    rules = {{"selector": {selector}, "step": {step}}}
+    return Stepper(X, y, kernel={kernel}, C={C}, **rules)
+
+
+stepper()"""
+CLOUDS = """\
+y = np.repeat([-1, 1], {n} // 2)
+    X = np.random.default_rng({seed}).normal(scale=0.6, size=({n}, 2)) + np.outer(y, [1.0, 0.8])
+    y[2] = 1"""
+OTHERS = """\
+data = make_{data}({n}, rng={seed})
+    X, y = data.X, data.y"""
+"""A stepper as the cell of a notebook, and its points, those of `DATA`."""
+
 GRID = 61  # nodes across a picture of the strip
 numbers = count()
 
@@ -99,6 +121,28 @@ class Stepper:
             "y": examples.y.tolist(),
             "K": [K[i, i:].tolist() for i in range(self.n)],
         }
+
+    def code(self) -> str:
+        """Return a cell that shows the same examples and rules in a notebook, where Python takes the steps."""
+        rules, is_drawn = (SELECTORS[self.selector], STEPS[self.step]), self.data == "clouds"
+        kernel = f"RBF({self.gamma!r})" if self.gamma else "Linear()"
+        return CELL.format(
+            numpy="import numpy as np\n\n    " if is_drawn else "",
+            datasets="" if is_drawn else f"from refsvm.datasets import make_{self.data}\n    ",
+            names=", ".join(["RBF" if self.gamma else "Linear", *(type(rule).__name__ for rule in rules)]),
+            points=(CLOUDS if is_drawn else OTHERS).format(**asdict(self)),
+            selector=repr(rules[0]), step=repr(rules[1]), kernel=kernel, C=self.C,
+        )  # fmt: skip
+
+    @classmethod
+    def of_directive(cls, text: str) -> Self:
+        """Return that of the options of a directive, one on each line: `` :C: 2``."""
+        types = {
+            field.name: {"str": str, "int": int, "float": float}[str(field.type)] for field in fields(cls)
+        }
+        return cls(
+            **{name: types[name](value) for name, value in re.findall(r"(?m)^ *:(\w+): *(.*?)\s*$", text)}
+        )
 
     def html(self) -> str:
         """Return the stepper as a fragment of a page."""

@@ -154,7 +154,7 @@ SCRIPTS = [*CHAPTERS, *sorted((ROOT / "docs" / "examples").glob("[0-9][0-9]_*.py
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_notebooks_stand_alone(script, monkeypatch, tmp_path):
-    """The first cell installs; helper files are written; no cell holds a role or a directive."""
+    """The first cell installs; helper files are written; steppers are cells; no cell holds a role or a directive."""
     pytest.importorskip("matplotlib")
     pytest.importorskip("sphinx_gallery")
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
@@ -174,6 +174,8 @@ def test_notebooks_stand_alone(script, monkeypatch, tmp_path):
     helpers = {file.stem for file in (ROOT / "docs" / "examples").glob("[a-z]*.py")} & imported
     written = {cell.split()[1].removesuffix(".py") for cell in code_cells if cell.startswith("%%writefile")}
     assert helpers <= written
+    steppers = script.read_text(encoding="utf-8").count("# .. stepper::")
+    assert sum(cell.startswith("def stepper():") for cell in code_cells) == steppers
     for cell in cells:
         if cell["cell_type"] == "markdown":
             text = re.sub(r"```.*?```", "", "".join(cell["source"]), flags=re.DOTALL)

@@ -509,6 +509,28 @@ def test_a_pair_of_the_reader_moves_forwards_or_is_refused_by_name(page):
     assert counts["backwards"] == counts["moved"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ":selector: mvp\n",
+        ":data: clouds\n:n: 20\n:seed: 3\n:gamma: 0\n:C: 30\n",
+        "   :data: chessboard\n   :selector: second-order\n   :step: planning-ahead\n   :C: 100",
+    ],
+)
+def test_a_notebook_has_the_stepper_of_the_page(page, options):
+    shown, names = page.Stepper.of_directive(options), {}
+    exec(shown.code(), names)
+    stepper, data = names["stepper"](), page.DATA[shown.data](shown.n, rng=shown.seed)
+    assert np.array_equal(stepper.task.X, data.X)
+    assert np.array_equal(stepper.task.signs, data.y)
+    every = np.arange(shown.n)
+    assert np.allclose(
+        stepper.task.problem.gram.block(every, every), page.gram(data.X, shown.gamma), atol=1e-12
+    )
+    assert stepper.task.C == shown.C
+    assert stepper.rules[0][:2] == (page.SELECTORS[shown.selector], page.STEPS[shown.step])
+
+
 def test_a_page_shows_pictures_without_scripts(page):
     pytest.importorskip("contourpy")
     html = page.Stepper(n=12).html()

@@ -98,9 +98,7 @@ function render({ model, el }) {
       failure.hidden = !s.failure;
       failure.textContent = s.failure;
     });
-    const race = find(".stepper-race"), wide = root.clientWidth && root.clientWidth < 800 ? 480 : 960; // words stay legible
-    race?.setAttribute("viewBox", `0 0 ${wide} 130`);
-    if (race) race.innerHTML = panels.history(runs.map((s) => s.gaps), given.tol, 15, wide, 130);
+    if (runs.length > 1) drawRace();
     [given.C, given.gamma].forEach((value, k) => {
       sliders[k].parentElement.hidden = Number.isNaN(value);
       sliders[k].value = Number.isFinite(value) ? Math.log10(value) : sliders[k].max;
@@ -118,6 +116,19 @@ function render({ model, el }) {
     printed.lastElementChild.textContent = log;
     say();
   }
+
+  // ψ of both runs: half as wide where there is little room, so that its words stay legible
+  let across = 960;
+  function drawRace() {
+    find(".stepper-race").setAttribute("viewBox", `0 0 ${across} 130`);
+    find(".stepper-race").innerHTML = panels.history(runs.map((s) => s.gaps), given.tol, 15, across, 130);
+  }
+  const sized = new ResizeObserver(() => requestAnimationFrame(() => { // which changes the height of what is observed
+    const fit = root.clientWidth < 800 ? 480 : 960;
+    if (fit === across || runs.length < 2 || !root.clientWidth) return;
+    across = fit;
+    drawRace();
+  }));
 
   function say(added = "") {
     const k = Math.max(...runs.map((s) => s.k)), said = model.get("words").note;
@@ -193,8 +204,15 @@ function render({ model, el }) {
   window.addEventListener("keydown", guard, true); // before JupyterLab, which listens at the document
   model.on("change:serial", answered);
   read();
+  sized.observe(root);
   root.runs = () => runs; // for the tests
-  return () => { stop(); clearTimeout(waiting); window.removeEventListener("keydown", guard, true); model.off("change:serial", answered); };
+  return () => {
+    stop();
+    clearTimeout(waiting);
+    sized.disconnect();
+    window.removeEventListener("keydown", guard, true);
+    model.off("change:serial", answered);
+  };
 }
 
 export default { render };
