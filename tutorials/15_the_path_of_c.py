@@ -118,7 +118,7 @@ axes.plot(along, [by_hand.intercept(C) for C in along], ":", color="0.5", label=
 for C in (8 / 7, 8 / 3):
     axes.axvline(C, color="0.8", lw=1, zorder=0)
 axes.set(xlabel="$C$; grey: the two events", ylabel=r"$a_i$")
-axes.legend(frameon=False)
+figure.legend(loc="outside upper center", ncols=4, frameon=False)
 plt.show()
 
 # %%
