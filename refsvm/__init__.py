@@ -19,7 +19,7 @@
 `paths`           the optimum along any line of problems, for every C above all, and what it tells
 `derivatives`     how the optimum changes with C, weights, targets and parameters of the kernel
 `multiclass`      pairs of classes, prediction, trained models and their files
-`estimators`      SVC, SVR, OneClassSVM, SVCCV and SVRCV, with scikit-learn's conventions
+`estimators`      SVC, SVR, OneClassSVM and their searches, with scikit-learn's conventions
 `engine`          limits, Ctrl-C, progress and workers
 `compiled`        the Numba twins; it mirrors the rooms above, path for path
 `experiment`      strategies × problems × permutations → a resumable store → tables
@@ -73,13 +73,15 @@ if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.estimators import SVR as SVR
     from refsvm.estimators import SVRCV as SVRCV
     from refsvm.estimators import OneClassSVM as OneClassSVM
+    from refsvm.estimators import SVCGradientCV as SVCGradientCV
+    from refsvm.estimators import SVRGradientCV as SVRGradientCV
     from refsvm.experiment.race import compare as compare
     from refsvm.multiclass.model_file import read_model as read_model
     from refsvm.multiclass.model_file import write_model as write_model
 
 __version__ = "0.3.0"
 
-_ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVR", "SVRCV")
+_ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "SVRGradientCV")
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "multiclass.model_file")}
 _ROOMS = ("datasets", "display", "experiment")

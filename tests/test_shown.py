@@ -22,6 +22,7 @@ from refsvm import (
     Recording,
     Rounds,
     SecondOrder,
+    Status,
     compare,
     cost_path,
     cross_validate,
@@ -35,7 +36,7 @@ from refsvm import (
     weight_path,
 )
 from refsvm.datasets import Dataset, load
-from refsvm.derivatives import influence
+from refsvm.derivatives import Evaluation, Tuning, influence
 from refsvm.experiment import Experiment, Grid, Problem, Ranking, Solve
 from refsvm.kernels.cached_rows import AllRows
 from refsvm.paths import cross_validate_path
@@ -156,6 +157,7 @@ def results():
         "influence cut short",
         lambda: interrupted(influence, problem("two"), [[0], [1]], callback=pressed(1)),
     )
+    yield "tuning", tuned
     yield "new recording", lambda: Recording(problem("two"))
     yield "recording", ended_recording
     yield "recorded state", lambda: ended_recording().at(2)
@@ -205,6 +207,13 @@ def ran(given):
     return given
 
 
+def tuned():
+    """Return a search along the gradient that was ended."""
+    params = {"C": 2.0, "gamma": (0.5, 0.1)}
+    rows = [Evaluation(params, loss, np.full(5, loss), 0, 0.1, 0, 1.0) for loss in (0.5, 0.25)]
+    return Tuning(params, 0.25, rows, Status.TIME_LIMIT, 1.5)
+
+
 def ended_recording():
     """Return the recording of a whole solve."""
     recording = Recording(problem("two"))
@@ -252,6 +261,7 @@ OF_CLASS = {
     "SolverState": "state",
     "StrategyReport": "report",
     "Trace": "trace",
+    "Tuning": "tuning",
     "View": "view",
 }
 OF_PATHS = ("line", "curve", "folds of a path", "operating points")

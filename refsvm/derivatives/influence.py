@@ -197,7 +197,7 @@ def influence(
     (22, -0.0083)
     """
     began = time.perf_counter()
-    begun = problem if isinstance(problem, Solution) else None
+    start = problem.alpha if isinstance(problem, Solution) else None
     problem = problem.problem if isinstance(problem, Solution) else problem
     task = task_given(problem, None, None, None)
     if task.kind == NOVELTY:
@@ -215,7 +215,7 @@ def influence(
     told.begin("", total=len(members))
     with line_of(told, progress), interruptible() as interrupt:
         machine = next(task.machines())
-        found = LeftOut(machine, Rounds.of(machine.problem, options), begun)
+        found = LeftOut(machine, Rounds.of(machine.problem, options), start)
         for done, _ in enumerate(found.run(members), 1):
             told.tell(done)
             if watching is not None and watching(told):
@@ -307,8 +307,8 @@ class LeftOut:
     machine : Machine
     rounds : Rounds
         Of its problem.
-    begun : Solution or None
-        A solution of it.
+    start : ndarray of shape (n,) or None
+        α to start from: that of a solution, or near one.
 
     Attributes
     ----------
@@ -320,19 +320,37 @@ class LeftOut:
         Of machines that are not solved.
     """
 
-    def __init__(self, machine: Machine, rounds: Rounds, begun: Solution | None) -> None:
+    def __init__(self, machine: Machine, rounds: Rounds, start: np.ndarray | None) -> None:
         self.machine, self.rounds = machine, rounds
-        start = None if begun is None else begun.alpha
-        self.given = rounds.solve(start=start)
-        self.full = rounds.solutions["all"] = self.given.in_solver_coordinates(rounds.problem)
         self.matrix, self.example = examples_of(rounds.problem.gram)
-        m, stop = self.matrix.n, rounds.rules.stop
-        self.tol = stop.tolerance * min(1.0, self.full.decision_range)
-        self.K = rounds.rows.block(np.arange(m)) if rounds.rows.holds_all else None
+        self.K = rounds.rows.block(np.arange(self.matrix.n)) if rounds.rows.holds_all else None
+        self.given = self._solved(start)
+        self.full = rounds.solutions["all"] = self.given.in_solver_coordinates(rounds.problem)
+        self.tol = self._tolerance(self.full)
         is_done = self.full.status in {Status.CONVERGED, Status.STALLED}
         self.status = Status.CONVERGED if is_done else self.full.status
         self.endings, self.iterations = list[Status](), self.full.iterations
         self._changes: dict[int, tuple[np.ndarray, np.ndarray, float, float]] = {}
+
+    def _tolerance(self, solution: Solution) -> float:
+        return self.rounds.rules.stop.tolerance * min(1.0, solution.decision_range)
+
+    def _solved(self, start: np.ndarray | None) -> Solution:
+        """Return the solution of all examples."""
+        if self.K is not None:
+            begun = self.rounds.solve(start=start, stop=self._loose)
+            there = begun.in_solver_coordinates(self.rounds.problem)
+            found = settled(there, self.K, self.example, self._tolerance(there))
+            if found is not None or begun.status not in {Status.CONVERGED, Status.STALLED}:
+                return begun if found is None else found
+            start = begun.alpha
+        return self.rounds.solve(start=start)
+
+    @property
+    def _loose(self) -> KKTGap:
+        """The rule of rounds that are settled then."""
+        stop = self.rounds.rules.stop
+        return KKTGap(stop.tolerance if self.K is None else max(LOOSE, stop.tolerance), relative=True)
 
     def ended(self) -> bool:
         """Whether something has ended the rounds."""
@@ -343,11 +361,10 @@ class LeftOut:
         if self.ended():
             return
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
-        nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
         plan = []
         for place, some in enumerate(members):
             if (names[some] == ZeroAlpha.name).all():  # α stays optimal without them
-                self._changes[place] = (*nothing, 0.0, max(0.0, self.full.kkt_gap))
+                self._take(place, self.full)
                 yield place
             else:
                 plan.append(place)
@@ -360,12 +377,7 @@ class LeftOut:
         """Train without these groups: to a loose tolerance and by their sets, or by steps alone."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
-        loose = (
-            rounds.rules.stop
-            if self.K is None
-            else KKTGap(max(LOOSE, rounds.rules.stop.tolerance), relative=True)
-        )
-        for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), loose), strict=False):
+        for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
             self.iterations += ended.iterations
             solution = rounds.solutions.pop(place).in_solver_coordinates()
             found = solution if solution.kkt_gap <= self.tol else None

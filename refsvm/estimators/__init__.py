@@ -5,8 +5,9 @@
 `svc`            SVC: classification
 `svccv`          SVCCV: SVC with C and γ chosen by cross-validation
 `svrcv`          SVRCV: SVR with C, γ and ε chosen by cross-validation
-`search_cv`      what both share
-`search_scores`  what both score cells by
+`gradient_cv`    SVCGradientCV and SVRGradientCV: many parameters chosen by the gradient of a held-out loss
+`search_cv`      what SVCCV and SVRCV share
+`search_scores`  what these score cells by
 `search`         the grid behind them
 `results_table`  its table
 `scoring`        scorers of scikit-learn on decision values that are known
@@ -24,10 +25,11 @@
 ===============  ====================================================
 """
 
+from refsvm.estimators.gradient_cv import SVCGradientCV, SVRGradientCV
 from refsvm.estimators.one_class import OneClassSVM
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svccv import SVCCV
 from refsvm.estimators.svr import SVR
 from refsvm.estimators.svrcv import SVRCV
 
-__all__ = ["SVC", "SVCCV", "SVR", "SVRCV", "OneClassSVM"]
+__all__ = ["SVC", "SVCCV", "SVR", "SVRCV", "OneClassSVM", "SVCGradientCV", "SVRGradientCV"]

@@ -1,0 +1,326 @@
+"""SVCGradientCV and SVRGradientCV: estimators that choose many parameters by the gradient of a held-out loss.
+
+The search is `refsvm.derivatives.tuning.tune_by_gradient`; the estimator that remains is an `SVC` or an `SVR`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from refsvm._checks import targets
+from refsvm.derivatives.losses import Loss
+from refsvm.derivatives.tuning import Tuning, tune_by_gradient
+from refsvm.engine.limits import Interrupted
+from refsvm.estimators.base import PROBABILITIES, KernelEstimator
+from refsvm.estimators.svc import SVC
+from refsvm.estimators.svr import SVR
+from refsvm.estimators.validation import NO_LABELS, checked_data, encoded
+from refsvm.kernels.names import KERNELS
+from refsvm.rounds.folds import pairs_of
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GradientCV(KernelEstimator, ABC):
+    """Base of `SVCGradientCV` and `SVRGradientCV`, which describe the parameters."""
+
+    parameters: Any = ("C", "gamma")
+    loss: Any = None
+    cv: Any = 5
+    C: float = 1.0
+    gamma: Any = "scale"
+    bounds: dict[str, Any] | None = None
+    n_starts: int = 3
+    max_evaluations: int = 60
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
+        "kernel": [StrOptions(set(KERNELS) - {"precomputed"})],
+        "parameters": ["array-like", str],
+        "loss": [str, Loss, None],
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            StrOptions({"loo"}),
+            HasMethods(["split"]),
+            Iterable,
+        ],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+        "bounds": [dict, None],
+        "n_starts": [Interval(Integral, 1, None, closed="left")],
+        "max_evaluations": [Interval(Integral, 1, None, closed="left")],
+        "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+    }
+
+    _model: ClassVar[type]
+    _is_classifier: ClassVar[bool] = False
+    _label_checks: ClassVar[dict[str, Any]] = {}
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Search along the gradient, and train with the best parameters.
+
+        Parameters
+        ----------
+        X : array-like or sparse of shape (n, d)
+        y : array-like of shape (n,)
+            Labels of two classes, or targets.
+
+        Returns
+        -------
+        SVCGradientCV or SVRGradientCV
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            On parameters out of range, NaN, and other than two classes.
+        KeyboardInterrupt
+            After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` lists the evaluations. ``best_params_``
+            and ``cv_results_`` are those until then; nothing is trained with them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the time limit ends the search; the best parameters until then are trained with.
+        """
+        self._validate_params()
+        X, y = self._checked(X, y, reset=True)
+        marks, more = self._marks(y)
+        if isinstance(self.cv, str):
+            folds: Any = self.cv
+            self.n_splits_ = len(marks)
+        else:
+            splitter = check_cv(self.cv, y, classifier=self._is_classifier)
+            folds = list(pairs_of(splitter, X, y, name="cv"))
+            self.n_splits_ = len(folds)
+        # the same starts in every fit, unless another seed is given
+        seed = (
+            0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        )
+        try:
+            found = tune_by_gradient(
+                X, marks, parameters=self.parameters, loss=self.loss, folds=folds, rng=seed, kernel=self.kernel,
+                gamma=self.gamma, degree=self.degree, coef0=self.coef0, C=self.C, bounds=self.bounds,
+                starts=self.n_starts, max_evaluations=self.max_evaluations, engine=self.engine,
+                cache_mb=self.cache_size, time_limit=self.time_limit, n_jobs=self.n_jobs,
+                progress=self.verbose if self.verbose == "auto" else bool(self.verbose), **more,
+            )  # fmt: skip
+        except Interrupted as interrupted:
+            self._keep(interrupted.result)
+            rows = interrupted.result.evaluations
+            raise Interrupted(
+                f"{type(self).__name__}.fit was interrupted after {len(rows)} evaluations; error.result lists them.",
+                rows,
+            ) from None
+        self._keep(found)
+        shared = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
+        given = {name: getattr(self, name) for name in shared - {"verbose", "time_limit"}}
+        self.best_estimator_ = self._model(**given | self.best_params_).fit(X, y)
+        return self
+
+    @abstractmethod
+    def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return labels −1 and +1 or targets, and what a search needs besides."""
+
+    def _named(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters as the estimator takes them."""
+        return params
+
+    def _keep(self, found: Tuning) -> None:
+        """Set what the search has found."""
+        self.__dict__.pop("best_estimator_", None)
+        rows = found.evaluations
+        losses = np.array([each.loss for each in rows])
+        by_fold = np.array([each.fold_losses for each in rows]).reshape(len(rows), self.n_splits_)
+        order = np.argsort(losses, kind="stable")
+        ranks = np.empty(len(rows), dtype=np.int32)
+        ranks[order] = np.arange(1, len(rows) + 1)
+        self.cv_results_ = {
+            "params": [self._named(each.params) for each in rows], "mean_test_score": -losses,
+            "std_test_score": by_fold.std(axis=1), "rank_test_score": ranks,
+            **{f"split{k}_test_score": -column for k, column in enumerate(by_fold.T)},
+            "start": np.array([each.start for each in rows], dtype=np.int64),
+            "slope": np.array([each.slope for each in rows]),
+            "events": np.array([each.events for each in rows], dtype=np.int64),
+            "seconds": np.array([each.elapsed for each in rows]),
+        }  # fmt: skip
+        self.best_index_ = int(order[0]) if len(rows) else -1
+        self.best_score_, self.best_params_ = -found.loss, self._named(found.best)
+        self.n_iter_ = max(1, len(rows))
+
+    def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
+        """Check X, and y in `fit`, by scikit-learn."""
+        checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
+        return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
+
+    def _best(self) -> Any:
+        """Return the trained estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the trained estimator has and the search has not, such as ``support_``."""
+        if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
+            raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
+        if name.endswith("_") and not name.startswith("_") and "best_estimator_" in self.__dict__:
+            return getattr(self.__dict__["best_estimator_"], name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Prediction for each row of X by the best estimator; see `SVC.predict` and `SVR.predict`."""
+        best = self._best()
+        return np.asarray(best.predict(self._checked(X, reset=False)))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVCGradientCV(ClassifierMixin, GradientCV):
+    """Support vector classification of two classes, with parameters chosen by the gradient of a held-out loss.
+
+    Beside `SVCCV`, whose grid ends at two parameters: C, γ, one γ for each feature and the weight of a class.
+
+    Parameters
+    ----------
+    parameters : sequence of str, default ("C", "gamma")
+        What is tuned: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "class_weight", the factor of C of
+        ``classes_[1]``.
+    loss : {"squared hinge", "logistic"} or Loss, default "squared hinge"
+        The held-out loss; see `refsvm.derivatives.losses`.
+    cv : int, "loo", splitter or iterable of (train, test), default 5
+        Folds that hold out every example once: a number is stratified, as in scikit-learn; "loo" is leave-one-out.
+    C, gamma : float, default 1.0 and "scale"
+        The first start, and the values of what is not tuned.
+    bounds : dict of str to (float, float), optional
+        As in `refsvm.derivatives.tuning.tune_by_gradient`.
+    n_starts, max_evaluations : int, default 3 and 60
+        Starts, and values of the loss from each.
+    time_limit : float, optional
+        Seconds of the search.
+    random_state : int, RandomState or None
+        Draws the starts after the first; None draws the same ones in every fit.
+    n_jobs : int, optional
+        Threads that share the folds of an evaluation.
+    kernel : {"linear", "poly", "rbf", "sigmoid"}, default "rbf"
+    degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
+        As in `SVC`; `tol` and the rules are those of the last fit, and all before it are solved to 1e-10.
+    verbose : bool, int or "auto", default "auto"
+        Whether to show one line that says how far the search is, as in `SVCCV`.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        As `SVC` takes them; of one γ for each feature "gamma" is a tuple.
+    best_score_, best_index_ : float, int
+        Less the least loss, and its place in `cv_results_`.
+    cv_results_ : dict
+        An entry for each evaluation: "params", "mean_test_score" and "split0_test_score" (less the loss), "start",
+        "slope" (the largest entry of the gradient), "events" and "seconds".
+    n_splits_, n_iter_ : int
+        Numbers of folds and of evaluations.
+    best_estimator_ : SVC
+        Trained on all examples; the search has its attributes, too.
+    classes_, n_features_in_, feature_names_in_
+        As in `SVC`.
+
+    Examples
+    --------
+    >>> from refsvm import SVCGradientCV
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> model = SVCGradientCV(n_starts=1, max_evaluations=10).fit(heart.X, heart.y)
+    >>> sorted(model.best_params_), bool(model.best_score_ > model.cv_results_["mean_test_score"][0])
+    (['C', 'gamma'], True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = GradientCV._parameter_constraints
+
+    _model, _is_classifier = SVC, True
+
+    def __sklearn_tags__(self) -> Any:
+        """Two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        classes, codes = encoded(y)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: y holds "
+                f"{len(classes)} classes; use SVCCV for these."
+            )
+        self.classes_ = classes
+        return np.where(codes == 1, 1.0, -1.0), {}
+
+    def _named(self, params: dict[str, Any]) -> dict[str, Any]:
+        if "class_weight" not in params:
+            return params
+        return {**params, "class_weight": {self.classes_.tolist()[1]: params["class_weight"]}}
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the best classifier, shape (t,); see `SVC.decision_function`."""
+        best = self._best()
+        return np.asarray(best.decision_function(self._checked(X, reset=False)))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SVRGradientCV(RegressorMixin, GradientCV):
+    """Support vector regression with parameters chosen by the gradient of a held-out loss.
+
+    Parameters
+    ----------
+    parameters : sequence of str, default ("C", "gamma", "epsilon")
+        What is tuned: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "epsilon".
+    epsilon : float, default 0.1
+        ε of the first start, or of all if it is not tuned.
+    loss : {"squared", "huber", "pinball"} or Loss, default "squared"
+    cv, C, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, verbose
+        As in `SVCGradientCV`; a number of folds takes examples in order.
+    kernel, degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
+        As in `SVCGradientCV`.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_, cv_results_, n_splits_, n_iter_
+        As of `SVCGradientCV`.
+    best_estimator_ : SVR
+    n_features_in_, feature_names_in_
+        As in `SVR`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import SVRGradientCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0.0, 6.0, (60, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=60)
+    >>> model = SVRGradientCV(n_starts=1, max_evaluations=10).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    parameters: Any = ("C", "gamma", "epsilon")
+    epsilon: float = 0.1
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = GradientCV._parameter_constraints | {
+        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+    }
+
+    _model = SVR
+    _label_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
+
+    def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        return targets(np.asarray(y, dtype=np.float64), len(y)), {"epsilon": self.epsilon}

@@ -1,0 +1,165 @@
+"""SVCGradientCV and SVRGradientCV: searches along the gradient, with scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import signal
+from functools import partial
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+pytest.importorskip("scipy")
+
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from refsvm import SVC, SVR, SVCGradientCV, SVRGradientCV
+from refsvm.derivatives import HeldOutLoss, Huber, tune_by_gradient
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 3))
+TARGETS = X[:, 0] - X[:, 1] ** 2 + 0.3 * rng.normal(size=40)
+Y = np.where(np.median(TARGETS) < TARGETS, "yes", "no")
+FEW = {"n_starts": 1, "max_evaluations": 4, "engine": "numpy", "cv": 3}
+
+
+def test_it_is_the_function_and_then_a_fit():
+    model = SVCGradientCV(**FEW).fit(X, Y)
+    folds = list(StratifiedKFold(3).split(X, Y))
+    found = tune_by_gradient(
+        X, np.where(Y == "yes", 1.0, -1.0), folds=folds, starts=1, max_evaluations=4, rng=0, engine="numpy",
+        cache_mb=200,
+    )  # fmt: skip
+    assert model.best_params_ == found.best
+    assert model.best_score_ == -found.loss
+    assert model.best_score_ == model.cv_results_["mean_test_score"][model.best_index_]
+    assert model.cv_results_["rank_test_score"][model.best_index_] == 1
+    assert model.cv_results_["params"][model.best_index_] == model.best_params_
+    assert {len(each) for each in model.cv_results_.values()} == {len(found.evaluations)}
+    assert (model.n_splits_, model.n_iter_) == (3, len(found.evaluations))
+    alone = SVC(**model.best_params_, engine="numpy").fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+    np.testing.assert_array_equal(model.support_, alone.support_)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.score(X, Y) == alone.score(X, Y)
+
+
+def test_a_gamma_of_each_feature_and_a_class_weight():
+    model = SVCGradientCV(parameters=("C", "gammas", "class_weight"), loss="logistic", **FEW).fit(X, Y)
+    assert len(model.best_params_["gamma"]) == 3
+    assert set(model.best_params_["class_weight"]) == {"yes"}
+    assert model.best_estimator_.get_params()["gamma"] == model.best_params_["gamma"]
+    assert pickle.loads(pickle.dumps(model)).best_params_ == model.best_params_
+
+
+def test_a_regression():
+    model = SVRGradientCV(loss=Huber(0.5), **FEW).fit(X, TARGETS)
+    assert set(model.best_params_) == {"C", "gamma", "epsilon"}
+    alone = SVR(**model.best_params_, engine="numpy").fit(X, TARGETS)
+    np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+    fixed = SVRGradientCV(parameters="gamma", epsilon=0.3, C=2.0, **FEW).fit(X, TARGETS)
+    assert set(fixed.best_params_) == {"gamma"}
+    assert (fixed.best_estimator_.C, fixed.best_estimator_.epsilon) == (2.0, 0.3)
+
+
+@pytest.mark.parametrize("cv", ["loo", 4, KFold(3), list(KFold(3).split(X))], ids=str)
+def test_folds(cv):
+    model = SVRGradientCV(**{**FEW, "cv": cv, "max_evaluations": 2}).fit(X[:20], TARGETS[:20]) if not isinstance(
+        cv, list
+    ) else SVRGradientCV(**{**FEW, "cv": cv}).fit(X, TARGETS)  # fmt: skip
+    assert model.n_splits_ == {"loo": 20, 4: 4}.get(cv if isinstance(cv, str | int) else "", 3)
+
+
+def test_starts_are_the_same_in_every_fit_unless_a_seed_is_given():
+    given = {**FEW, "n_starts": 2, "max_evaluations": 2}
+    one, two = (SVCGradientCV(**given).fit(X, Y) for _ in range(2))
+    assert one.cv_results_["params"] == two.cv_results_["params"]
+    other = SVCGradientCV(**given, random_state=5).fit(X, Y)
+    assert other.cv_results_["params"][0] == one.cv_results_["params"][0]
+    assert other.cv_results_["params"] != one.cv_results_["params"]
+    assert set(one.cv_results_["start"]) == {0, 1}
+
+
+def test_sparse_examples():
+    model = SVCGradientCV(parameters=("C", "gammas"), **FEW).fit(sparse.csr_matrix(X), Y)
+    dense = SVCGradientCV(parameters=("C", "gammas"), **FEW).fit(X, Y)
+    np.testing.assert_allclose(model.best_score_, dense.best_score_, rtol=1e-6)
+    np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), dense.predict(X))
+
+
+def test_workers_find_the_same():
+    given = {**FEW, "engine": "auto"}
+    one, two = (SVCGradientCV(n_jobs=jobs, **given).fit(X, Y) for jobs in (1, 2))
+    np.testing.assert_allclose(
+        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"], atol=1e-8
+    )
+
+
+def test_a_time_limit_warns_and_trains_with_the_first_values():
+    with pytest.warns(ConvergenceWarning, match="ended by time_limit after 0 evaluations"):
+        model = SVCGradientCV(time_limit=1e-9, **FEW).fit(X, Y)
+    assert model.best_params_ == {}
+    assert np.isnan(model.best_score_)
+    assert model.best_estimator_.C == 1.0
+
+
+def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
+    model, values, call = SVCGradientCV(**FEW), [], HeldOutLoss.__call__
+
+    def press(J, theta):
+        values.append(call(J, theta))
+        if len(values) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return values[-1]
+
+    monkeypatch.setattr(HeldOutLoss, "__call__", press)
+    with pytest.raises(KeyboardInterrupt, match="interrupted after 2 evaluations") as raised:
+        model.fit(X, Y)
+    assert [each.loss for each in raised.value.result] == [value for value, _ in values]
+    assert model.best_score_ == max(-value for value, _ in values)
+    assert len(model.cv_results_["params"]) == 2
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("model", "marks", "sentence"),
+    [
+        (SVCGradientCV(**FEW), np.arange(40) % 3, "y holds 3 classes; use SVCCV"),
+        (SVCGradientCV(parameters=("C", "epsilon"), **FEW), Y, "cannot be tuned here"),
+        (SVCGradientCV(loss="squared", **FEW), Y, "does not fit labels"),
+        (SVRGradientCV(loss="logistic", **FEW), TARGETS, "does not fit targets"),
+        (SVCGradientCV(kernel="precomputed", **FEW), Y, "'kernel' parameter"),
+        (SVCGradientCV(**{**FEW, "n_starts": 0}), Y, "'n_starts' parameter"),
+        (SVCGradientCV(**{**FEW, "cv": [([0, 1], [2])]}), Y, "does not hold out every example"),
+    ],
+)
+def test_refusals(model, marks, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        model.fit(X, marks)
+
+
+def test_it_is_an_estimator():
+    model = SVCGradientCV(parameters=("C", "gammas"), bounds={"C": (0.1, 10.0)}, **FEW)
+    assert clone(model).get_params() == model.get_params()
+    assert "SVCGradientCV(" in repr(model)
+    assert not hasattr(model.fit(X, Y), "predict_proba")
+    assert not hasattr(model, "nothing_")
+    assert not model.__sklearn_tags__().classifier_tags.multi_class
+
+
+CHECKED = [partial(each, n_starts=1, max_evaluations=2, cv=2)() for each in (SVCGradientCV, SVRGradientCV)]
+
+
+@pytest.mark.slow
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda estimator: {})
+@pytest.mark.filterwarnings("default")
+def test_check(estimator, check):
+    check(estimator)
