@@ -59,7 +59,7 @@ def browse(page, folder, html, drive, *, size=(800, 600), width="auto", theme="l
         f"--window-size={size[0]},{size[1]}", "--virtual-time-budget=5000", f"--user-data-dir={folder / 'profile'}",
         (folder / "page.html").as_uri(),
     ]  # fmt: skip
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     seen = re.findall(r".*CONSOLE.*", run.stderr)
     assert seen == []
     return json.loads(unescape(re.search(r'<pre id="found">(.*?)</pre>', run.stdout)[1]))

@@ -164,7 +164,7 @@ DRIVE = """
   set("selector", "own");
   found.refused = { backwards: 0, blocked: 0, swapped: 0, rose: 0 };
   for (const i of y.keys()) for (const j of y.keys()) {
-    if (i % 3 || i === j) continue;
+    if (i % 8 || i === j) continue;
     own("i", i);
     own("j", j);
     const said = stepper.querySelector(".stepper-said").textContent, step = stepper.querySelector("[data-do=step]");
@@ -420,7 +420,7 @@ def test_the_four_points_of_theorem_7_are_a_preset_on_which_maximum_gain_is_stuc
 
 
 @needs_node
-@pytest.mark.parametrize("n", [10, 40])
+@pytest.mark.parametrize("n", [10, pytest.param(40, marks=pytest.mark.slow)])
 def test_seeds_checks_and_rounds_are_those_of_the_package(page, n):
     """Seeds, α of each round and steps to the last bit; of each example what decides it, and the sign."""
     problems = [random_problem(page, seed, n) for seed in range(4)]
@@ -481,7 +481,7 @@ class Later(MostViolatingPair):
 
 @needs_node
 def test_a_pair_of_the_reader_moves_forwards_or_is_refused_by_name(page):
-    problems = [random_problem(page, seed) for seed in range(12)]
+    problems = [random_problem(page, seed) for seed in range(4)]
     given = [{"K": K.tolist(), "y": y.tolist(), "C": C} for K, y, C in problems]
     counts = dict.fromkeys(("same", "level", "blocked", "backwards", "moved"), 0)
     for (K, y, C), found in zip(problems, node(PAIRS, {"problems": given, "steps": 3}), strict=True):

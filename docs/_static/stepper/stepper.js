@@ -380,7 +380,7 @@ else picture.each("stepper", (root) => {
     const named = guess ? guess.map((t, k) => [t, "ij"[k]]) : next ? [[next.i, "i"], [next.j, "j"]] : [];
     const now = seen(s), lines = plane.columns ? plane.lines(s.alpha, now.b) : "";
     const [content, caption] = panels.points(now, plane, lines, [...named, ...(chosen >= 0 ? [[chosen, ""]] : [])]);
-    const numbers = plane.columns ? "" : plane.X.map((x, t) => `<text x="${plane.toX(x[0])}" y="${plane.toY(x[1]) + 24}" text-anchor="middle">${t}</text>`).join("");
+    const numbers = plane.columns ? "" : plane.X.map((x, t) => `<text x="${plane.toX(x[0])}" y="${plane.toY(x[1]) + (plane.toY(x[1]) < picture.SIDE / 2 ? 24 : -14)}" text-anchor="middle">${t}</text>`).join("");
     draw("points", content + numbers + (left ? drawnLeft() : ""), `${caption}\n       ${plane.columns ? left ? "Crossed: left out, and dotted: the boundary without it." : "Drag an example, or tap two to choose them as the pair."
       : "K is given, so the corners of a square stand for the variables. Tap two to choose them as the pair."}`);
     draw("pair", ...panels.pair(now, guess, why));
@@ -422,7 +422,7 @@ else picture.each("stepper", (root) => {
 
   // "optimal" says ψ ≤ ε; of n examples each adds up to Cψ/2 to F − f, which a large C makes much.
   function optimal(s) {
-    const left = s.primal - s.objective;
+    const left = Math.max(s.primal - s.objective, 0); // but for rounding F ≥ f
     return `optimal up to ε = ${show(tol)}. F − f = ${show(left)}${left < 0.01 * Math.abs(s.objective) ? "."
       : `, though ψ ≤ ε: each of ${n} examples may add Cψ/2 = ${show(C * s.gap / 2)}, and C is large.`}`;
   }
