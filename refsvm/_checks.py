@@ -394,10 +394,7 @@ def signs(y: Any, n: int) -> np.ndarray:
 
 def _refuse_signs(y: np.ndarray) -> None:
     """Raise unless the labels are −1 and +1, both of them."""
-    if y.dtype.kind == "f" and (is_missing := np.isnan(y)).any():
-        raise ValueError(
-            f"y[{is_missing.argmax()}] is nan, a missing value; complete that example or drop it."
-        )
+    refuse_nan_labels(y)
     refuse_targets(y)
     distinct = _distinct(y)
     if len(distinct) == 1:
@@ -433,6 +430,13 @@ def refuse_targets(y: np.ndarray) -> None:
             f"y holds {y[y != np.floor(y)][0]:.6g} and other fractions, which look like the targets of a regression; "
             "this is for classes. Train with SVR, and validate with epsilon= in leave_one_out or cross_validate."
         )
+
+
+def refuse_nan_labels(y: np.ndarray) -> None:
+    """Refuse NaN among numeric labels; estimators have scikit-learn's sentence for it."""
+    if y.dtype.kind == "f" and (is_missing := np.isnan(y)).any():
+        place = int(is_missing.argmax())
+        raise ValueError(f"y[{place}] is nan, a missing value; complete that example or drop it.")
 
 
 def refuse_missing_labels(y: Any, name: str = "y") -> None:

@@ -21,6 +21,7 @@ from refsvm._checks import (
     penalties,
     refuse_missing,
     refuse_missing_labels,
+    refuse_nan_labels,
     refuse_targets,
     share,
     signs,
@@ -332,6 +333,7 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if labels.shape != (n,):
         raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
     refuse_missing_labels(labels)
+    refuse_nan_labels(labels)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains infinity; drop those examples first.")
     refuse_targets(labels)
