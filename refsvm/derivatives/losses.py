@@ -1,12 +1,12 @@
 """Losses of decision values, with their slopes: what a gradient needs of a held-out loss.
 
-================  =====================================  ==========================
-squared hinge     max(0, 1 − y h)²                       labels y = ±1
-logistic          log(1 + e^(−y h))                      labels y = ±1
-squared           (y − h)²                               targets
-Huber             r²/2 up to |r| = δ, then δ|r| − δ²/2   targets, r = y − h
-pinball           max(q r, (q − 1) r)                    targets, r = y − h
-================  =====================================  ==========================
+================  ============================================  ==========================
+squared hinge     max(0, 1 − y h)²                              labels y = ±1
+logistic          log(1 + e^(−y h))                             labels y = ±1
+squared           (y − h)²                                      targets
+Huber             r²/2 up to |r| = δ, then δ|r| − δ²/2          targets, r = y − h
+pinball           max(q r, (q − 1) r)                           targets, r = y − h
+================  ============================================  ==========================
 """
 
 from __future__ import annotations
