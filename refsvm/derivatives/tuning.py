@@ -261,7 +261,7 @@ class Evaluation(NamedTuple):
     Attributes
     ----------
     params : dict
-        What is tuned, by name; of one γ for each feature "gamma" is a tuple.
+        The tuned parameters, by name; of one γ for each feature "gamma" is a tuple.
     loss : float
     fold_losses : ndarray of shape (folds,)
         The mean loss of each fold.
@@ -286,7 +286,7 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tuning(Shown):
-    """What a search along the gradient has found.
+    """The result of a search along the gradient.
 
     Attributes
     ----------
@@ -405,7 +405,7 @@ def tune_by_gradient(
     y : array-like of shape (n,)
         Labels −1 and +1; with `epsilon` the targets of a regression.
     parameters : sequence of str
-        What is tuned: "C"; "gamma", or "gammas" for one γ for each feature of the kernel "rbf"; "epsilon" of a
+        The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of the kernel "rbf"; "epsilon" of a
         regression; "class_weight", the factor of C of the class +1.
     loss : str or Loss, optional
         "squared hinge", the default, or "logistic"; of a regression "squared", the default, "huber" or "pinball". See

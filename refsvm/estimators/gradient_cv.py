@@ -195,7 +195,7 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
     Parameters
     ----------
     parameters : sequence of str, default ("C", "gamma")
-        What is tuned: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "class_weight", the factor of C of
+        The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "class_weight", the factor of C of
         ``classes_[1]``.
     loss : {"squared hinge", "logistic"} or Loss, default "squared hinge"
         The held-out loss; see `refsvm.derivatives.losses`.
@@ -283,7 +283,7 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     Parameters
     ----------
     parameters : sequence of str, default ("C", "gamma", "epsilon")
-        What is tuned: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "epsilon".
+        The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "epsilon".
     epsilon : float, default 0.1
         ε of the first start, or of all if it is not tuned.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
