@@ -195,8 +195,8 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
     Parameters
     ----------
     parameters : sequence of str, default ("C", "gamma")
-        The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "class_weight", the factor of C of
-        ``classes_[1]``.
+        The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "class_weight", the
+        factor of C of ``classes_[1]``.
     loss : {"squared hinge", "logistic"} or Loss, default "squared hinge"
         The held-out loss; see `refsvm.derivatives.losses`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
