@@ -181,10 +181,12 @@ class PathLimits(Limits[Any]):
 
     counted: ClassVar[str] = "max_events"
     default: ClassVar[int] = 100_000
+    part: tuple[int, int] = 0, 1
+    """Of several paths in one call: the number of the one that these limits belong to, and of all."""
 
     def tell(self, progress: Progress, seen: Any) -> None:
         """Note the breakpoint that was reached."""
-        progress.state = seen
+        progress.state, progress.steps = seen, (progress.steps or 0) + 1
         progress.steps = (progress.steps or 0) + 1
 
     def is_ended_by(self, callback: Callable[[Any], object], progress: Progress) -> bool:

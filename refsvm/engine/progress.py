@@ -87,7 +87,7 @@ class Progress:
         """About how many seconds the rest takes, if it goes on as the counted part did; None before anything counts."""
         since, before = self._counted_from
         counted = self.done - before
-        if self.total is None or self.under_way or counted <= 0:
+        if self.total is None or counted <= 0:
             return None
         return (time.perf_counter() - since) / counted * (self.total - self.done)
 

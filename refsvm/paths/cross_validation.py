@@ -11,6 +11,8 @@ import numpy as np
 
 from refsvm._checks import examples
 from refsvm.engine.limits import Interrupted, interruptible
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress
 from refsvm.engine.unsolved import warn
 from refsvm.formulations import numbered, signed
 from refsvm.kernels.checked import matrix_given
@@ -79,6 +81,7 @@ def cross_validate_path(
     tracker: PathTracker | None = None,
     engine: str = "auto",
     cache_mb: float = 1000.0,
+    progress: bool | str = "auto",
 ) -> PathCrossValidation:
     """Cross-validate a C-SVM for every C of a range at once.
 
@@ -108,6 +111,8 @@ def cross_validate_path(
     sample_weight : array-like of shape (n,), optional
         wᵢ ≥ 0: example i has the penalty C wᵢ, counts wᵢ times among the errors, and its copies leave together. Each
         class needs a positive one.
+    progress : bool or "auto"
+        A line on stderr that says how far it is, as of `refsvm.regularization_path`.
 
     Returns
     -------
@@ -132,8 +137,8 @@ def cross_validate_path(
     >>> found.curve.at((low * high) ** 0.5) == error < 0.2
     True
     """
-    began = time.perf_counter()
-    X = examples(X)
+    began, told = time.perf_counter(), Progress("cross_validate_path", "folds", "these")
+    X, line = examples(X), line_of(told, progress)
     matrix, several = (
         matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred,
         has_several_classes(y),
@@ -152,7 +157,8 @@ def cross_validate_path(
     # once for all folds, whose matrices are parts of it
     gram = held_gram(matrix, cache_mb)
     options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
-    with interruptible() as interrupt:
+    told.begin("", total=int(fold.max()) + 1)
+    with line, interruptible() as interrupt:
         ways = {True: (voted_left_out, voted_folds), False: (_left_out, _held_out)}[several]
         each = ways[0] if fold.max() + 1 == n else ways[1]
         curves: list[Any] = []
@@ -167,6 +173,7 @@ def cross_validate_path(
                 )
             curves.append(curve)
             breakpoints.append(count)
+            told.tell(len(curves))
     found = ErrorCurve.total(curves)
     if (last := float(found.C[-1])) < (1.0 - ROUNDING) * C_max:
         short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)

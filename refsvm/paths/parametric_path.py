@@ -9,6 +9,8 @@ import numpy as np
 
 from refsvm._checks import is_sparse, real
 from refsvm.engine.limits import PathLimits, interruptible, unless_interrupted
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress
 from refsvm.kernels.matrix import KernelMatrix
 from refsvm.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
 from refsvm.paths.parametric import ParametricPath
@@ -34,6 +36,7 @@ def parametric_path(
     time_limit: float | None = None,
     max_events: int | None = None,
     callback: Callable[[LinePoint], object] | None = None,
+    progress: bool | str = "auto",
 ) -> ParametricPath:
     """Solve every problem between two: v, L, U and z move in straight lines, K stays.
 
@@ -59,6 +62,8 @@ def parametric_path(
         As in `refsvm.regularization_path`.
     callback : callable, optional
         Called with every `LinePoint`; a true result ends the path there.
+    progress : bool or "auto"
+        A line on stderr that says how far it is, as of `refsvm.regularization_path`.
 
     Returns
     -------
@@ -99,14 +104,16 @@ def parametric_path(
     (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
     """
     refuse_unlike(start, end)
-    tracker = tracker_of_lines(tracker)
-    limits = PathLimits(start.n, max_events, time_limit, callback)
-    merged = merge_variables(start, end) if merge else no_merging(start)
-    one, other = (merged_problem(each, merged) for each in (start, end))
-    K = kernel_matrix(solved_gram(one, other), cache_mb)
-    line = ProblemLine(one, other, _ends(t), largest(K), K)
-    walk = PathState(one, K, engine, line)
-    fields = followed(walk, tracker, *line.t, limits)
+    tracker, told = tracker_of_lines(tracker), Progress("parametric_path", "percent", "the path so far")
+    with line_of(told, progress) as shown:
+        limits = PathLimits(start.n, max_events, time_limit, callback)
+        limits.progress = told if shown.is_shown else limits.progress
+        merged = merge_variables(start, end) if merge else no_merging(start)
+        one, other = (merged_problem(each, merged) for each in (start, end))
+        K = kernel_matrix(solved_gram(one, other), cache_mb)
+        line = ProblemLine(one, other, _ends(t), largest(K), K)
+        walk = PathState(one, K, engine, line)
+        fields = followed(walk, tracker, *line.t, limits)
     path = ParametricPath(start=start, end=end, line=line, merged=merged, **fields)
     return unless_interrupted("parametric_path", path)
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from refsvm.engine.limits import PathLimits, unless_interrupted
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress
 from refsvm.formulations import labelled, signed
 from refsvm.kernels.checked import matrix_given
 from refsvm.kernels.functions import Kernel, Precomputed
@@ -43,6 +45,7 @@ def regularization_path(
     time_limit: float | None = None,
     max_events: int | None = None,
     callback: Callable[[Breakpoint], object] | None = None,
+    progress: bool | str = "auto",
 ) -> RegularizationPath | OneVsOnePath:
     """Train a C-SVM for every C from C_min to C_max at once.
 
@@ -85,6 +88,9 @@ def regularization_path(
         default.
     callback : callable, optional
         Called with every `Breakpoint`; a true result ends the path there.
+    progress : bool or "auto"
+        A line on stderr that says how far it is. "auto" shows it in a terminal
+        or a notebook, from two seconds on (`refsvm.engine.line`).
 
     Returns
     -------
@@ -126,11 +132,16 @@ def regularization_path(
     (3, array([0, 1, 2]))
     """
     kernel = asked(kernel, gamma, degree, coef0)
+    told = Progress("regularization_path", "percent", "the path so far")
+    line = line_of(told, progress)
+    told_to = told if line.is_shown else None
     if not isinstance(X, DualProblem) and has_several_classes(y):
-        several = one_vs_one_path(
-            matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
-            merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
-        )  # fmt: skip
+        with line:
+            several = one_vs_one_path(
+                matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
+                merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
+                progress=told_to,
+            )  # fmt: skip
         return unless_interrupted("regularization_path", several)
     classes = SIGNS
     if isinstance(X, DualProblem):
@@ -146,10 +157,13 @@ def regularization_path(
         refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
         # C times a weight is a box, so weights need no formula of their own
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
-    merged = merge_variables(problem, problem) if merge else no_merging(problem)
-    problem = merged_problem(problem, merged)
-    path = track(
-        problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
-        cache_mb=cache_mb, limits=PathLimits(problem.n, max_events, time_limit, callback),
-    )  # fmt: skip
+    with line:
+        merged = merge_variables(problem, problem) if merge else no_merging(problem)
+        problem = merged_problem(problem, merged)
+        limits = PathLimits(problem.n, max_events, time_limit, callback)
+        limits.progress = told_to or limits.progress
+        path = track(
+            problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
+            cache_mb=cache_mb, limits=limits,
+        )  # fmt: skip
     return unless_interrupted("regularization_path", replace(path, classes=classes))

@@ -16,6 +16,7 @@ import numpy as np
 
 from refsvm._checks import examples, pandas_for
 from refsvm.engine.limits import PathLimits, interruptible
+from refsvm.engine.progress import Progress
 from refsvm.formulations import known_codes, numbered
 from refsvm.kernels.checked import cross_values
 from refsvm.kernels.functions import Precomputed
@@ -226,10 +227,11 @@ def held_gram(gram: KernelMatrix, cache_mb: float) -> Gram:
 
 def one_vs_one_path(
     gram: KernelMatrix, y: Any, sample_weight: Any, cache_mb: float, *, merge: bool, time_limit: float | None,
-    max_events: int | None, callback: Callable[..., object] | None, **options: Any,
+    max_events: int | None, callback: Callable[..., object] | None, progress: Progress | None = None, **options: Any,
 ) -> OneVsOnePath:  # fmt: skip
     """Return the path of several classes; arguments as of `refsvm.regularization_path`."""
     began, limits = time.perf_counter(), PathLimits(gram.n, max_events, time_limit, callback)
+    limits.progress = progress or limits.progress
     classes, codes = numbered(y, gram.n)
     weights = given_weights(sample_weight, gram.n)
     refuse_absent_class(classes, codes, weights)
@@ -281,7 +283,8 @@ def pair_paths(
         ended = ended or bool(limits.callback is not None and limits.callback(point))
         return ended
 
-    for p, q in OneVsOne(int(codes.max()) + 1).pairs:
+    pairs = OneVsOne(int(codes.max()) + 1).pairs
+    for number, (p, q) in enumerate(pairs):
         rows = np.flatnonzero((codes == p) | (codes == q))
         labels = np.where(codes[rows] == q, 1.0, -1.0)  # of each pair the second class is the positive one
         problem = DualProblem._of_labels(gram.restrict(rows), labels, weights[rows])
@@ -292,7 +295,8 @@ def pair_paths(
         )
         problem = merged_problem(problem, merged)
         own = PathLimits(problem.n, None, limits.deadline, limits.callback and watch)
-        own.most = limits.most
+        own.most, own.part = limits.most, (number, len(pairs))
+        own.progress = limits.progress or own.progress
         yield rows, track(problem, merged=merged, limits=own, **options)
 
 

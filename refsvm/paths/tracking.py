@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm._checks import frames_within, positive, positive_or_inf
 from refsvm.engine.limits import PathLimits, interruptible
+from refsvm.engine.progress import Progress
 from refsvm.engine.unsolved import unsolved, warn
 from refsvm.guards.kernel_values import noisy
 from refsvm.kernels.matrix import KernelMatrix
@@ -98,6 +100,9 @@ def followed(
 ) -> dict[str, Any]:
     """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
     recorder = PathRecorder(walk.problem.n)
+    if limits.progress is not None:
+        look = partial(_look, limits.progress, limits.part, (begin, end), walk.along.is_c_path)
+        limits.progress.begin("start", total=100, look=look)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         _begin(walk, begin, limits, tracker)
@@ -135,6 +140,16 @@ def followed(
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
         "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
     }  # fmt: skip
+
+
+def _look(progress: Progress, part: tuple[int, int], ends: tuple[float, float], is_c_path: bool) -> None:
+    """Say how far the path is: by log C, or by the parameter of another line."""
+    if progress.state is None or progress.steps is None:
+        return
+    value, (begin, end) = float(progress.state[0]), ends
+    share = math.log(value * begin) / math.log(begin / end) if is_c_path else (value - begin) / (end - begin)
+    progress.under_way = f"{'C' if is_c_path else 't'} = {value:.4g}, {progress.steps:,} breakpoints"
+    progress.tell(int(100.0 * (part[0] + min(max(share, 0.0), 1.0)) / part[1]))
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:

@@ -18,11 +18,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, NewtonStep, cross_validate, leave_one_out, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    NewtonStep,
+    cost_path,
+    cross_validate,
+    leave_one_out,
+    regularization_path,
+    solve,
+)
 from refsvm.engine import line
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.engine.line import line_of
 from refsvm.engine.progress import Progress, in_words
+from refsvm.paths import cross_validate_path
 
 from ..settings import interrupted
 
@@ -368,6 +378,42 @@ def test_a_line_of_an_experiment(terminal, tmp_path):
     assert counts == [("Experiment.run", done, 3) for done in range(4)]
     assert {state.partition(":")[0] for state in terminal.states} == {"Experiment.run"}
     assert "of 3 runs" in terminal.states[-1]
+
+
+@needs_tqdm
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_line_of_a_path(classes, terminal):
+    labels = np.digitize(X[:, 0] + 0.5 * X[:, 1], np.linspace(-1.0, 1.0, classes + 1)[1:-1])
+    options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0, "engine": "numpy"}
+    seen = []
+    told = regularization_path(
+        X, labels, **options, callback=lambda point: seen.append(point.C) or slowly(point)
+    )
+    assert {state.partition(":")[0] for state in terminal.states} == {"regularization_path"}
+    assert any("C = " in state and "breakpoints" in state for state in terminal.states)
+    assert any("of 100 percent" in state for state in terminal.states)
+    terminal.clear()
+    quiet = regularization_path(X, labels, **options, progress=False)
+    assert terminal.getvalue() == ""
+    counts = [sum(map(len, [each.C for each in getattr(path, "paths", [path])])) for path in (told, quiet)]
+    assert counts[0] == counts[1] == len(seen) + (1 if classes == 2 else 3)
+    regularization_path(X, labels, **options, progress=True)
+    assert "100 of 100 percent" in terminal.states[-1]
+
+
+@needs_tqdm
+def test_a_line_of_folds_of_a_path(terminal):
+    found = cross_validate_path(X, Y, kernel=RBF(0.5), C_max=10.0, folds=3, engine="numpy", progress=True)
+    assert len(found.curves) == 3
+    assert {state.partition(":")[0] for state in terminal.states} == {"cross_validate_path"}
+    assert "3 of 3 folds" in terminal.states[-1]
+
+
+@needs_tqdm
+def test_a_line_of_another_line(terminal):
+    cost_path(X, Y, kernel=RBF(0.5), C=1.0, engine="numpy", progress=True)
+    assert terminal.states[-1].startswith("parametric_path: t = 1, ")
+    assert "100 of 100 percent" in terminal.states[-1]
 
 
 # -- in a terminal and in a notebook -----------------------------------------------------------------------------------

@@ -41,7 +41,8 @@ def cost_path(
     C : float
         The sum of both penalties, finite.
     **options
-        tracker, merge, engine, cache_mb, time_limit, max_events, callback, as in `parametric_path`.
+        tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
+        `parametric_path`.
 
     Returns
     -------

@@ -36,7 +36,8 @@ def epsilon_path(
         ε at both ends, not negative; it may rise or fall. It falls from where no example is outside the tube, half the
         range of y, cheaply: there α = 0.
     **options
-        tracker, merge, engine, cache_mb, time_limit, max_events, callback, as in `parametric_path`.
+        tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
+        `parametric_path`.
 
     Returns
     -------

@@ -34,7 +34,8 @@ def nu_path(
     nu : (float, float)
         ν at both ends, in (0, 1]; it may rise or fall.
     **options
-        tracker, merge, engine, cache_mb, time_limit, max_events, callback, as in `parametric_path`.
+        tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
+        `parametric_path`.
 
     Returns
     -------

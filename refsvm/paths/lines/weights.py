@@ -36,7 +36,8 @@ def weight_path(
     C : (float or ndarray of shape (n,), float or ndarray of shape (n,))
         The penalties at t = 0 and at t = 1, finite.
     **options
-        t, tracker, merge, engine, cache_mb, time_limit, max_events, callback, as in `parametric_path`.
+        t, tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
+        `parametric_path`.
 
     Returns
     -------
