@@ -382,7 +382,13 @@ def test_parts_of_a_bar_differ_in_colour():
 
 def test_a_wide_table_is_scrolled_within_its_card():
     rules = re.search(r"\.refsvm{([^}]*)}", STYLE)[1].split(";")
-    assert {"overflow-x:auto", "max-width:min(60em,100%)", "color:inherit"} <= {*rules}
+    assert {
+        "overflow-x:auto",
+        "max-width:min(60em,100%)",
+        "box-sizing:border-box",
+        "margin:2px 0",
+        "color:inherit",
+    } <= {*rules}
 
 
 def test_records_and_problems_of_experiments_print_no_array():
