@@ -21,7 +21,9 @@ import pytest
 from refsvm import (
     RBF,
     DualProblem,
+    KKTGap,
     NewtonStep,
+    SecondOrder,
     cost_path,
     cross_validate,
     leave_one_out,
@@ -80,12 +82,20 @@ def slowly(at):
     time.sleep(0.01)
 
 
+class Slow(SecondOrder):
+    """Second order, each step of which lets the thread look."""
+
+    def select(self, state):
+        time.sleep(0.002)
+        return super().select(state)
+
+
 # -- the line ----------------------------------------------------------------------------------------------------------
 
 
 @needs_tqdm
 def test_a_line_is_rewritten_and_goes_away(terminal):
-    leave_one_out(X, Y, **OPTIONS, checks=(), callback=slowly)
+    leave_one_out(X, Y, **OPTIONS, checks=(), stop=KKTGap(), selector=Slow())
     states = terminal.states
     assert len(states) > 1
     assert all(state.startswith("leave_one_out: ") for state in states)
@@ -110,7 +120,7 @@ def test_true_leaves_the_last_state(call, terminal):
 
 @needs_tqdm
 def test_a_line_of_folds(terminal):
-    cross_validate(X, Y, **OPTIONS, folds=20, callback=slowly)
+    cross_validate(X, Y, **OPTIONS, folds=20, selector=Slow())
     assert terminal.states
     assert terminal.states[0].startswith("cross_validate: ")
     assert any("of 20 folds" in state for state in terminal.states)
