@@ -108,14 +108,16 @@ class Line:
     ----------
     progress : Progress
     stays : bool
-        Whether its last state stays; it is then shown without delay, too.
+        Whether its last state stays; where it is rewritten, it is then shown without delay, too.
     """
 
     def __init__(self, progress: Progress, stays: bool) -> None:
         self.progress, self.stays = progress, stays
         self._lock, self._is_open = threading.Lock(), True
         self._writer: Writer | None = None
-        self._due = time.perf_counter() + (0.0 if stays else SHOWN_FROM)
+        # a call that is soon over leaves one sentence in a file, that of its end
+        is_at_once = stays and is_rewritten() and has_tqdm()
+        self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
 
     def look(self) -> None:
         """Show the present state if that is due."""
