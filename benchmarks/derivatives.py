@@ -1,10 +1,9 @@
-"""Compares derivatives of the optimum with central differences of solves, and times gradients beside fits.
+"""Compares derivatives of the optimum with central differences of solves.
 
     python benchmarks/derivatives.py                      1,000 drawn problems
     python benchmarks/derivatives.py --first 17 --count 1 one of them
     python benchmarks/derivatives.py --events             100 constructed events: both one-sided values
     python benchmarks/derivatives.py --slopes --count 50  slopes of three kinds of paths
-    python benchmarks/derivatives.py --times              the time of gradients beside fits
 
 A seed stands for a small problem of two classes, regression or novelty detection, a kernel, weights, duplicates, an
 engine and a parameter. Each end of a difference is solved to 1e-11, its free variables once more by least squares.
@@ -35,10 +34,8 @@ from refsvm import (
     epsilon_path,
     regularization_path,
     solve,
-    warm_up,
     weight_path,
 )
-from refsvm.datasets import make_banana, make_chessboard, make_ringnorm
 
 NEAR, ILL, LEAST = 1e-5, 1e8, 0.85
 STEPS = 3e-3, 1e-3, 1e-4, 1e-2, 3e-5, 1e-6
@@ -375,62 +372,6 @@ def one_sided_error(X: np.ndarray, y: np.ndarray, C: float, gamma: float, found:
     return most
 
 
-def times() -> int:
-    """Print the seconds of the processor of a fit, and of gradients by C and γ, by n weights, by 100 γ of features."""
-    warm_up()
-    print("| problem | n | free | support vectors | fit (ms) | C and gamma | n weights | 100 gammas |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
-    for n in (500, 1000, 2000):
-        rng = np.random.default_rng(n)
-        drawn = rng.normal(size=(n + 400, 20))
-        scores = drawn[:, 0] * drawn[:, 1] + drawn[:, 2] + 0.5 * rng.normal(size=n + 400)
-        for name, X, y, gamma, C in (
-            ("chessboard", *read(make_chessboard(n + 400, rng=0)), 0.5, 1000.0),
-            ("banana", *read(make_banana(n + 400, rng=0)), 1.0, 300.0),
-            ("ringnorm", *read(make_ringnorm(n + 400, rng=0)), 0.05, 1.0),
-            ("noise", drawn, np.where(scores > 0.0, 1, -1), 0.03, 3.0),
-        ):
-            print(timed(name, X, y, gamma, C), flush=True)
-    return 0
-
-
-def read(data: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the examples and labels of data."""
-    return data.X, data.y
-
-
-def timed(name: str, X: np.ndarray, y: np.ndarray, gamma: float, C: float) -> str:
-    """Return a line of the table: the last 400 examples are those of the loss, and shares are those of a fit."""
-    q, train, test, n = np.full(400, 1.0 / 400), X[:-400], X[-400:], len(X) - 400
-    wide = [np.hstack([each, np.zeros((len(each), 100 - X.shape[1]))]) for each in (train, test)]
-    seconds: list[list[float]] = []
-    for _ in range(6):
-        points = [time.process_time()]
-        solution = fitted(train, y[:-400], RBF(gamma), C)
-        points.append(time.process_time())
-        gradients = solution.pullback(X=test, decision_function=q)
-        found = gradients["C"], gradients["gamma"]
-        points.append(time.process_time())
-        weights = solution.pullback(X=test, decision_function=q)["weights"]
-        points.append(time.process_time())
-        each = fitted(wide[0], y[:-400], RBF(np.full(100, gamma)), C)
-        points.append(time.process_time())
-        gammas = each.pullback(X=wide[1], decision_function=q)["gamma"]
-        points.append(time.process_time())
-        assert np.isfinite([*found, *weights, *gammas]).all()
-        seconds.append(np.diff(points).tolist())
-    fit, pair, of_weights, wide_fit, of_gammas = np.min(seconds, axis=0)
-    alpha = np.abs(solution.alpha)
-    counts = f"{((alpha > 0.0) & (alpha < C)).sum()} | {(alpha > 0.0).sum()}"
-    shares = f"{pair / fit:.2f} | {of_weights / fit:.2f} | {of_gammas / wide_fit:.2f}"
-    return f"| {name} | {n} | {counts} | {1e3 * fit:.1f} | {shares} |"
-
-
-def fitted(X: np.ndarray, y: np.ndarray, kernel: RBF, C: float) -> Any:
-    """Return a solution whose sets are known."""
-    return solve(DualProblem.classification(X, y, kernel=kernel, C=C), stop=KKTGap(1e-9), engine="numba")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what was asked for; return the exit code."""
     parser = argparse.ArgumentParser(
@@ -444,11 +385,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--slopes", action="store_true", help="slopes of paths of C, of weights and of epsilon"
     )
-    parser.add_argument("--times", action="store_true", help="gradients beside fits")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    if options.times:
-        return times()
     if options.slopes:
         return slopes(options.first, options.count)
     if options.events:

@@ -42,7 +42,6 @@ EXCEPTIONS = {
         "``@njit``": "the decorator of Numba", "``state.now[0]``": "what twins read, as the contract lists it",
     },
     "03_add_your_own_tracker": {"``may_refuse = True``": "a line to write"},
-    "05_an_interval_for_a_target": {"``benchmarks/conformal.py``": "a file of the repository"},
     "choosing": {"take 69,950 steps in place of 39,332": "run once, as shown, and compared with the default"},
     "data": {"ten small sets": "the table below lists them"},
     "experiments": {"where that is above 0.01": "a threshold of the table, `experiment.chance`"},

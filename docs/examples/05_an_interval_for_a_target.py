@@ -64,4 +64,4 @@ low, high = model.predict_interval(X_new).T
 print("held:", np.mean((low <= y_new) & (y_new <= high)))
 
 # %%
-# The share of one training set varies around 0.9; ``benchmarks/conformal.py`` measures it over 400 of them.
+# The share of one training set varies around 0.9.
