@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields, replace
-from inspect import signature
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from importlib import import_module
+from inspect import isabstract, signature
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -42,3 +45,22 @@ def begins_at(kind: type, name: str, least: float) -> None:
     assert getattr(kind(**{name: least}), name) == least
     with pytest.raises(ValueError, match=rf"{name}=\S+ .*; give "):
         kind(**{name: least - 1 if isinstance(least, int) else 0.0})
+
+
+def dataclasses_of(room: str) -> Iterator[Any]:
+    """Yield the dataclasses that the modules of a room define, such as those of ``"walk"``."""
+    for found in iter_modules(import_module(f"refsvm.{room}").__path__, f"refsvm.{room}."):
+        for each in vars(import_module(found.name)).values():
+            if isinstance(each, type) and is_dataclass(each) and each.__module__ == found.name:
+                yield each
+
+
+def never_change(room: str, but: frozenset[str] = frozenset()) -> None:
+    """Try to change what the dataclasses of a room hold; only these may be changed."""
+    kinds = [each for each in dataclasses_of(room) if each.__name__ not in but and not isabstract(each)]
+    assert kinds
+    for kind in kinds:
+        made = object.__new__(kind)
+        for name in (*(field.name for field in fields(kind)), "another"):
+            with pytest.raises(FrozenInstanceError):
+                setattr(made, name, 1)

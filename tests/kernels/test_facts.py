@@ -11,6 +11,8 @@ from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.gram import dense_gram
 from refsvm.kernels.matrix import KernelMatrix, View
 
+from ..values import never_change
+
 X = np.random.default_rng(0).normal(size=(12, 2))
 
 
@@ -53,3 +55,8 @@ def test_a_matrix_of_the_users_says_its_facts_as_attributes():
             return np.ones(2)
 
     assert Own().facts == Own().restrict(np.arange(1)).facts == KernelFacts(is_psd=True, data_error=1e-7)
+
+
+def test_facts_cannot_be_changed():
+    """Views of a matrix share them."""
+    never_change("kernels")

@@ -28,7 +28,7 @@ from refsvm import (
 from refsvm.rounds.jackknife import held_out_machines
 from refsvm.summary import Shown
 
-from ..values import is_a_value
+from ..values import dataclasses_of, is_a_value, never_change
 
 rounds_of_folds = import_module("refsvm.rounds.cross_validate")  # the function has the name of its module
 
@@ -189,3 +189,10 @@ def test_a_result_says_how_many_folds_there_were(folds):
     for shown in (repr(result), str(result)):
         assert f"{folds} folds" in shown
     assert len(result.rounds) == len(np.unique(result.fold)) == folds
+
+
+def test_nothing_that_rounds_hand_out_can_be_changed():
+    """Arrays have no single truth: results are equal to themselves alone, and reports of folds by their numbers."""
+    never_change("rounds")
+    alone = {kind.__name__ for kind in dataclasses_of("rounds") if kind.__eq__ is object.__eq__}
+    assert alone == {"CrossValidation", "HeldOutMachines", "LeaveOneOut", "Task"}

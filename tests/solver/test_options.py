@@ -27,6 +27,11 @@ def test_public_functions_have_these_options_with_these_defaults(public, own):
     assert DEFAULTS.keys() - asked.keys() <= {"n_jobs", "told"}
 
 
+def test_options_have_names():
+    with pytest.raises(TypeError, match="positional"):
+        RunOptions(None)
+
+
 def test_another_copy_keeps_the_instant_and_the_shrinking():
     options = RunOptions(time_limit=50.0, shrinking=np.bool_(False), cache_mb=3)
     again = replace(options, max_iter=7)

@@ -27,7 +27,7 @@ from refsvm.solver.rules import Rules, feasible_start, rows_at_once, stored_rows
 from refsvm.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, steps_between_checks
 from refsvm.testing import smallest_cache_mb
 
-from ..values import begins_at, is_a_value
+from ..values import begins_at, dataclasses_of, is_a_value, never_change
 
 
 @pytest.mark.parametrize(
@@ -139,3 +139,9 @@ def test_a_start_that_is_slightly_infeasible_is_repaired_without_a_word(size):
     with pytest.warns(UserWarning, match="start is not feasible"):
         repaired = feasible_start(problem, start + 4.0 * more)
     np.testing.assert_allclose(repaired, start, rtol=1e-8)
+
+
+def test_nothing_that_a_run_holds_can_be_changed():
+    never_change("solver")
+    alone = {kind.__name__ for kind in dataclasses_of("solver") if kind.__eq__ is object.__eq__}
+    assert alone == {"RecordedState", "RunOptions"}

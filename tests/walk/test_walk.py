@@ -21,6 +21,8 @@ from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import LOADING, PathState
 from refsvm.walk.walk import ABOVE, BELOW, FREE, TIED, Line, Walk
 
+from ..values import never_change
+
 Y = np.array([1.0, -1.0])
 
 
@@ -331,3 +333,8 @@ def test_an_algebra_is_a_value(kind):
 
 def test_there_are_these_algebras():
     assert {SVD, PivotedQR, UpdatedInverse} <= set(algebras())
+
+
+def test_factors_and_algebras_cannot_be_changed():
+    """A tracker keeps factors from one elbow to the next; the guard alone counts as it goes."""
+    never_change("walk", frozenset({"SwitchingGuard"}))
