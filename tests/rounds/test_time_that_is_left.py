@@ -45,6 +45,11 @@ def test_short_ones_say_nothing(caplog):
         (9, 4.0, "9 rounds are left; they take about 36 s"),
         (300, 2.0, "300 rounds are left; they take about 10 minutes"),
         (9, 3.0, None),
+        (10, 3.0, None),
+        (10, 3.05, "10 rounds are left; they take about 30 s"),
+        (1, 119.4, "1 rounds are left; they take about 119 s"),
+        (4, 30.0, "4 rounds are left; they take about 2 minutes"),
+        (100, 60.0, "100 rounds are left; they take about 100 minutes"),
     ],
 )
 def test_the_time_is_that_of_the_rounds_before(rounds, seconds, sentence, caplog):

@@ -60,6 +60,21 @@ def test_exact_steps_add_up_in_any_order(seed: int) -> None:
     assert steps_of(None, 3).dtype == np.int64
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([0.5, 2.0**-52], 2.0**-52),  # the sum is below 1: 52 binary digits of it
+        ([0.5, 2.0**-53], 0.0),
+        ([0.5, 3.0 * 2.0**-53], 2.0**-51),
+        ([2.0, 2.0**-50], 2.0**-50),
+        ([2.0**-999, 2.0**-1000], 2.0**-1000),  # the smallest step
+        ([2.0**-999, 2.0**-1001], 0.0),
+    ],
+)
+def test_steps_of_weights_are_parts_of_the_power_of_two_above_their_sum(given, kept):
+    assert in_exact_steps(np.array(given)).tolist() == [given[0], kept]
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_ranks_are_those_of_copies(seed: int) -> None:
     rng = np.random.default_rng(seed)
