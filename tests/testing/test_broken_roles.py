@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from refsvm import RBF, Check, DualProblem, Seeder, Shrinking, TrainingError, leave_one_out, solve
+from refsvm import (
+    RBF,
+    Check,
+    DualProblem,
+    PathTracker,
+    Seeder,
+    Shrinking,
+    TrainingError,
+    leave_one_out,
+    solve,
+)
 from refsvm.datasets import load
-from refsvm.testing import check_strategy, seeds, strategy
+from refsvm.testing import check_strategy, seeds, strategy, trackers
 
 from .simple import Pair, fails
 
@@ -98,11 +109,26 @@ class Ponders(Seeder):
             pass
 
 
-@pytest.mark.parametrize(("rule", "method"), [(Searches(), "select"), (Ponders(), "seed")])
-@pytest.mark.slow
+@dataclass(frozen=True)
+class Wanders(PathTracker):
+    def follow(self, walk, end):
+        while True:
+            time.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    ("rule", "method"),
+    [
+        pytest.param(Searches(), "select", marks=pytest.mark.slow),
+        pytest.param(Ponders(), "seed", marks=pytest.mark.slow),
+        (Wanders(), "follow"),
+    ],
+)
 def test_a_rule_that_hangs_is_told(rule, method, monkeypatch):
-    monkeypatch.setattr(strategy, "MOST_SECONDS", 0.5)
-    monkeypatch.setattr(seeds, "MOST_SECONDS", 0.5)
+    for room in (strategy, seeds, trackers):
+        monkeypatch.setattr(room, "MOST_SECONDS", 0.5)
+    if isinstance(rule, PathTracker):
+        pytest.importorskip("scipy")
     fails(
         rule,
         rf"Problem '[\w ]+' with .*: {type(rule).__name__}.{method}\(\) hangs: no answer after 0\.5 seconds\.",
