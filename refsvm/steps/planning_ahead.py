@@ -54,7 +54,7 @@ class PlanningAheadStep(StepRule):
 
     def length(self, state: SolverState, i: int, j: int) -> float:
         """Plan with every recent working set; fall back on the clipped Newton step."""
-        if state.last_free and not state.last_planned:
+        if self.may_plan(state):
             best, chosen = -1.0, 0.0
             for h in range(self.history):
                 mu, gain = self._plan(state, i, j, h)
@@ -65,6 +65,10 @@ class PlanningAheadStep(StepRule):
                 return chosen
         # μ* = clip(ℓ/q, lo, hi)
         return min(max(state.slope / state.curvature, state.low), state.high)
+
+    def may_plan(self, state: SolverState) -> bool:
+        """Return whether the previous step was free and not planned (Algorithm 4)."""
+        return bool(state.last_free and not state.last_planned)
 
     def _plan(self, state: SolverState, i: int, j: int, h: int) -> tuple[float, float]:
         """Return (μ_P, 2g₂(μ_P)) with the h-th recent working set, or a gain of −1 if the plan leaves the box."""

@@ -20,6 +20,7 @@ STEPS: Final[tuple[steps.StepRule, ...]] = (
     *(rule() for rule in rules_in(steps)),
     steps.OverrelaxedNewtonStep(factor=0.5),
     steps.PlanningAheadStep(history=3),
+    steps.EagerPlanningStep(history=3),
 )
 STOPS: Final[tuple[Any, ...]] = (
     *(rule() for rule in rules_in(stopping)),

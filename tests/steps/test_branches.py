@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import ConjugateStep, KKTGap, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
+from refsvm import (
+    ConjugateStep,
+    EagerPlanningStep,
+    KKTGap,
+    NewtonStep,
+    OverrelaxedNewtonStep,
+    PlanningAheadStep,
+    StepRule,
+)
 
 from ..decisions import length
 
@@ -153,6 +161,19 @@ def test_no_plan(name, engine):
     known = {"last_free": 1, "last_planned": 0, "working_sets": [[2, 3]], "curvatures": [2.0]}
     check(engine, PlanningAheadStep(), plan[0], 0, 1, K, G, candidates=[(2, 3)], **known)
     assert abs(plan[0] - 0.5) > 0.01
+
+
+@pytest.mark.parametrize("name", UNPLANNED)
+def test_the_eager_rule_plans_after_a_step_that_was_cut(name, engine):
+    """Algorithm 2 asks no more of the last step than that it was not planned; all else is as above."""
+    known = {"last_free": 1, "working_sets": [[2, 3]], "curvatures": [2.0], **UNPLANNED[name]}
+    K = np.array([[1.0, 0.0, 0.2, 0.0], [0.0, 1.0, 0.0, 0.0], [0.2, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    G = [1.0, 0.0, 1.0, 0.5]
+    plan = planned(K, G, (0, 1), (2, 3), np.zeros(4), np.full(4, -1.0), np.ones(4))
+    plans = name == "the last step was cut"
+    expected = plan[0] if plans else 0.5
+    candidates = [(2, 3)] if plans else []
+    check(engine, EagerPlanningStep(), expected, 0, 1, K, G, candidates=candidates, **known)
 
 
 def test_no_plan_for_a_pair_without_curvature(engine):

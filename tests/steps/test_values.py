@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from refsvm import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, StepRule
+from refsvm import (
+    ConjugateStep,
+    EagerPlanningStep,
+    NewtonStep,
+    OverrelaxedNewtonStep,
+    PlanningAheadStep,
+    StepRule,
+)
 
 from ..values import begins_at, is_a_value, remembers_as, what_it_says
 
@@ -16,6 +23,7 @@ from ..values import begins_at, is_a_value, remembers_as, what_it_says
         (OverrelaxedNewtonStep(), "OverrelaxedNewtonStep(factor=1.1)", (1.1,)),
         (PlanningAheadStep(), "PlanningAheadStep(history=1)", (1.0,)),
         (PlanningAheadStep(3), "PlanningAheadStep(history=3)", (3.0,)),
+        (EagerPlanningStep(), "EagerPlanningStep(history=1)", (1.0,)),
         (ConjugateStep(), "ConjugateStep(max_support=80)", (80.0,)),
     ],
     ids=repr,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from refsvm import DualProblem, KKTGap, PlanningAheadStep, Precomputed, SecondOrder
+from refsvm import DualProblem, EagerPlanningStep, KKTGap, PlanningAheadStep, Precomputed, SecondOrder
 from refsvm.kernels import Gram
 from refsvm.solver.rules import Rules, stored_rows
 from refsvm.state import SolverState
@@ -149,6 +149,31 @@ def test_planned_steps_follow_free_unplanned_ones(name, history, engine):
     assert not (planned[1:] & planned[:-1]).any()
     assert free[:-1][planned[1:]].all()
     assert free[planned].all()
+
+
+def of_whole_numbers(seed: int) -> DualProblem:
+    """A random problem whose numbers no machine rounds."""
+    rng = np.random.default_rng(seed)
+    factor = rng.integers(-3, 4, size=(8, 4)).astype(np.float64)
+    width = rng.integers(1, 5, size=8).astype(np.float64)
+    lower = -width * rng.integers(0, 2, size=8)
+    v = rng.integers(-9, 10, size=8).astype(np.float64)
+    z = 0.0 if lower.sum() < 0.0 else float(width.sum() // 2)
+    return DualProblem(Gram(Precomputed(), factor @ factor.T), v, z, lower, lower + width)
+
+
+@pytest.mark.parametrize(("seed", "after_clipped"), [(140, [5]), (192, [7])])
+def test_by_algorithm_2_a_planned_step_may_follow_a_clipped_one(seed, after_clipped, engine):
+    """It seldom does: these are two of some 400 such problems. By Algorithm 4 it does not."""
+    problem = of_whole_numbers(seed)
+    for step, expected in ((EagerPlanningStep(), after_clipped), (PlanningAheadStep(), [])):
+        steps = replay(problem, step=step, stop=KKTGap(1e-6), engine=engine)
+        planned, free = steps.planned, steps.free
+        assert planned.any()
+        assert not planned[0]
+        assert not (planned[1:] & planned[:-1]).any()
+        assert free[planned].all()
+        assert [*(1 + np.flatnonzero(planned[1:] & ~free[:-1]))] == expected
 
 
 def test_after_a_newton_step_planning_only_lengthens(engine):

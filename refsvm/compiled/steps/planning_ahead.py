@@ -38,24 +38,32 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
 
+@merged
+def best_plan(history, state, i, j):  # type: ignore[no-untyped-def]
+    """Return 2g₂ and μ_P of the best plan, −1 if there is none; leave the sets planned with to the next selection."""
+    now = state.now[0]
+    best, chosen = -1.0, 0.0
+    for h in range(history):
+        mu, gain = plan(state, i, j, h)
+        if gain > best:
+            best, chosen = gain, mu
+    if best >= 0.0:
+        for h in range(history):
+            if state.working_sets[h, 0] >= 0:
+                state.candidates[h, 0] = state.working_sets[h, 0]
+                state.candidates[h, 1] = state.working_sets[h, 1]
+                state.candidate_curvatures[h] = state.curvatures[h]
+                now.n_candidates = h + 1
+    return best, chosen
+
+
 @twin(LENGTH)
 def planning_ahead(parameters, state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.PlanningAheadStep`."""
     now = state.now[0]
     if now.last_free == 1 and now.last_planned == 0:
-        best, chosen = -1.0, 0.0
-        for h in range(int(parameters[0])):
-            mu, gain = plan(state, i, j, h)
-            if gain > best:
-                best, chosen = gain, mu
+        best, chosen = best_plan(int(parameters[0]), state, i, j)
         if best >= 0.0:
-            # leave the sets planned with as candidates for the next selection
-            for h in range(int(parameters[0])):
-                if state.working_sets[h, 0] >= 0:
-                    state.candidates[h, 0] = state.working_sets[h, 0]
-                    state.candidates[h, 1] = state.working_sets[h, 1]
-                    state.candidate_curvatures[h] = state.curvatures[h]
-                    now.n_candidates = h + 1
             return chosen
     # μ* = clip(ℓ/q, lo, hi)
     return min(max(now.slope / now.curvature, now.low), now.high)
