@@ -145,8 +145,9 @@ Table 2 is run without shrinking, with that of LIBSVM, which the paper had, and 
 with the last. Kernel rows are double precision without shrinking; with it they are single, as in LIBSVM, where `solve`
 chooses that: from 3,000 examples, where C and the tolerance allow it. Ties between equal gradients go to the first
 example, in LIBSVM to the last. The paper does not say how it prepared its sets; they are prepared as its numbers of
-support vectors tell, see [](preparations.md). Algorithm 2, which plans after clipped steps too, is not built: the paper
-replaces it by Algorithm 4 and has no figures for it. Figures 1 and 2 are sketches.
+support vectors tell, see [](preparations.md). Algorithm 2, which plans after clipped steps too, is `EagerPlanningStep`;
+it is not measured here, since the paper replaces it by Algorithm 4 and has no figures for it. Figures 1 and 2 are
+sketches.
 """,
     "shrinking": """
 With the shrinking of this package, which is not LIBSVM's: it solves restricted problems. Its iterations count all
