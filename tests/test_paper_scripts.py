@@ -264,6 +264,110 @@ def test_each_page_begins_with_what_was_done_as_the_paper(page):
     assert f"Written by `benchmarks/papers/{SCRIPT_OF[page]}" in text
 
 
+# -- verdicts --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def verdicts(monkeypatch):
+    monkeypatch.syspath_prepend(SCRIPTS)
+    return importlib.import_module("verdicts")
+
+
+def tables(page):
+    return importlib.import_module("page_tables").Tables((PAGES / f"{page}.md").read_text(encoding="utf-8"))
+
+
+def test_one_p_of_many_sets_is_adjusted_for_their_number(verdicts):
+    many = {f"set {k}": 0.5 for k in range(17)}
+    alone = verdicts.Family({"splice": 1.01}, {"splice": 0.026}, 100)
+    assert (alone.more, alone.less) == (["splice"], [])
+    of_eighteen = verdicts.Family({**many, "splice": 1.01}, {**many, "splice": 0.026}, 100)
+    assert of_eighteen.more == of_eighteen.less == []
+    assert of_eighteen.adjusted["splice"] == pytest.approx(18 * 0.026)
+    sure = verdicts.Family({**many, "splice": 1.01}, {**many, "splice": 0.001}, 100)
+    assert sure.more == ["splice"]
+
+
+@pytest.mark.parametrize(
+    ("orders", "sets", "can"), [(6, 1, True), (6, 2, False), (6, 18, False), (20, 18, True)]
+)
+def test_few_orders_show_nothing_of_many_sets(orders, sets, can, verdicts):
+    """The smallest p of six orders is 2/2⁶ = 0.031."""
+    least = 2.0 / 2**orders
+    family = verdicts.Family(
+        dict.fromkeys(map(str, range(sets)), 0.5), dict.fromkeys(map(str, range(sets)), least), orders
+    )
+    assert family.can_show == can
+    assert len(family.less) == (sets if can else 0)
+    assert ("can show nothing" in family.within()) != can
+    assert verdicts.Family({"a": 0.5}, {}, 1).within() == "one order has no p"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "p", "verdict"),
+    [(1.01, 0.001, "does not"), (1.01, 0.4, "open"), (0.99, 0.4, "holds"), (0.99, 0.001, "holds")],
+)
+def test_not_significantly_slower_is_not_never_slower(ratio, p, verdict, verdicts):
+    family = verdicts.Family({"a": ratio, "b": 0.9}, {"a": p, "b": 0.5}, 100)
+    assert verdicts.never_more(family, "slower").startswith(verdict)
+
+
+def test_ratios_of_all_sets_together(verdicts):
+    assert verdicts.across([0.9, 0.8, 0.7, 0.95, 0.85, 0.75]) == pytest.approx(2.0 / 2**6)
+    assert verdicts.across([0.9, 1.0 / 0.9]) == 1.0
+    assert verdicts.across([0.9]) == 1.0
+    here, there = {"a": 120.0, "b": 79.0, "c": 80.0}, {"a": 100.0, "b": 100.0, "c": 100.0}
+    assert verdicts.near(here, there, 0.2) == ["a", "c"]
+    assert [verdicts.listed(each) for each in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
+        "none", "a", "a and b", "a, b and c"
+    ]  # fmt: skip
+
+
+def test_the_headlines_follow_the_p_of_the_tables(verdicts, monkeypatch):
+    """Splice alone is slower with p = 0.026, one of eighteen; without the adjustment it would count."""
+    headlines = importlib.import_module("headlines")
+    text = (PAGES / "planning_ahead.md").read_text(encoding="utf-8")
+    row = re.search(r"\| ida_splice .*?\n", text.partition("## Table 2: seconds")[2])[0]
+    family = verdicts.Family.of_table(tables("planning_ahead"), "Table 2: seconds", "PA-SMO / SMO")
+    verdict = "significantly slower on ida_splice"
+    assert verdict not in headlines.section("planning_ahead", text)
+    sure = text.replace(row, row.replace(f"{family.p['ida_splice']:.3f}", "< 0.001"))
+    assert verdict in headlines.section("planning_ahead", sure)
+    monkeypatch.setattr(verdicts, "holm", dict)
+    assert (verdict in headlines.section("planning_ahead", text)) == (family.p["ida_splice"] < 0.05)
+
+
+def test_the_remarks_on_planning_ahead_are_those_of_its_tables(verdicts):
+    pytest.importorskip("matplotlib")
+    script, page = importlib.import_module("planning_ahead"), tables("planning_ahead")
+    seconds = verdicts.Family.of_table(page, "Table 2: seconds", "PA-SMO / SMO")
+    assert script.words_of_seconds(seconds).strip() in page.sections["Table 2: seconds"]
+    steps = script.words_of_steps(verdicts.Family.of_table(page, "Table 2: iterations", "PA-SMO / SMO"))
+    told = f"on {steps['fewer']} sets, on {steps['sure']} of them significantly ({steps['within']})"
+    assert told in page.sections["Table 2: iterations"]
+    orders = page.orders("The objective reached")
+    higher = page.column("The objective reached", "PA-SMO higher in")
+    reached = verdicts.Family(
+        {name: 2 * count / orders for name, count in higher.items()},
+        page.column("The objective reached", "p"), orders,
+    )  # fmt: skip
+    assert script.words_of_objective(reached).strip() in page.sections["The objective reached"]
+    alone = verdicts.Family.of_cells(page, "§7.2", "Algorithm 3 alone")
+    section = next(text for heading, text in page.sections.items() if heading.startswith("§7.2"))
+    assert f"better on: {script.words_of_selection(alone)} ({alone.within()})." in section
+
+
+@pytest.mark.parametrize(
+    ("table", "count"), [("Table II: linear kernel", 6), ("Table III: Gaussian kernel", 3)]
+)
+def test_the_sets_with_nearly_the_events_of_the_paper_are_named(table, count, verdicts):
+    page = tables("svmp")
+    here, there = (page.column(table, "events", part=part) for part in (0, 1))
+    names = verdicts.near(here, there, verdicts.FIFTH)
+    assert len(names) == count
+    assert f"a fifth of the paper's, on {verdicts.listed(names)}." in page.sections[table]
+
+
 def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
     from refsvm import AVG, MIR, RBF, SIR, DualProblem, solve
     from refsvm.datasets import load

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from math import log
 
 from page_tables import Answer, Tables, holds, mean, number, percent
+from verdicts import FIFTH, near
 
 
 def leave_one_out(page: Tables) -> Iterator[Answer]:
@@ -142,10 +142,15 @@ def alpha_seeding(page: Tables) -> Iterator[Answer]:
     )
     madelon = next(row["iterations:2"] for row in page.rows("Table 3") if row["set"] == "madelon")
     steps = [number(part) for part in madelon.split(" / ")]
+    # LIBSVM, our cold rounds and SIR
+    cold = page.column("Table 3", hundred, part=1)["madelon"] / at[hundred][1]["madelon"]
     yield Answer(
         "k = 100: “32 times faster in the Madelon dataset” (introduction)",
-        f"{times[hundred]['madelon']:.0f} times as fast as LIBSVM, scaled up from ten rounds",
-        f"{holds(times[hundred]['madelon'] > 32)}: the seeds save steps by a factor of {steps[0] / steps[-1]:.0f}",
+        f"{times[hundred]['madelon']:.0f} times as fast as LIBSVM, scaled up from ten rounds; like for like, against "
+        f"cold rounds of one solver, {cold:.1f} times",
+        f"{holds(cold > 32)} like for like, though the seeds save steps by a factor of "
+        f"{steps[0] / steps[-1]:.0f}; {holds(times[hundred]['madelon'] > 32)} against LIBSVM, most of which is the "
+        "solver",
     )
     init = {
         row["set"]: [number(row[name].split(" + ")[0]) for name in ("SIR", "MIR")]
@@ -254,25 +259,7 @@ def svmp(page: Tables) -> Iterator[Answer]:
         f"{percent(min(qr))} to {percent(max(qr))}",
         holds(min(qr) >= 0.11 and max(qr) <= 0.83),
     )
-    close, counted = (
-        [
-            sum(
-                abs(log((here + with_special * special) / there)) <= log(1.2)
-                for here, special, there in zip(
-                    page.column(table, "events").values(), page.column(table, "N_SR").values(),
-                    page.column(table, "events", part=1).values(), strict=True,
-                )
-            )
-            for table in tables
-        ]
-        for with_special in (0, 1)
-    )  # fmt: skip
-    yield Answer(
-        "The number of events (Tables II, III)",
-        f"within a factor of 1.2 on {close[0]} of 10 sets (linear) and {close[1]} of 10 (Gaussian); with the special "
-        f"events, which the paper counts, on {counted[0]} and {counted[1]}",
-        "does not on most sets",
-    )  # fmt: skip
+    yield events(page, tables)
     big = page.rows("Table IV: larger")
     yield Answer(
         "It runs on “several thousand data points” (abstract, Table IV)",
@@ -281,6 +268,23 @@ def svmp(page: Tables) -> Iterator[Answer]:
             for row in big
         ),
         "holds; the Gaussian half on svmguide3 and madelon only",
+    )
+
+
+def events(page: Tables, tables: tuple[str, str]) -> Answer:
+    """Answer the numbers of events, as we count them and with the special ones."""
+    plain, counted = [], []
+    for table in tables:
+        here, there = (page.column(table, "events", part=part) for part in (0, 1))
+        special = page.column(table, "N_SR")
+        plain.append(len(near(here, there, FIFTH)))
+        counted.append(len(near({name: here[name] + special[name] for name in here}, there, FIFTH)))
+    most = [holds(max(plain[k], counted[k]) > len(page.rows(tables[k])) / 2) for k in (0, 1)]
+    return Answer(
+        "The number of events (Tables II, III)",
+        f"within a fifth of the paper's on {plain[0]} of 10 sets (linear) and {plain[1]} of 10 (Gaussian); with the "
+        f"special events, which the paper counts, on {counted[0]} and {counted[1]}",
+        f"on most sets {most[0]} (linear), {most[1]} (Gaussian)",
     )
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from page_tables import Answer, Tables, geometric, holds, number, percent
+from verdicts import Family, across, in_all, never_more
+
+from refsvm.experiment.grid import p_value
 
 
 def maximum_gain(page: Tables) -> Iterator[Answer]:
@@ -117,16 +120,18 @@ def _large_sets(page: Tables, own_shrinking: str) -> Answer:
         )
         if number(row["ratio"]) < 1:
             faster.append(name)
-    sure = [
-        row["problem"]
-        for row in rows
-        if number(row["ratio"]) < 1 and row["p"] != "–" and number(row["p"]) < 0.05
-    ]
+    tested = [row for row in rows if row["p"] != "–"]
+    family = Family(
+        {row["problem"]: number(row["ratio"]) for row in rows},
+        {row["problem"]: number(row["p"]) for row in tested},
+        max((int(row["orders"]) for row in tested), default=1),
+    )
     return Answer(
         "“For large training sets our new selection scheme is significantly faster” than second order (abstract)",
         "; ".join(told) + f"; with this package's shrinking connect-4 in full takes {own_shrinking}",
         "; ".join(f"{holds(name in faster)} on {name}" for name in largest)
-        + f"; significant (p < 0.05) on {', '.join(sure) or 'none'}; MNIST in full is not run",
+        + f"; significantly faster on {', '.join(family.less) or 'none'} and slower on "
+        f"{', '.join(family.more) or 'none'} of the sizes with a p ({family.within()}); MNIST in full is not run",
     )
 
 
@@ -164,36 +169,25 @@ def _open_questions(page: Tables) -> Iterator[Answer]:
     )
 
 
-def _significant(page: Tables, section: str) -> tuple[int, int]:
-    """Return on how many sets planning takes fewer, and more, steps than SMO with p < 0.05."""
-    ratio, p = (page.column(section, name) for name in ("PA-SMO / SMO", "p"))
-    surely = [ratio[name] for name in ratio if p[name] < 0.05]
-    return sum(value < 1 for value in surely), sum(value > 1 for value in surely)
-
-
 def planning_ahead(page: Tables) -> Iterator[Answer]:
     """Glasmachers 2008."""
-    orders = page.orders("Table 2: iterations")
-    ratio, p = (page.column("Table 2: seconds", name) for name in ("PA-SMO / SMO", "p"))
-    slower = [name for name in ratio if ratio[name] > 1]
-    surely = [name for name in slower if p[name] < 0.05]
+    seconds = Family.of_table(page, "Table 2: seconds", "PA-SMO / SMO")
+    ratio, p = seconds.ratio, seconds.p
     worst = max(ratio, key=ratio.__getitem__)
     yield Answer(
         "“… it never performs worse than the standard SMO algorithm”: never slower (§7.1)",
-        f"the mean of the CPU seconds is higher on {len(slower)} of {len(ratio)} sets, by "
-        f"{percent(ratio[worst] - 1)} at most ({worst}, p = {p[worst]}), significantly on {len(surely)}",
-        f"does not: significantly slower on {', '.join(surely)}"
-        if surely
-        else "holds: significantly slower on no set" + "; not in every mean" * bool(slower),
+        f"the mean of the CPU seconds is higher on {len(seconds.higher)} of {len(ratio)} sets, by "
+        f"{percent(ratio[worst] - 1)} at most ({worst}, p = {p[worst]}), significantly on {len(seconds.more)} "
+        f"({seconds.within()}); {in_all(seconds)}",
+        never_more(seconds, "slower"),
     )
-    faster = sum(p[name] < 0.05 for name in ratio if ratio[name] < 1)
     yield Answer(
         "Significantly faster in 5 cases (§7.1)",
-        f"{faster} of {len(ratio)} sets (p < 0.05, {orders} orders; there 22 sets, 100 orders)",
-        holds(faster >= 5),
+        f"{len(seconds.less)} of {len(ratio)} sets ({seconds.within()}; there 22 sets, 100 orders)",
+        holds(len(seconds.less) >= 5),
     )
-    counts = {
-        how: _significant(page, table)
+    steps = {
+        how: Family.of_table(page, table, "PA-SMO / SMO")
         for how, table in (
             ("without shrinking", "Table 2: iterations"),
             ("with LIBSVM's", "Table 2 with LIBSVM's shrinking"),
@@ -201,24 +195,28 @@ def planning_ahead(page: Tables) -> Iterator[Answer]:
         )
         if table in page.sections
     }
-    ratio, (fewer, more) = page.column("Table 2: iterations", "PA-SMO / SMO"), counts["without shrinking"]
+    plain = steps["without shrinking"]
     yield Answer(
         "“The number of iterations is significantly reduced in nearly all cases” (§7.1)",
         "; ".join(
-            f"{how} significantly fewer on {less} of {len(ratio)} sets, more on {others}"
-            for how, (less, others) in counts.items()
+            f"{how} significantly fewer on {len(each.less)} of {len(each.ratio)} sets, more on {len(each.more)} "
+            f"({each.within()})"
+            for how, each in steps.items()
         )
-        + f"; without, {geometric(list(ratio.values())):.3f} times those of SMO in the geometric mean",
-        holds(fewer > 0.75 * len(ratio) and not more),
+        + f"; without, {geometric(list(plain.ratio.values())):.3f} times those of SMO in the geometric mean",
+        holds(len(plain.less) > 0.75 * len(plain.ratio) and not plain.more),
     )
-    p = page.column("The objective reached", "p")
-    higher = page.column("The objective reached", "PA-SMO higher in")
-    better = [name for name in p if p[name] < 0.05 and higher[name] > orders / 2]
+    # more than half of the orders higher stands for a ratio above one
+    reached = Family(
+        {name: 2 * count / page.orders("The objective reached")
+         for name, count in page.column("The objective reached", "PA-SMO higher in").items()},
+        page.column("The objective reached", "p"), page.orders("The objective reached"),
+    )  # fmt: skip
     yield Answer(
         "It “consistently achieves better solutions” on all sets but the largest (§7.1)",
-        f"significantly higher on {len(better)} of {len(p)}, lower on "
-        f"{sum(p[name] < 0.05 for name in p) - len(better)}",
-        f"holds on {len(better)} sets; on the others no difference is significant",
+        f"significantly higher on {len(reached.more)} of {len(reached.p)}, lower on {len(reached.less)} "
+        f"({reached.within()})",
+        f"holds on {len(reached.more)} sets; on the others neither is shown to be better",
     )
     apart = page.column("The objective reached", "(PA-SMO − SMO)/SMO")
     yield Answer(
@@ -226,19 +224,20 @@ def planning_ahead(page: Tables) -> Iterator[Answer]:
         f"the mean objectives of SMO and PA-SMO agree to {max(map(abs, apart.values())):.0e} on all {len(apart)} sets",
         "holds; `tests/theorems/test_planning_ahead.py` checks the gain of two steps",
     )
-    several = page.rows("Figure 4", 0)
-    last = geometric([number(row["N = 20"]) for row in several])
-    more = sum(number(row["N = 20"]) > 1 and number(row["N = 20"].split("(")[1]) < 0.05 for row in several)
+    twenty = Family.of_cells(page, "Figure 4", "N = 20")
+    last = geometric(list(twenty.ratio.values()))
     yield Answer(
         "Two or three recent sets are slightly better than one, ten and twenty much worse (Figure 4)",
-        f"twenty take {last:.3f} times the iterations of one, and significantly more on {more} of {len(several)} sets",
+        f"twenty take {last:.3f} times the iterations of one, significantly more on {len(twenty.more)} of "
+        f"{len(twenty.ratio)} sets and fewer on {len(twenty.less)} ({twenty.within()})",
         holds(last > 1),
     )
-    alone = [number(row["Algorithm 3 alone"]) for row in page.rows("§7.2")]
+    alone = Family.of_cells(page, "§7.2", "Algorithm 3 alone")
     yield Answer(
         "The selection alone makes a “completely ambiguous” difference (§7.2)",
-        f"{geometric(alone):.3f} times the iterations of SMO in the geometric mean",
-        holds(abs(geometric(alone) - 1) < 0.02),
+        f"iterations in those of SMO: {in_all(alone)}; significantly fewer on {len(alone.less)} of "
+        f"{len(alone.ratio)} sets, more on {len(alone.more)} ({alone.within()})",
+        holds(abs(geometric(list(alone.ratio.values())) - 1) < 0.02),
     )
     long = {row["problem"]: row for row in page.rows("§7.3: steps 1.1")}
     board = long["chessboard-1000"]
@@ -262,10 +261,16 @@ def planning_ahead(page: Tables) -> Iterator[Answer]:
 
 def _long_sets(page: Tables) -> Answer:
     """The sets that take minutes."""
-    here, there, p = (page.column("The long sets", name) for name in ("PA-SMO / SMO", "ratio there", "p"))
-    orders = page.orders("The long sets")
-    sure = [name for name in p if p[name] < 0.05]
-    tested = f"significant (p < 0.05) on {', '.join(sure) or 'none'}" if p else "one order has no p"
+    family, there = (
+        Family.of_table(page, "The long sets", "PA-SMO / SMO"),
+        page.column("The long sets", "ratio there"),
+    )
+    here, orders = family.ratio, family.orders
+    tested = (
+        f"significant on {', '.join(family.less) or 'none'} ({family.within()})"
+        if family.p
+        else family.within()
+    )
     return Answer(
         "The long sets: "
         + ", ".join(f"{there[name]:.2f}" for name in there)
@@ -275,15 +280,25 @@ def _long_sets(page: Tables) -> Answer:
     )
 
 
+def _by_set(rows: list[dict[str, str]], column: str) -> dict[str, float]:
+    """Return the geometric mean of a column for each set, whose problems differ in C alone and are not independent."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        found.setdefault(row["problem"].partition(",")[0], []).append(number(row[column]))
+    return {name: geometric(values) for name, values in found.items()}
+
+
 def conjugate(page: Tables) -> Iterator[Answer]:
     """Torres-Barrán, Alaíz & Dorronsoro 2021."""
     steps = page.rows("Steps to")
     ratios = [number(row["conjugate"]) for row in steps]
+    by_set = _by_set(steps, "conjugate")
+    sure = p_value(across(list(by_set.values())))
     yield Answer(
         "Conjugate steps give “a substantial decrease in the number of iterations” (abstract)",
         f"{geometric(ratios):.2f} times Newton's in the geometric mean of {len(ratios)} problems, "
-        f"{min(ratios)} to {max(ratios)}",
-        holds(geometric(ratios) < 0.8),
+        f"{min(ratios)} to {max(ratios)}; p of the {len(by_set)} sets, each by its geometric mean: {sure}",
+        holds(geometric(ratios) < 0.8 and across(list(by_set.values())) < 0.05),
     )
     seconds = page.rows("CPU seconds")
     relative = [number(row["conjugate"]) / number(row["Newton"]) for row in seconds]

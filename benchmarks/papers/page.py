@@ -21,13 +21,15 @@ LINES = (
     "[How long it takes](index.md#how-long-each-command-takes) is told for each command.",
     "A section with tables ends with one line for all of them: version and commit of the refsvm that measured them,",
     "processor, and, if they have seconds, load: a mean of five minutes that is 1.0 if the script runs alone.",
-    "Iterations, kernel rows and objectives come out the same again on the same processor.",
+    "Iterations, kernel rows and objectives come out the same again on the same processor, from refsvm 0.4.0 on every",
+    "one.",
 )
 READS = {
     "seconds": "Seconds were taken on one core of a shared machine, and are rougher the higher the load: compare "
     "those of a table with one another, not with the published ones, which are from the computers of their time.",
     "±": "Means ± standard deviations are over the stated number of random orders of the examples, the same for every "
-    "strategy; p is that of the paired two-sided Wilcoxon test.",
+    "strategy; p is that of the paired two-sided Wilcoxon test. Verdicts adjust it for the number of sets within one "
+    "claim, by Holm's method; what is not significant is not shown to be absent.",
     "SV ": "SV and BSV are support vectors and those at the bound C.",
     " there |": "Columns marked *there* hold the published figures.",
 }

@@ -19,10 +19,11 @@ from planned_steps import step_sizes
 from planning_published import PUBLISHED
 from remarks import PLANNING_AHEAD as REMARKS
 from shrinking_tables import shrinking_tables
+from verdicts import Family, listed, never_more
 
 from refsvm import RBF, LIBSVMShrinking, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, SecondOrder
 from refsvm.datasets import Dataset, make_chessboard, paper_suite
-from refsvm.experiment import Comparison, Experiment, Grid, Problem, Solve, paired_p
+from refsvm.experiment import Experiment, Grid, Problem, Solve, paired_p
 from refsvm.experiment.grid import number, p_value, ratio_of
 
 THOUSANDS = "chessboard-10000"
@@ -40,10 +41,10 @@ SWEEP = (
 )
 FEW = 20
 """Orders with the shrinking of this package."""
-SOME = 10
+SOME = 20
 """Orders of Figure 4, §7.2 and §7.3."""
-SEVERAL = 6
-"""Orders of the long sets at most: with so many, p can be 0.03."""
+SEVERAL = 20
+"""Orders of the long sets at most; of four sets six could show nothing."""
 QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
 
 # Without shrinking and with memory for every kernel row: the steps of the paper's Algorithm 5, one by one.
@@ -156,7 +157,8 @@ def table_2(page: Page, runs: Experiment) -> None:
     compared = runs.compare("iterations", "SMO")
     splice = compared.cells.get(("ida_splice", "PA-SMO"))
     saved = percent(1.0 - (splice.ratio or 1.0)) if splice else "–"
-    remark = REMARKS["table 2"].format(**baseline(runs), **tested(compared, "PA-SMO"), splice=saved)
+    words = words_of_steps(Family.of_runs(compared, "PA-SMO", runs.permutations))
+    remark = REMARKS["table 2"].format(**baseline(runs), **words, splice=saved)
     page.add("Table 2: iterations", f"{runs.permutations} orders.", iterations, remark)
 
 
@@ -164,19 +166,20 @@ def seconds_of_table_2(page: Page, runs: Experiment) -> None:
     """CPU seconds."""
     times = {"SMO there": column("seconds", 0), "PA-SMO there": column("seconds", 1)}
     seconds = runs.table("cpu", "SMO", digits=3, beside=times)
-    cells = [cell for (_, name), cell in runs.compare("cpu", "SMO").cells.items() if name == "PA-SMO"]
-    sure = [cell for cell in cells if cell.p is not None and cell.p < 0.05]
-    slower = sum((cell.ratio or 1.0) > 1.0 for cell in sure)
-    remark = REMARKS["seconds"].format(slower=slower or "none", faster=len(sure) - slower)
+    remark = words_of_seconds(Family.of_runs(runs.compare("cpu", "SMO"), "PA-SMO", runs.permutations))
     page.add("Table 2: seconds", f"CPU seconds, {runs.permutations} orders.", seconds, remark)
 
 
 def objective(page: Page, runs: Experiment) -> None:
     """The objective at the end."""
     grid = objectives(runs)
-    higher = [float(row[2]) > 0.0 for row in grid.rows if sure_of(row[4])]
-    remark = REMARKS["objective"].format(higher=sum(higher), lower=len(higher) - sum(higher) or "none")
-    page.add("The objective reached", f"{runs.permutations} orders.", grid, remark)
+    # more than half of the orders higher stands for a ratio above one
+    family = Family(
+        {row[0]: 2 * int(row[3].split()[0]) / runs.permutations for row in grid.rows},
+        {row[0]: float(row[4].strip("< ")) for row in grid.rows if row[4] != "–"},
+        runs.permutations,
+    )
+    page.add("The objective reached", f"{runs.permutations} orders.", grid, words_of_objective(family))
 
 
 def shrinking(page: Page, runs: Experiment) -> None:
@@ -227,17 +230,32 @@ def baseline(runs: Experiment) -> dict[str, int]:
     return {"near": near, "further": sum(share <= 0.16 for share in shares) - near}
 
 
-def tested(compared: Comparison, name: str) -> dict[str, Any]:
-    """On how many sets a strategy takes fewer iterations, on how many significantly, and significantly more."""
-    cells = [compared.cells[problem, name] for problem in compared.problems]
-    sure = [cell.ratio or 1.0 for cell in cells if cell.p is not None and cell.p < 0.05]
-    fewer, better = sum((cell.ratio or 1.0) < 1.0 for cell in cells), sum(ratio < 1.0 for ratio in sure)
-    return {"fewer": fewer, "sure": better, "worse": len(sure) - better or "none"}
+def words_of_steps(family: Family) -> dict[str, Any]:
+    """On how many sets planned steps are fewer, on how many significantly, and significantly more."""
+    fewer = sum(ratio < 1.0 for ratio in family.ratio.values())
+    return {
+        "fewer": fewer, "sure": len(family.less), "worse": len(family.more) or "none", "within": family.within(),
+    }  # fmt: skip
 
 
-def sure_of(p: str) -> bool:
-    """Whether a p as it is printed is below 0.05."""
-    return p.startswith("<") or (p[0].isdigit() and float(p) < 0.05)
+def words_of_seconds(family: Family) -> str:
+    """Say on how many sets planned steps are faster and slower, and what that says of "never slower"."""
+    return REMARKS["seconds"].format(
+        faster=len(family.less), slower=len(family.more) or "none", of=len(family.ratio), within=family.within(),
+        higher=len(family.higher) or "none", never=never_more(family, "slower"),
+    )  # fmt: skip
+
+
+def words_of_objective(family: Family) -> str:
+    """Say on how many sets planned steps end higher and lower."""
+    lower = len(family.less) or "none"
+    return REMARKS["objective"].format(higher=len(family.more), lower=lower, within=family.within())
+
+
+def words_of_selection(family: Family) -> str:
+    """Name the sets on which the selection alone takes significantly fewer steps, and by how much."""
+    shares = [f"{each.removeprefix('ida_')} by {percent(1.0 - family.ratio[each])}" for each in family.less]
+    return listed(shares)
 
 
 def objectives(runs: Experiment) -> Grid:
@@ -280,17 +298,15 @@ def figure_4(page: Page, runs: Experiment) -> None:
         if name == "N = 20"
     ]
     costs = runs.compare("iterations", "N = 1")
-    worse = {
-        problem
-        for (problem, _), cell in costs.cells.items()
-        if cell.ratio and cell.ratio > 1.0 and cell.p is not None and cell.p < 0.05
-    }
-    saved = {each: 1.0 - (costs.cells[each, "N = 20"].ratio or 1.0) for each in costs.problems}
+    columns = {n: Family.of_runs(costs, n, runs.permutations) for n in costs.strategies if n != "N = 1"}
+    worse = {problem for family in columns.values() for problem in family.more}
+    last = columns["N = 20"]
+    saved = {each: 1.0 - ratio for each, ratio in last.ratio.items()}
     much = sorted((each for each in saved if saved[each] > 0.1), key=saved.__getitem__, reverse=True)
     where = ", ".join(f"{percent(saved[each])} on {each.removeprefix('ida_')}" for each in much)
     remark = REMARKS["figure 4"].format(
-        worse=len(worse) or "none", of=len(saved), least=ratio_of(min(twenty)), most=ratio_of(max(twenty)),
-        saved=where or "on none",
+        worse=len(worse) or "none", of=len(saved), less=len(last.less) or "none", within=last.within(),
+        least=ratio_of(min(twenty)), most=ratio_of(max(twenty)), saved=where or "on none",
     )  # fmt: skip
     page.add("Figure 4: planning with the N most recent working sets", orders, *both, remark)
 
@@ -302,15 +318,11 @@ def section_7_2(page: Page, runs: Experiment) -> None:
     compared = three.compare("iterations", "SMO")
     cells = {each: compared.cells[each, SELECTION_ONLY.name] for each in compared.problems}
     ratios = {each: cell.ratio or 1.0 for each, cell in cells.items()}
-    better = [
-        f"{each.removeprefix('ida_')} by {percent(1.0 - ratios[each])}"
-        for each, cell in cells.items()
-        if cell.p is not None and cell.p < 0.05 and ratios[each] < 1.0
-    ]
+    family = Family.of_runs(compared, SELECTION_ONLY.name, runs.permutations)
     means = [compared.geometric_mean(each.name) or 1.0 for each in (SELECTION_ONLY, PLANNED)]
     remark = REMARKS["7.2"].format(
         least=f"{min(ratios.values()):.2f}", most=f"{max(ratios.values()):.2f}", mean=f"{means[0]:.2f}",
-        saved=percent(1.0 - means[1]), better=", ".join(better) or "none",
+        saved=percent(1.0 - means[1]), better=words_of_selection(family), within=family.within(),
     )  # fmt: skip
     page.add("§7.2: the modified selection without planning", orders, relative(compared), remark)
 

@@ -164,7 +164,7 @@ ones. The chessboard is drawn anew from its distribution.
     "table 2": """
 **Reproduces.** SMO itself takes the published number of iterations to within 4 % on {near} of the seventeen sets that
 are the paper's and to within 16 % on {further} more (the chessboard is another sample), so the baseline is the
-paper's. Planned steps take fewer iterations on {fewer} sets, on {sure} of them significantly (p < 0.05), and
+paper's. Planned steps take fewer iterations on {fewer} sets, on {sure} of them significantly ({within}), and
 significantly more on {worse}. The large savings are where the paper has them, on the hard problems: banana, thyroid,
 titanic, chessboard. **Does not**, in the size of some savings: titanic, banana and thyroid save much more here than
 there, splice {splice} where the paper reports 12 %. Three things are different here: no shrinking, double precision,
@@ -172,21 +172,23 @@ ties between equal gradients go to the first example and not to the last. The sh
 LIBSVM's changes little of it, above; the others were not tried one by one.
 """,
     "seconds": """
-The paper finds PA-SMO never slower and significantly faster on five sets; here it is significantly slower on
-{slower} and significantly faster on {faster} of the 18 (p < 0.05). Less is saved in seconds than in iterations
+The paper finds PA-SMO never slower and significantly faster on five sets. Here it is significantly faster on {faster}
+of the {of} and significantly slower on {slower} ({within}); its mean is higher on {higher}. Never slower: {never}.
+Less is saved in seconds than in iterations
 wherever computing the kernel rows, about as many for both, takes most of the time; on the chessboard it does not,
 and the seconds follow the iterations.
 """,
     "objective": """
 **Reproduces in part.** The paper finds that planned steps end at a better objective on all sets but the largest.
-Here they end significantly higher on {higher} sets and significantly lower on {lower}; on the others the difference is
-not significant.
+Here they end significantly higher on {higher} sets and significantly lower on {lower} ({within}); on the others
+neither is shown to be better.
 The differences are in the seventh digit or later: both stop at the same KKT gap.
 """,
     "figure 4": """
 **Does not reproduce.** The paper finds two or three sets slightly better than one, five worse, ten and twenty much
-worse. Here more sets cost iterations significantly on {worse} of {of}; twenty of them save more than a tenth
-({saved}). In seconds twenty sets take {least} to {most} times what one takes.
+worse. Here more sets cost iterations significantly on {worse} of {of} ({within}, for each N); twenty of them save
+iterations significantly on {less}, and more than a tenth on some ({saved}). In seconds twenty sets take {least} to
+{most} times what one takes.
 Planning with another set takes constant time here, and no kernel value that the step itself does not need: Q₁₂ is
 read from the two rows of the current working set. The paper expects fewer iterations and more time for each of
 them, so what drops there is the time.
@@ -194,7 +196,7 @@ them, so what drops there is the time.
     "7.2": """
 **Reproduces.** The paper calls the differences between SMO and the modified selection without planning "completely
 ambiguous". So they are: ratios between {least} and {most}, a geometric mean of {mean}, while planning saves
-{saved} with the same selection. The selection alone is significantly better on few sets only ({better}).
+{saved} with the same selection. The selection alone is significantly better on: {better} ({within}).
 It is a rule of its own here: a step rule that offers the previous working set as a candidate and then
 takes the ordinary step (`benchmarks/papers/candidate_step.py`).
 """,
