@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..programs import needs
 
-__all__ = ["DOCS", "SCRIPTS", "browse", "needs_chromium", "needs_node", "node"]
+__all__ = ["CHROMIUM", "DOCS", "SCRIPTS", "browse", "needs_chromium", "needs_node", "node", "write"]
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPTS = DOCS / "_static" / "stepper"
@@ -42,8 +42,8 @@ def node(program, data):
     return json.loads(run.stdout)
 
 
-def browse(page, folder, html, drive, *, size=(800, 600), width="auto", theme="light", scripts=()):
-    """Return what a program finds in a page of steppers, after it has driven it; no error may be seen there."""
+def write(page, folder, html, drive="", *, width="auto", theme="light", scripts=()):
+    """Write a page of steppers, which a program drives; return its address."""
     own = dict.fromkeys(name for names in page.SCRIPTS.values() for name in names)
     parts = {
         "THEME": theme, "WIDTH": width, "HTML": html, "DRIVE": drive,
@@ -54,10 +54,15 @@ def browse(page, folder, html, drive, *, size=(800, 600), width="auto", theme="l
     }  # fmt: skip
     text = re.sub(r"\b(?:" + "|".join(parts) + r")\b", lambda name: parts[name[0]], PAGE)
     (folder / "page.html").write_text(text, encoding="utf-8")
+    return (folder / "page.html").as_uri()
+
+
+def browse(page, folder, html, drive, *, size=(800, 600), **look):
+    """Return what a program finds in a page of steppers, after it has driven it; no error may be seen there."""
     command = [
         CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
         f"--window-size={size[0]},{size[1]}", "--virtual-time-budget=5000", f"--user-data-dir={folder / 'profile'}",
-        (folder / "page.html").as_uri(),
+        write(page, folder, html, drive, **look),
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     seen = re.findall(r".*CONSOLE.*", run.stderr)

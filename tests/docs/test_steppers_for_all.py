@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from .steppers import SCRIPTS, browse, needs_chromium
+from ..programs import needs
+from .steppers import CHROMIUM, SCRIPTS, browse, needs_chromium, write
 
 pytestmark = [
     pytest.mark.skipif(not SCRIPTS.is_dir(), reason="docs is not here"),
@@ -145,6 +147,92 @@ def test_no_class_is_told_by_colour_alone(page, tmp_path):
             for name in ("negative", "positive")
         }
         assert max(lasts["negative"]) < min(lasts["positive"])
+
+
+AT = "() => { const at = document.activeElement; return at.dataset.do || at.ariaLabel || at.tagName; }"
+"""Name of what has the focus."""
+
+
+class Reader:
+    """Reads a path stepper by keyboard alone."""
+
+    def __init__(self, page):
+        self.page, self.keys = page, page.keyboard
+        self.slider = page.get_by_role("slider", name="C")
+
+    def stops(self, count):
+        """What is met by that many presses of Tab."""
+        found = []
+        for _ in range(count):
+            self.keys.press("Tab")
+            found.append(self.page.evaluate(AT))
+        return found
+
+    def press(self, name, *keys):
+        """C, as it is told, after some keys on a control."""
+        for _ in range(10):
+            if self.page.evaluate(AT) == name:
+                break
+            self.keys.press("Tab")
+        assert self.page.evaluate(AT) == name
+        for key in keys:
+            self.keys.press(key)
+        return float(self.slider.get_attribute("aria-valuetext"))
+
+    def can(self, name):
+        """Whether a button is enabled."""
+        return self.page.get_by_role("button", name=name).is_enabled()
+
+
+def check_events_and_ends(reader, options):
+    """Whether buttons and arrows go from one breakpoint to the next, and the slider from end to end."""
+    breakpoints = options.path().C
+    later = breakpoints[breakpoints > np.sqrt(options.C_min * options.C_max)]
+    walk = [("Enter",), ("ArrowRight", "Space"), ("ArrowLeft",)]
+    seen = [reader.press("step", *keys) for keys in walk] + [reader.press("back", "Enter")]
+    assert seen == pytest.approx(later[[0, 2, 1, 0]], rel=5e-3)  # of C three digits are told
+    assert reader.press("C", "ArrowRight") > seen[-1]
+    assert (reader.press("C", "End"), reader.can("Next event")) == (options.C_max, False)
+    assert (reader.press("C", "Home"), reader.can("Event before")) == (options.C_min, False)
+
+
+def check_play_link_and_tree(reader):
+    """Whether Play goes on and ends, the link has C, and each control has its name."""
+    reader.press("play", "Enter")
+    reader.page.wait_for_function(
+        "() => Number(document.querySelector('.stepper output').textContent) > 0.05"
+    )
+    reader.press("play", "Enter")
+    reader.page.get_by_role("button", name="Play").wait_for()
+    C = reader.press("link", "Enter")
+    assert float(reader.page.url.split("?C=")[1]) == pytest.approx(C, rel=5e-3)
+    tree = reader.page.locator(".stepper").aria_snapshot()
+    for name in ('button "Event before"', 'slider "C"', 'img "α/C of every example"', "status"):
+        assert name in tree
+
+
+@needs("playwright")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_path_stepper_is_driven_by_keyboard_alone(page, tmp_path, theme, width):
+    pytest.importorskip("contourpy")
+    pytest.importorskip("scipy")
+    from playwright.sync_api import sync_playwright
+
+    options, wrong = page.PathStepper(), []
+    address = write(page, tmp_path, options.html(), theme=theme)
+    with sync_playwright() as programs:
+        chromium = programs.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        seen = chromium.new_page(viewport={"width": width, "height": 844})
+        seen.on("pageerror", lambda error: wrong.append(str(error)))
+        seen.goto(address)
+        reader = Reader(seen)
+        assert reader.stops(5) == ["back", "step", "play", "link", "C"]
+        check_events_and_ends(reader, options)
+        check_play_link_and_tree(reader)
+        assert seen.evaluate("document.documentElement.scrollWidth") <= width
+        chromium.close()
+    assert wrong == []
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed; REFSVM_AXE names its axe.min.js")

@@ -46,7 +46,7 @@ else picture.each("path-stepper", (root) => {
   buttons.innerHTML = [["back", "Event before"], ["step", "Next event"], ["play", "Play"], ["link", "Copy link"]]
     .map(([name, title]) => `<button type="button" data-do="${name}">${title}</button>`).join("");
   controls.innerHTML = `
-    <label>C = <output></output> <input type="range" aria-label="C" min="${ends[0]}" max="${ends[1]}" step="0.002"></label>`;
+    <label>C = <output></output> <input type="range" aria-label="C" min="${ends[0]}" max="${ends[1]}" step="any"></label>`;
   const button = (name) => buttons.querySelector(`[data-do=${name}]`), slider = controls.querySelector("input");
   let C;
   const name = `path-stepper-${[...document.querySelectorAll(".stepper[data-kind=path-stepper]")].indexOf(root) + 1}`;
@@ -115,6 +115,7 @@ else picture.each("path-stepper", (root) => {
     shares(now);
     margins(now);
     slider.value = Math.log10(C);
+    slider.setAttribute("aria-valuetext", show(C)); // of the slider itself it is log C
     controls.querySelector("output").textContent = show(C);
     button("back").disabled = C <= breakpoints[0];
     button("step").disabled = button("play").disabled = C >= breakpoints[breakpoints.length - 1];
@@ -134,7 +135,11 @@ else picture.each("path-stepper", (root) => {
   };
   picture.press(buttons, actions, play.stop);
   picture.arrows(root, actions, play.stop);
-  slider.addEventListener("input", () => { play.stop(); render(10 ** Number(slider.value)); });
+  slider.addEventListener("input", () => {
+    const at = Number(slider.value), end = ends.findIndex((each) => Math.abs(each - at) < 1e-9); // an end is met exactly
+    play.stop();
+    render(end < 0 ? 10 ** at : breakpoints[end && breakpoints.length - 1]);
+  });
   root.at = (value) => path.at(data, corners, value); // for the tests
   render(10 ** ((ends[0] + ends[1]) / 2));
   picture.follow(name, root, (items) => { if (Number(items.C) > 0) render(Number(items.C)); });

@@ -102,7 +102,7 @@ function render({ model, el }) {
     [given.C, given.gamma].forEach((value, k) => {
       sliders[k].parentElement.hidden = Number.isNaN(value);
       sliders[k].value = Number.isFinite(value) ? Math.log10(value) : sliders[k].max;
-      sliders[k].previousElementSibling.textContent = show(value);
+      tell(sliders[k], value);
     });
     for (const name of ["step", "play", "end"]) find(`[data-do=${name}]`).disabled = !more();
     find("[data-do=back]").disabled = !runs.some((s) => s.k);
@@ -115,6 +115,12 @@ function render({ model, el }) {
     printed.hidden = !log;
     printed.lastElementChild.textContent = log;
     say();
+  }
+
+  // The value beside a slider, and of it to those who hear it: its own is the logarithm.
+  function tell(slider, value) {
+    slider.previousElementSibling.textContent = show(value);
+    slider.setAttribute("aria-valuetext", show(value));
   }
 
   // ψ of both runs: half as wide where there is little room, so that its words stay legible
@@ -190,7 +196,7 @@ function render({ model, el }) {
   picture.arrows(root, actions, stop);
   sliders.forEach((slider) => slider.addEventListener("input", () => {
     forget();
-    slider.previousElementSibling.textContent = show(10 ** Number(slider.value));
+    tell(slider, 10 ** Number(slider.value));
     ask(slider.dataset.set, 10 ** Number(slider.value), find("[data-set=warm]").checked);
   }));
   const hands = { grab: stop, move: (t, x) => { forget(); ask("move", t, x); }, tap: tapped, chosen: () => chosen,
