@@ -223,6 +223,7 @@ print(
 # Planned steps under your hands; where one is taken the parabola of this step alone is passed at its top:
 #
 # .. stepper::
+#    :data: chessboard
 #    :selector: second-order
 #    :step: planning-ahead
 #    :C: 100
@@ -381,7 +382,8 @@ plt.show()
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
-# 2. ★ Try ``OverrelaxedNewtonStep(1.5)`` on the three points and on the chessboard.
+# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its forty examples of the chessboard and
+#    on the three points, with Newton steps as second run. Then ``OverrelaxedNewtonStep(1.5)`` on those of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
 #    many steps for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
 # 4. ★★ Why does ``ConjugateStep`` reach the top of the three points in so few steps?
@@ -389,7 +391,7 @@ plt.show()
 # .. fold:: Hints
 #
 # 1. Set the derivative of :math:`g_2` to zero and multiply by :math:`Q_{22}`.
-# 2. Pass it as ``step``.
+# 2. The stepper has :math:`\omega` beside the over-relaxed step. In Python pass the rule as ``step``.
 # 3. Pass it as ``step``, without shrinking, so that all steps are counted alike.
 # 4. How many independent directions does the sum leave to three variables?
 #

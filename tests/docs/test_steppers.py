@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from refsvm import (
+    RBF,
     TOP,
     DualProblem,
     KKTGap,
     MostViolatingPair,
     NewtonStep,
+    OverrelaxedNewtonStep,
     PlanningAheadStep,
     SecondOrder,
     iterate,
@@ -21,8 +23,11 @@ from refsvm import (
 )
 from refsvm.display.task import Task
 from refsvm.kernels.rows import KernelRows
+from refsvm.problem import total
+from refsvm.rounds import sufficiency
 from refsvm.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
 from refsvm.solver import Recording
+from refsvm.stopping.midpoint import EXCESS, certain_sign
 
 from .steppers import DOCS, SCRIPTS, browse, needs_chromium, needs_node, node
 
@@ -84,8 +89,8 @@ console.log(JSON.stringify(problems.map(({ K, y, C, other }) => {
   const after = smo.problem(K, y, other), seed = rounds.seed(after, full.alpha, problem, other, C);
   const begun = smo.start(after, seed), ended = rounds.run(after, seed, selector, rule, tol);
   const left = y.map((_, r) => {
-    const { by, sign, state, value } = rounds.leaveOut(problem, full, r, 0, selector, rule, tol);
-    return { by, sign, value, seed: Array.from(rounds.top(problem, full.alpha, r)),
+    const { by, sign, state, value, radius, low, high } = rounds.leaveOut(problem, full, r, 0, selector, rule, tol);
+    return { by, sign, value, radius, low, high, seed: Array.from(rounds.top(problem, full.alpha, r)),
       alpha: state && Array.from(state.alpha), steps: state && state.iteration };
   });
   return { alpha: Array.from(full.alpha), left, seed: Array.from(seed), G: Array.from(begun.G),
@@ -98,6 +103,18 @@ console.log(JSON.stringify(given.map(({ y, C, point }) => {
   const p = smo.problem(y.map(() => []), y, C);
   return [rounds.pairwise(point), Array.from(rounds.feasible(p, Float64Array.from(point)))];
 })));
+"""
+LONGER = """
+const smo = require(process.argv[1] + "/smo.js"), presets = require(process.argv[1] + "/stepper.js");
+const { X, y, C } = presets["three-points"];
+const given = JSON.parse(require("fs").readFileSync(0)), problem = smo.problem(given.K, y, C);
+console.log(JSON.stringify({ X, y, C, walks: given.factors.map((factor) => {
+  let state = smo.start(problem), next;
+  while ((next = smo.choose(problem, state, smo.selectors["second-order"], smo.overrelaxed(factor), 1e-3))) {
+    state = smo.step(problem, state, next);
+  }
+  return [state.iteration, Array.from(state.alpha)];
+}) }));
 """
 FOLLOW = """
 const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(require("fs").readFileSync(0));
@@ -419,10 +436,46 @@ def test_the_four_points_of_theorem_7_are_a_preset_on_which_maximum_gain_is_stuc
     assert [len(found) for found in walks] == [1, 2]
 
 
+def ball_of(full, rows, monkeypatch):
+    """Of each support vector what `certain_sign` gets: centre and reach of its ball, v, lower and upper."""
+    seen = []
+    with monkeypatch.context() as patch:
+        patch.setattr(sufficiency, "certain_sign", lambda *given: seen.append(given) or 0)
+        SHIPPED["ball"].decide(full, rows)
+    return dict(zip(np.flatnonzero(full.alpha).tolist(), seen, strict=True))
+
+
+def interval(centre, reach, v, lower, upper):
+    """The ends of h(xᵣ) of all machines of a ball: the proof of `certain_sign` for h(xᵣ) > ζ and < ζ at each kink."""
+    least, most, takes_part = v - (centre + reach), v - (centre - reach), lower < upper
+
+    def shares(above, factors):
+        rising, falling = total(np.where(above, upper, 0.0)), -total(np.where(above, 0.0, lower))
+        return rising * factors[0], falling * factors[1]
+
+    excess = 1.0 + EXCESS
+    low = [k for k in least[takes_part] if np.greater(*shares(least >= k, (1.0, excess)))]
+    high = [k for k in most[takes_part] if np.less(*shares(most > k, (excess, 1.0)))]
+    return max(low), min(high)
+
+
+@needs_node
+def test_over_relaxed_steps_on_three_points_are_those_of_the_package_at_any_factor():
+    X, y = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1.0, 1.0, -1.0])  # those of chapter 10
+    K, factors = RBF(0.5)(X, X), [0.5, 1.0, 1.5]
+    found = node(LONGER, {"K": K.tolist(), "factors": factors})
+    assert (found["X"], found["y"], found["C"]) == (X.tolist(), y.tolist(), 1e4)
+    problem = DualProblem.classification(gram=K, y=y, C=1e4)
+    for factor, (steps, alpha) in zip(factors, found["walks"], strict=True):
+        rules = {"selector": SecondOrder(), "step": OverrelaxedNewtonStep(factor), "stop": KKTGap(1e-3)}
+        last = list(Recording(problem, **rules))[-1]
+        assert (last.iteration, last.alpha.tolist()) == (steps, alpha)
+
+
 @needs_node
 @pytest.mark.parametrize("n", [10, pytest.param(40, marks=pytest.mark.slow)])
-def test_seeds_checks_and_rounds_are_those_of_the_package(page, n):
-    """Seeds, α of each round and steps to the last bit; of each example what decides it, and the sign."""
+def test_seeds_checks_and_rounds_are_those_of_the_package(page, n, monkeypatch):
+    """Seeds, α of each round, steps and balls to the last bit; of each example what decides it, and the sign."""
     problems = [random_problem(page, seed, n) for seed in range(4)]
     given = [{"K": K.tolist(), "y": y.tolist(), "C": C, "other": 1.7 * C} for K, y, C in problems]
     rules, names = {"selector": SecondOrder(), "step": NewtonStep(), "stop": KKTGap(1e-3)}, []
@@ -441,6 +494,7 @@ def test_seeds_checks_and_rounds_are_those_of_the_package(page, n):
         rows = KernelRows(problem.gram, n)
         rows.fetch(np.arange(n))
         decided, signs, _ = sufficient(full, rows, chosen_checks(SHIPPED))
+        balls = ball_of(full, rows, monkeypatch)
         for r, left in enumerate(found["left"]):
             assert (left["by"], left["sign"]) == (
                 decided[r] or "round",
@@ -451,6 +505,12 @@ def test_seeds_checks_and_rounds_are_those_of_the_package(page, n):
             last = list(Recording(smaller, **rules, start=left["seed"]))[-1]
             assert (last.iteration, last.alpha.tolist()) == (left["steps"], left["alpha"])
             assert np.sign(left["value"]) == left["sign"]
+            if left["by"] in ("ball", "round"):
+                low, high = interval(*balls[r])
+                assert (left["low"], left["high"]) == (low, high)
+                assert (left["by"] == "ball") == (low > 0.0 or high < 0.0)
+                assert certain_sign(*balls[r]) == (1 if low > 0.0 else -1 if high < 0.0 else 0)
+                assert low - 2e-3 <= left["value"] <= high + 2e-3  # of a machine up to ε
             names.append(left["by"])
     assert set(names) == {*SHIPPED, "round"} - ({"ball"} if n < 20 else set())
 
@@ -464,8 +524,8 @@ def test_sums_and_feasible_points_are_those_of_the_package():
         inside = rng.uniform(size=n) * C * y
         given += [(y, C, point) for point in (3.0 * C * rng.normal(size=n), inside, np.round(inside / C) * C)]
     shipped = [{"y": y.tolist(), "C": C, "point": point.tolist()} for y, C, point in given]
-    for (y, C, point), (total, found) in zip(given, node(REPAIRED, shipped), strict=True):
-        assert total == point.sum()
+    for (y, C, point), (summed, found) in zip(given, node(REPAIRED, shipped), strict=True):
+        assert summed == point.sum()
         assert found == DualProblem.classification(gram=np.eye(len(y)), y=y, C=C).feasible(point).tolist()
 
 

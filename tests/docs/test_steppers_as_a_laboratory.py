@@ -7,7 +7,16 @@ import re
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, KKTGap, MostViolatingPair, NewtonStep, SecondOrder, solve
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    MostViolatingPair,
+    NewtonStep,
+    OverrelaxedNewtonStep,
+    SecondOrder,
+    solve,
+)
 from refsvm.display.task import Task
 from refsvm.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
 from refsvm.solver import Recording
@@ -96,14 +105,40 @@ press("reset");
 press("end");
 found.full = seen();
 set("tap", "out");
+const axis = root.querySelector("[data-panel=left]"), shown = axis.closest("figure"), of = (name, ...all) =>
+  all.map((each) => Number(axis.querySelector(name)?.getAttribute(each) ?? NaN));
+found.hidden = [shown.hidden];
 found.left = found.full.y.map((_, t) => { tap(t); return said(); });
+found.axes = found.full.y.map((_, t) => { tap(t); return { words: axis.nextElementSibling.textContent,
+  dot: of(".dot", "cx")[0], bar: of(".proved", "x", "width") }; });
 found.crossed = [root.querySelectorAll(".cross").length, root.querySelectorAll(".without .boundary").length];
 const without = root.address();
 press("back");
+found.hidden.push(shown.hidden);
 found.gone = root.querySelectorAll(".cross").length;
 location.hash = without;
 window.dispatchEvent(new HashChangeEvent("hashchange"));
 found.again = [without, said()];
+
+// over-relaxed steps of another length, on these examples and on three points
+const shows = () => root.querySelector("[data-set=factor]").checkVisibility();
+for (const each of root.querySelectorAll("details")) each.open = true;
+found.factor = [shows()];
+set("step", "overrelaxed");
+set("factor", "5");
+found.factor.push(shows(), root.querySelector("[data-set=factor]").value);
+set("factor", "1.5");
+found.factor.push(said());
+found.longer = ["given", "three-points"].map((name) => {
+  set("examples", name);
+  press("end");
+  return { ...seen(), steps: root.steps().length - 1, address: root.address() };
+});
+set("factor", "1.1");
+press("reset");
+location.hash = found.longer[1].address;
+window.dispatchEvent(new HashChangeEvent("hashchange"));
+found.longer.push({ ...seen(), steps: root.steps().length - 1, address: root.address() });
 return found;
 """
 
@@ -184,6 +219,25 @@ def check_changes(found):
         assert there[name] == again[name], name
 
 
+def check_bar(drawn, check, right):
+    """Whether the bar of h is as long as what the check proves: a point, one side of 0, or the interval of the ball."""
+    begin, width = (np.nan if each is None else each for each in drawn["bar"])
+    if check == "zero alpha":
+        assert np.isnan(width)
+        return
+    end = begin + width
+    if not check:
+        assert begin < 160.0 < end
+        assert "on both sides of 0" in drawn["words"]
+    elif right:
+        assert begin >= 160.0
+    else:
+        assert end <= 160.0
+    assert begin - 1.0 <= drawn["dot"] <= end + 1.0
+    low, high = (10.0, 310.0) if check != "ball" else (14.0, 306.0)
+    assert low < begin < end < high
+
+
 def check_left_out(found):
     """Whether the check that decides an example, or a round, is the package's, and its words say so."""
     full = found["full"]
@@ -199,6 +253,11 @@ def check_left_out(found):
         )
         assert words, said
         assert (int(words[1]), words[4]) == (r, decided[r] or "a round")
+        drawn, right = found["axes"][r], words[2] == "+"
+        assert (drawn["dot"] > 160.0) == right  # 0 is in the middle
+        assert "above 0, so it is predicted +1" in drawn["words"] or not right
+        assert "below 0, so it is predicted −1" in drawn["words"] or right
+        check_bar(drawn, decided[r], right)
         if decided[r]:
             assert words[2] == ("+" if signs[r] > 0 else "−")
             assert words[3] == ("right" if signs[r] == full["y"][r] else "wrong")
@@ -210,10 +269,27 @@ def check_left_out(found):
         )[-1]
         assert f"a round of {last.iteration} steps" in said
     assert len(set(decided)) >= 4
+    assert found["hidden"] == [True, True]
     assert found["crossed"] == [1, 1]
     assert found["gone"] == 0
     assert "without=39" in found["again"][0]
     assert "Without example 39" in found["again"][1]
+
+
+def check_longer_steps(found):
+    """Whether steps of ω = 1.5 are those of the package, and go with the link."""
+    before, after, clipped, words = found["factor"]
+    assert (before, after, clipped) == (False, True, "1.9")
+    assert "ω = 1.5 times as long" in words
+    for seen in found["longer"]:
+        problem = DualProblem.classification(gram=np.array(seen["K"]), y=seen["y"], C=seen["C"])
+        last = list(Recording(problem, **RULES | {"step": OverrelaxedNewtonStep(1.5)}))[-1]
+        assert (seen["steps"], seen["alpha"]) == (last.iteration, last.alpha.tolist())
+        assert f"factor=1.5&steps={last.iteration}" in seen["address"]
+    _, three, again = found["longer"]
+    assert three | {"said": ""} == again | {"said": ""}
+    np.testing.assert_allclose(three["K"], RBF(0.5)(np.array(three["X"]), np.array(three["X"])), rtol=1e-12)
+    assert three["C"] == 1e4
 
 
 def test_runs_sliders_changes_and_left_out_examples_are_those_of_the_package(page, tmp_path):
@@ -223,3 +299,4 @@ def test_runs_sliders_changes_and_left_out_examples_are_those_of_the_package(pag
     check_runs(page, stepper, found)
     check_changes(found)
     check_left_out(found)
+    check_longer_steps(found)

@@ -137,7 +137,7 @@ const rounds = (() => {
       const output = (t) => 0.5 * ((y[t] - s.G[t]) + (y[t] - G[t]));
       const centre = G.map((_, t) => output(t) - output(r));
       const reach = G.map((_, t) => radius * Math.sqrt(Math.max(p.diagonal[t] + p.diagonal[r] - 2 * K[r][t], 0)));
-      return { sign: certain(centre, reach, y, left), radius };
+      return { sign: certain(centre, reach, y, left), radius, ...interval(centre, reach, y, left) };
     },
   };
 
@@ -148,6 +148,16 @@ const rounds = (() => {
     const not = (when) => (value, t) => !when(value, t);
     if (add(short, upper) > -add(not(short), lower) * (1 + EXCESS)) return 1;
     return -add(beyond, lower) > add(not(beyond), upper) * (1 + EXCESS) ? -1 : 0;
+  }
+
+  // What `certain` proves of h(xᵣ) > ζ and h(xᵣ) < ζ at every ζ: low ≤ h(xᵣ) ≤ high for all machines of a ball.
+  function interval(centre, reach, v, { lower, upper }) {
+    const add = (values, when, bound) => total(values.map((value, t) => (when(value) ? bound[t] : 0)));
+    const least = v.map((value, t) => value - (centre[t] + reach[t])), most = v.map((value, t) => value - (centre[t] - reach[t]));
+    const above = (z) => add(least, (k) => k >= z, upper) > -add(least, (k) => k < z, lower) * (1 + EXCESS);
+    const below = (z) => -add(most, (k) => k <= z, lower) > add(most, (k) => k > z, upper) * (1 + EXCESS);
+    const among = (values) => Array.from(values).filter((_, t) => lower[t] < upper[t]);
+    return { low: Math.max(...among(least).filter(above)), high: Math.min(...among(most).filter(below)) };
   }
 
   // Steps of some rules from α to ψ ≤ ε, at most so many.
@@ -166,7 +176,7 @@ const rounds = (() => {
       const found = check(p, s, r, b, gamma);
       if (found.sign) return { by, ...found, state, value };
     }
-    return { by: "round", sign: value >= 0 ? 1 : -1, state, value, cold: run(left, undefined, selector, rule, tol).iteration };
+    return { ...checks.ball(p, s, r, b), by: "round", sign: value >= 0 ? 1 : -1, state, value, cold: run(left, undefined, selector, rule, tol).iteration };
   }
 
   return { pairwise, feasible, seed, without, top, run, leaveOut };

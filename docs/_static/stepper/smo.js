@@ -191,7 +191,7 @@ const smo = (() => {
 
   // μ = clip(ℓ/q, lo, hi)
   const newton = (p, s, m) => Math.min(Math.max(m.slope / m.q, m.low), m.high);
-  const overrelaxed = (p, s, m) => Math.min(Math.max(1.1 * (m.slope / m.q), m.low), m.high);
+  const overrelaxed = (factor) => (p, s, m) => Math.min(Math.max(factor * (m.slope / m.q), m.low), m.high);
 
   // The plan of this step and one on the previous set (k, l): both have to end inside the box, and to gain together.
   //     g₂(μ) = −½ (det/Q₂₂) μ² + ((Q₂₂w₁ − Q₁₂w₂)/Q₂₂) μ + ½ w₂²/Q₂₂
@@ -331,9 +331,9 @@ const smo = (() => {
   }
 
   return {
-    problem, start, measure, moved, refusal, plan, primal, rivals, choose, step, intercept, TAU,
+    problem, start, measure, moved, refusal, plan, primal, rivals, choose, step, intercept, overrelaxed, TAU,
     selectors: { mvp, "second-order": secondOrder, "maximum-gain": maximumGain, hybrid, conjugate: conjugateSecondOrder },
-    steps: { newton, overrelaxed, "planning-ahead": planningAhead, conjugate },
+    steps: { newton, overrelaxed: overrelaxed(1.1), "planning-ahead": planningAhead, conjugate },
   };
 })();
 

@@ -1,11 +1,12 @@
 // The stepper: SMO on forty points, one step at a time; `smo` takes the steps, `picture` and `panels` draw them.
 "use strict";
 
-// Examples of papers, which a reader can choose in place of those of the page. "theorem-7" (maximum gain, JMLR 7, 2006)
-// has a matrix only: K = yyᵀ∘Q, and its four variables are drawn at the corners of a square.
+// Examples that a reader can choose in place of those of the page. "theorem-7" (maximum gain, JMLR 7, 2006) has a matrix
+// only: K = yyᵀ∘Q, and its four variables are drawn at the corners of a square. "three-points" are those of chapter 10.
 const presets = (() => {
   const r = Math.sqrt(3), y = [-1, -1, 1, 1], Q = [[2, r, 1, r], [r, 4, r, 3], [1, r, 2, r], [r, 3, r, 4]];
-  return { "theorem-7": { X: [[0.1, 0.1], [0.1, 0.9], [0.9, 0.1], [0.9, 0.9]], y, C: 0.1, K: () => Q.map((row, i) => row.map((q, j) => y[i] * y[j] * q)) } };
+  return { "theorem-7": { X: [[0.1, 0.1], [0.1, 0.9], [0.9, 0.1], [0.9, 0.9]], y, C: 0.1, K: () => Q.map((row, i) => row.map((q, j) => y[i] * y[j] * q)) },
+    "three-points": { X: [[-0.5, 0], [0.4, 0], [0, 0.1]], y: [1, 1, -1], gamma: 0.5, C: 1e4 } };
 })();
 
 if (typeof module === "object") module.exports = presets; // Node.js, for the tests
@@ -13,6 +14,7 @@ else picture.each("stepper", (root) => {
   const { show } = picture;
   const { data, buttons, controls, say, hush, panel, draw } = picture.open(root, [
     ["points", "Examples, boundary, margins"],
+    ["left", "h of the example left out"],
     ["pair", "The pair that moves next"],
     ["gradient", "G on either side of b"],
     ["closing", "f and F, and the gap"],
@@ -42,14 +44,16 @@ else picture.each("stepper", (root) => {
   const rules = [["newton", "Newton"], ["overrelaxed", "over-relaxed"], ["planning-ahead", "planning ahead"], ["conjugate", "conjugate"]];
   const logarithmic = (name, text, least, most) => `<label>${text} = <output data-of="${name}"></output>
     <input type="range" aria-label="${text}" data-set="${name}" min="${least}" max="${most}" step="0.05"></label>`;
+  panel("left").setAttribute("viewBox", "0 0 320 96");
   panel("second").closest("figure").insertAdjacentHTML("beforeend", `<table class="stepper-table"></table>`);
   controls.innerHTML = `<details${matchMedia("(width < 60rem)").matches ? "" : " open"}><summary>Examples, rules and C</summary><div>
-    <label>examples <select data-set="examples"><option value="given">${data.data}</option><option value="theorem-7">Theorem 7</option></select></label>
+    <label>examples <select data-set="examples"><option value="given">${data.data}</option>${options([["theorem-7", "Theorem 7"], ["three-points", "three points"]])}</select></label>
     <label>pair <select data-set="selector">${options([...selectors, ["own", "your own"]], data.selector)}</select></label>
     <span class="stepper-own"><label>i <input type="number" data-own="i" min="0"></label>
     <label>j <input type="number" data-own="j" min="0"></label>
     <button type="button" data-do="swap">Swap</button></span>
     <label>step <select data-set="step">${options(rules, data.step)}</select></label>
+    <label class="stepper-factor">ω <input type="number" data-set="factor" min="0.1" max="1.9" step="0.1" value="1.1"></label>
     ${logarithmic("C", "C", -2, 4)}${logarithmic("gamma", "γ", -2, 1.5)}
     <label><input type="checkbox" data-set="warm" checked> go on from α</label>
     <label>second run <select data-set="against">${options([["", "none"], ...selectors], "")}</select></label>
@@ -59,8 +63,10 @@ else picture.each("stepper", (root) => {
   const find = (name) => root.querySelector(`[data-${name}]`);
   const selector = find("set=selector"), rule = find("set=step"), sliders = [find("set=C"), find("set=gamma")];
   const against = find("set=against"), againstRule = find("set=against-step"), warm = find("set=warm"), mode = find("set=tap");
-  const chooser = find("set=examples"), inputs = [find("own=i"), find("own=j")];
+  const factor = find("set=factor"), chooser = find("set=examples"), inputs = [find("own=i"), find("own=j")];
   const state = () => states[states.length - 1];
+  const stepOf = (name) => (name === "overrelaxed" ? smo.overrelaxed(Number(factor.value)) : smo.steps[name]);
+  const ruled = () => [selector.value, rule.value, ...(rule.value === "overrelaxed" ? [factor.value] : [])].join(" ");
 
   // --- the examples ---
 
@@ -89,7 +95,7 @@ else picture.each("stepper", (root) => {
   function examplesChanged() {
     n = y.length;
     const same = gamma === set.gamma && n === set.y.length && !moved().length;
-    K = same ? set.K() : plane.gram();
+    K = same && set.K ? set.K() : plane.gram();
     inputs.forEach((input) => { input.max = n - 1; });
   }
 
@@ -105,7 +111,7 @@ else picture.each("stepper", (root) => {
 
   function saved(after, alpha) {
     if (selector.value === "own" || alpha.every((a) => a === 0)) return "";
-    const steps = (from) => rounds.run(after, from, smo.selectors[selector.value], smo.steps[rule.value], tol, LONG).iteration;
+    const steps = (from) => rounds.run(after, from, smo.selectors[selector.value], stepOf(rule.value), tol, LONG).iteration;
     const [seeded, cold] = [steps(alpha), steps()], less = cold - seeded;
     if (Math.max(seeded, cold) >= LONG) return ` To the end: ${seeded} steps, from 0 ${cold}; ${LONG} are as far as this looks.`;
     return ` To the end: ${seeded} steps, from 0 ${cold}; the seed ${less < 0 ? `costs ${-less}` : `saves ${less}`}.`;
@@ -133,21 +139,21 @@ else picture.each("stepper", (root) => {
     if (state().gap > tol) toTheEnd();
     if (state().gap > tol) return tell("Only a solved problem says what an example is worth: choose rules that get there.");
     const at = smo.selectors[selector.value] || smo.selectors["second-order"];
-    const step = selector.value === "own" ? smo.steps.newton : smo.steps[rule.value];
+    const step = selector.value === "own" ? smo.steps.newton : stepOf(rule.value);
     left = { r: t, ...rounds.leaveOut(problem, state(), t, gamma, at, step, tol) };
     note = ` ${decided(left)}`;
     return render();
   }
 
   // Words of `rounds.leaveOut`.
-  function decided({ r, by, sign, margin, value, radius, state: machine, cold }) {
+  function decided({ r, by, sign, margin, value, radius, low, high, state: machine, cold }) {
     const verdict = `predicted ${sign < 0 ? "−1" : "+1"}, ${sign === y[r] ? "right" : "wrong"}`;
     const words = {
       alone: "it is alone in its class, so nothing is left to learn",
       "zero alpha": "its α is 0, so the machine without it is the same",
       "training error": `y h = ${show(margin)} < 0 though it was trained on, and without it that is no better`,
       "xi-alpha bound": `the ξα bound holds, 2|α|R² + ξ = ${show(value)} < 1`,
-      ball: `the ball of radius ${show(radius)} that holds the machine without it leaves one sign`,
+      ball: `the ball of radius ${show(radius)} that holds the machine without it leaves h from ${show(low)} to ${show(high)}`,
       round: `no proof holds; a round of ${machine && machine.iteration} steps from the seed of TOP, ${cold} from 0, ends at h = ${show(value)}`,
     };
     return `Without example ${r}, label ${label(r)}: ${verdict}. Decided by ${{ round: "a round", alone: "its class" }[by] || by}: ${words[by]}.`;
@@ -181,13 +187,13 @@ else picture.each("stepper", (root) => {
     if (selector.value === "own") {
       const refused = smo.refusal(problem, s, own.i, own.j, tol);
       next = s.gap <= tol || refused ? null : smo.measure(problem, s, own.i, own.j);
-      if (next) next.mu = smo.steps[rule.value](problem, s, next);
+      if (next) next.mu = stepOf(rule.value)(problem, s, next);
       else if (s.gap > tol) {
         why = refusal(refused);
         note += ` No step: ${why}.`;
       }
     } else {
-      next = smo.choose(problem, s, smo.selectors[selector.value], smo.steps[rule.value], tol);
+      next = smo.choose(problem, s, smo.selectors[selector.value], stepOf(rule.value), tol);
       if (!next && s.gap > tol) {
         why = "no pair that this rule looks at gains anything, so it is stuck";
         note += ` Stuck: no pair that this rule looks at gains anything, though ψ > ${show(tol)}.`;
@@ -197,7 +203,7 @@ else picture.each("stepper", (root) => {
   }
 
   const lastOfSecond = () => second.states[second.states.length - 1];
-  const chosenBySecond = () => smo.choose(problem, lastOfSecond(), smo.selectors[against.value], smo.steps[againstRule.value], tol);
+  const chosenBySecond = () => smo.choose(problem, lastOfSecond(), smo.selectors[against.value], stepOf(againstRule.value), tol);
   const takeSecond = () => second.states.push(priced(smo.step(problem, lastOfSecond(), second.next)));
   const k = () => Math.max(states.length, second ? second.states.length : 0) - 1;
 
@@ -218,8 +224,7 @@ else picture.each("stepper", (root) => {
   }
 
   function take() {
-    const rules = `${selector.value} ${rule.value}`;
-    by = (by === null || by === rules) && selector.value !== "own" ? rules : "";
+    by = (by === null || by === ruled()) && selector.value !== "own" ? ruled() : "";
     states.push(priced(smo.step(problem, state(), next)));
   }
 
@@ -262,7 +267,7 @@ else picture.each("stepper", (root) => {
     note = "";
     while (next && selector.value !== "own" && states.length <= MOST) {
       take();
-      next = smo.choose(problem, state(), smo.selectors[selector.value], smo.steps[rule.value], tol);
+      next = smo.choose(problem, state(), smo.selectors[selector.value], stepOf(rule.value), tol);
     }
     while (second && second.next && second.states.length <= MOST) {
       takeSecond();
@@ -316,7 +321,8 @@ else picture.each("stepper", (root) => {
     if (turned.length) items.turned = turned.join("_");
     if (selector.value === "own") items.own = `${own.i}:${own.j}`;
     if (second) items.against = `${against.value}:${againstRule.value}`;
-    if (by === null || by === `${selector.value} ${rule.value}`) items.steps = k();
+    if (Number(factor.value) !== 1.1) items.factor = factor.value;
+    if (by === null || by === ruled()) items.steps = k();
     else items.alpha = Array.from(state().alpha).flatMap((a, t) => (a ? [`${t}:${a}`] : [])).join("_");
     if (left) items.without = left.r;
     return picture.write(name, items);
@@ -327,6 +333,7 @@ else picture.each("stepper", (root) => {
     const has = (select, value) => Array.from(select.options).some((each) => each.value === value);
     if (has(selector, items.pair)) selector.value = items.pair;
     if (has(rule, items.step)) rule.value = items.step;
+    relax(Number(items.factor) || 1.1);
     compatible(rule);
     use(items.examples) || use("given");
     if (Number(items.C) > 0) C = Number(items.C);
@@ -383,6 +390,8 @@ else picture.each("stepper", (root) => {
     const numbers = plane.columns ? "" : plane.X.map((x, t) => `<text x="${plane.toX(x[0])}" y="${plane.toY(x[1]) + (plane.toY(x[1]) < picture.SIDE / 2 ? 24 : -14)}" text-anchor="middle">${t}</text>`).join("");
     draw("points", content + numbers + (left ? drawnLeft() : ""), `${caption}\n       ${plane.columns ? left ? "Crossed: left out, and dotted: the boundary without it." : "Drag an example, or tap two to choose them as the pair."
       : "K is given, so the corners of a square stand for the variables. Tap two to choose them as the pair."}`);
+    panel("left").closest("figure").hidden = !left;
+    if (left) draw("left", ...panels.leftOut(left, y[left.r]));
     draw("pair", ...panels.pair(now, guess, why));
     const reach = states.reduce((most, each) => {
       const middle = smo.intercept(each);
@@ -432,6 +441,7 @@ else picture.each("stepper", (root) => {
     hush(play.isOn());
     pictures(s);
     root.classList.toggle("with-own-pair", selector.value === "own");
+    root.classList.toggle("with-factor", rule.value === "overrelaxed" || (second !== null && againstRule.value === "overrelaxed"));
     inputs.forEach((input, k) => { input.value = k ? own.j : own.i; });
     find("do=back").disabled = !k();
     for (const name of ["step", "play"]) find(`do=${name}`).disabled = !next && !(second && second.next);
@@ -478,6 +488,13 @@ else picture.each("stepper", (root) => {
       begin(first.alpha.some((a) => a !== 0) ? first.alpha : undefined);
     });
   }
+  // ω of over-relaxed steps: as long as 0 < ω < 2 each of them gains.
+  function relax(value) { factor.value = Math.min(Math.max(value, 0.1), 1.9); }
+  factor.addEventListener("change", () => {
+    relax(Number(factor.value) || 1.1);
+    note = ` Steps are ω = ${factor.value} times as long as Newton steps, or up to the box.`;
+    choose();
+  });
   mode.addEventListener("change", () => { note = ""; render(); });
   inputs.forEach((input, k) => input.addEventListener("change", () => {
     own[k ? "j" : "i"] = Math.min(Math.max(Math.round(Number(input.value)), 0), n - 1);
@@ -488,6 +505,7 @@ else picture.each("stepper", (root) => {
     [C, gamma].forEach((value, k) => {
       sliders[k].value = Math.log10(value || 1);
       sliders[k].previousElementSibling.textContent = show(value || 0);
+      sliders[k].setAttribute("aria-valuetext", show(value || 0)); // of the slider itself it is the logarithm
       sliders[k].parentElement.hidden = !value;
     });
     for (const value of ["turn", "-1", "1"]) mode.querySelector(`[value="${value}"]`).disabled = !plane.columns;

@@ -178,6 +178,33 @@ const panels = (() => {
        b = ${show(b)}.`];
   }
 
+  // h of an example that is left out, on an axis around 0: a bar of what is proved, and a dot where a machine was trained
+  // without it. `left`: { r, by, sign, low, high, margin, value }, see `rounds.leaveOut`; y is its label.
+  function leftOut({ r, by, sign, low, high, margin, value }, y, height = 96) {
+    if (by === "alone") return ["", `Example ${r} is alone in its class: no machine is trained without it.`];
+    const half = { "training error": y > 0 ? [-Infinity, margin] : [-margin, Infinity],
+      "xi-alpha bound": y > 0 ? [0, Infinity] : [-Infinity, 0], ball: [low, high] }[by];
+    const [from, to] = half || (by === "round" && low <= high ? [low, high] : [value, value]);
+    const near = Math.max(1, Math.abs(value)), ends = [from, to].map((end) => Math.min(Math.abs(end), 4 * near));
+    const reach = 1.15 * Math.max(near, ...ends.filter((_, k) => Number.isFinite([from, to][k]))), middle = 44;
+    const inside = (h) => Math.min(Math.max(h, -reach), reach), x = (h) => scale([-reach, reach], [14, SIDE - 14])(inside(h));
+    const text = (px, py, words, anchor = "middle") => `<text x="${px}" y="${py}" text-anchor="${anchor}">${words}</text>`;
+    const caps = [from, to].filter((end) => Math.abs(end) < reach).map((end) => `M${x(end)} ${middle - 11}v22`).join("");
+    const bar = from < to ? `<rect class="proved" x="${x(from)}" y="${middle - 7}" width="${x(to) - x(from)}" height="14"/><path class="boundary" d="${caps}"/>` : "";
+    const marks = [-1, 1].map((h) => `<path class="axis" d="M${x(h)} ${middle - 4}v8"/>${text(x(h), middle + 28, show(h))}`).join("");
+    const told = `${sign < 0 ? "below" : "above"} 0, so it is predicted ${sign < 0 ? "−1" : "+1"}`, dot = "Dot: h of the machine trained without it";
+    const words = {
+      "zero alpha": `Without example ${r} h stays ${show(value)}, the dot: ${told}.`,
+      "training error": `Bar: without example ${r} its h is ${y > 0 ? `at most ${show(margin)}` : `at least ${show(-margin)}`}, ${told}. ${dot}, ${show(value)}.`,
+      "xi-alpha bound": `Bar: without example ${r} its h is ${told}. ${dot}, ${show(value)}.`,
+      ball: `Bar: the ball leaves h of example ${r} from ${show(low)} to ${show(high)}, all of it ${told}. ${dot}, ${show(value)}.`,
+      round: `${low <= high ? `Bar: the ball leaves h of example ${r} from ${show(low)} to ${show(high)}, on both sides of 0` : "No check says more"}. So a machine is trained; its h, the dot, is ${show(value)}, ${told}.`,
+    };
+    return [`<path class="axis" d="M14 ${middle}H${SIDE - 14}"/>${marks}${bar}<path class="boundary" d="M${x(0)} ${middle - 18}v36"/>
+      ${text(x(0), middle + 32, "0")}${text(14, 16, "−1 is predicted", "start")}${text(SIDE - 14, 16, "+1 is predicted", "end")}
+      <circle class="there dot" cx="${x(value)}" cy="${middle}" r="4.5"/>${text(SIDE - 14, height - 6, "h", "end")}`, words[by]];
+  }
+
   // ψ against steps, of one solve or of several, each a list of [steps, ψ]; from `top` to the lower edge.
   function history(all, tol, top, width = SIDE, height = SIDE) {
     const bottom = height - 20, most = Math.max(...all.map((gaps) => gaps[gaps.length - 1][0]));
@@ -189,5 +216,5 @@ const panels = (() => {
       <text x="${width - 10}" y="${height - 5}" text-anchor="end">steps: ${most}</text>`;
   }
 
-  return { points, pair, rivals, closing, gradient, history };
+  return { points, pair, rivals, closing, gradient, leftOut, history };
 })();
