@@ -47,6 +47,7 @@ from refsvm.rounds.scores import outcomes_of
 from refsvm.scheme import OneVsOne
 from refsvm.summary import COLOURS, STYLE
 from refsvm.testing import StrategyReport
+from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move
 
 from .settings import interrupted
 
@@ -389,6 +390,20 @@ def test_a_wide_table_is_scrolled_within_its_card():
         "margin:2px 0",
         "color:inherit",
     } <= {*rules}
+
+
+def test_points_of_paths_and_sides_of_a_derivative_print_a_line():
+    alpha, moves = np.linspace(0.0, 1.0, 60), (Move(3, -1, 0, "full rank"),)
+    assert repr(Breakpoint(2.5, alpha, 0.1, "full rank", moves, 7)) == (
+        "Breakpoint(C=2.5, full rank, 1 example moved, 7 on the elbow)"
+    )
+    assert (
+        repr(LinePoint(0.25, alpha, 0.1, "end", (), 1200))
+        == "LinePoint(t=0.25, end, 0 examples moved, 1,200 free)"
+    )
+    derivative = SHOWN["derivative at a kink"]()
+    assert repr(derivative.left) == "OneSided(db -2, dα of 2 of 2 variables)"
+    assert repr(derivative.right) == "OneSided(db 0, dα of 0 of 2 variables)"
 
 
 def test_records_and_problems_of_experiments_print_no_array():

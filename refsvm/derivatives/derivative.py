@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,7 @@ SAME: Final = 1e-7
 """Part of the largest rate by which both one-sided derivatives may differ for one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneSided:
     """The derivative as the parameter rises, or as it falls.
 
@@ -31,12 +31,16 @@ class OneSided:
         db/dθ.
     """
 
-    optimum: Optimum = field(repr=False)
-    rates: Rates = field(repr=False)
-    along: Any = field(repr=False)
-    alpha: np.ndarray = field(repr=False)
+    optimum: Optimum
+    rates: Rates
+    along: Any
+    alpha: np.ndarray
     intercept: float
-    around_mean: float = field(repr=False)
+    around_mean: float
+
+    def __repr__(self) -> str:
+        count = np.count_nonzero(self.alpha)
+        return f"OneSided(db {self.intercept:.6g}, dα of {count:,} of {len(self.alpha):,} variables)"
 
     @classmethod
     def of(cls, optimum: Optimum, rates: Rates, along: Any, found: Direction) -> OneSided:

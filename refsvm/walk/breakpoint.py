@@ -25,6 +25,11 @@ class Move(NamedTuple):
     kind: str
 
 
+def moved(moves: tuple[Move, ...]) -> str:
+    """Return how many examples change their set, in words."""
+    return f"{len(moves):,} {'example' if len(moves) == 1 else 'examples'} moved"
+
+
 class Breakpoint(NamedTuple):
     """A point of the path where the sets change; between two of them ŝ = λα is linear in λ = 1/C.
 
@@ -51,6 +56,9 @@ class Breakpoint(NamedTuple):
     moves: tuple[Move, ...]
     elbow: int
 
+    def __repr__(self) -> str:
+        return f"Breakpoint(C={self.C:.6g}, {self.kind}, {moved(self.moves)}, {self.elbow:,} on the elbow)"
+
 
 class LinePoint(NamedTuple):
     """A point of a line other than λ = 1/C; between two of them α and b are affine in t.
@@ -75,6 +83,9 @@ class LinePoint(NamedTuple):
     kind: str
     moves: tuple[Move, ...]
     elbow: int
+
+    def __repr__(self) -> str:
+        return f"LinePoint(t={self.t:.6g}, {self.kind}, {moved(self.moves)}, {self.elbow:,} free)"
 
 
 Point = Breakpoint | LinePoint
