@@ -187,7 +187,6 @@ class PathLimits(Limits[Any]):
     def tell(self, progress: Progress, seen: Any) -> None:
         """Note the breakpoint that was reached."""
         progress.state, progress.steps = seen, (progress.steps or 0) + 1
-        progress.steps = (progress.steps or 0) + 1
 
     def is_ended_by(self, callback: Callable[[Any], object], progress: Progress) -> bool:
         """Call the callback with the breakpoint."""

@@ -136,7 +136,8 @@ class Incremental(KernelMachine):
         kept = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
         reached: dict[int, tuple[np.ndarray, Reached]] = {}
-        with self._interruptible():
+        progress, line = self._line("percent")
+        with line, self._interruptible():
             for number, machine in enumerate(self._machines(before, after.clip(0.0))):
                 alpha, known = machine.alpha, None
                 if machine.start.n == 2 * len(alpha):  # both copies of an example of regression
@@ -146,7 +147,8 @@ class Incremental(KernelMachine):
                     known = renumbered(rows, known, machine.rows)
                 solution, end = continued(
                     machine.start, alpha, machine.end, engine=self.engine, cache_mb=np.inf,
-                    time_limit=self.time_limit, reached=known,
+                    time_limit=self.time_limit, reached=known, progress=progress if line.is_shown else None,
+                    part=(number, self._count()),
                 )  # fmt: skip
                 solutions.append(solution)
                 places.append(machine.rows)
@@ -290,6 +292,10 @@ class Incremental(KernelMachine):
             if noise > 0.0:
                 warnings.warn(noisy(noise, tolerance), stacklevel=5)
                 break
+
+    def _count(self) -> int:
+        """Return how many machines there are."""
+        return 1
 
     @abstractmethod
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:

@@ -96,8 +96,9 @@ class SVC(ClassifierMixin, Incremental):
         The compiled loop or the readable one, with the same steps; "auto" begins in the readable loop, and goes on in
         the compiled one if Numba is installed and the time spent pays for loading it.
     verbose : "auto", bool or int, default "auto"
-        A line on stderr with the KKT gap, the steps and the seconds of `fit`, as `progress` of `refsvm.solve`. "auto"
-        shows it in a terminal or a notebook, from two seconds on (`refsvm.engine.line`); 1 shows it everywhere.
+        A line on stderr with the KKT gap, the steps and the seconds of `fit`, as `progress` of `refsvm.solve`, and with
+        how far the walk of `partial_fit` and `forget` is. "auto" shows it in a terminal or a notebook, from two seconds
+        on (`refsvm.engine.line`); 1 shows it everywhere.
     n_jobs : int, optional
         Threads that solve pairs of classes at the same time; −1 means one for each processor. The result does not
         depend on it.
@@ -304,6 +305,10 @@ class SVC(ClassifierMixin, Incremental):
         codes, weights = known_codes(self.classes_, y), checked_weights(sample_weight, X, all_zero=True)
         self._add(X, codes, penalties_of(1.0, self.class_weight_, codes, weights))
         return self
+
+    def _count(self) -> int:
+        """Return the number of pairs of classes."""
+        return len(self.binary_results_)
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
         """Yield the pairs of classes."""

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from refsvm.engine.limits import PathLimits, interruptible, unless_interrupted
+from refsvm.engine.line import line_of
+from refsvm.engine.progress import Progress
 from refsvm.kernels.matrix import View
 from refsvm.paths.parametric_path import refuse_unlike, tracker_of_lines
-from refsvm.paths.tracking import kernel_matrix, largest
+from refsvm.paths.tracking import kernel_matrix, largest, look_at_line
 from refsvm.result import Ending, Solution, Status
 from refsvm.solver.solve import solve
 from refsvm.stopping.kkt_gap import KKTGap
@@ -67,6 +69,8 @@ def continued(
     time_limit: float | None = None,
     max_events: int | None = None,
     reached: Reached | None = None,
+    progress: Progress | None = None,
+    part: tuple[int, int] = (0, 1),
 ) -> tuple[Solution, Reached]:
     """Return the solution of `end`, reached from one of `start`, and the state that the next walk can begin with.
 
@@ -80,6 +84,10 @@ def continued(
         As in `refsvm.parametric_path`.
     reached : Reached, optional
         Of the walk that has found `alpha`: where that is still optimal, nothing is solved, and no system is factorised.
+    progress : Progress, optional
+        Of the call, in percent.
+    part : (int, int)
+        Of several walks in one call: the number of this one, and of all.
 
     Returns
     -------
@@ -90,6 +98,8 @@ def continued(
     """
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
+    limits.progress, limits.part = progress, part
+    look_at_line(limits, 0.0, 1.0)
     K = kernel_matrix(solved_gram(start, end), cache_mb)
     line = ProblemLine(start, end, (0.0, 1.0), largest(K), K)
     walk = PathState(start, K, engine, line)
@@ -169,7 +179,9 @@ def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProble
     return type(problem)(problem.gram, v, solved.z, lower, upper), kept
 
 
-def continue_to(solution: Solution, problem: DualProblem, **options: Any) -> Solution:
+def continue_to(
+    solution: Solution, problem: DualProblem, *, progress: bool | str = "auto", **options: Any
+) -> Solution:
     """Return the exact solution of a problem that differs in v, L, U or z, by the walk from this one.
 
     This one is solved to a gap of 1e-9 first. Examples leave with ``problem.without(r)``, come with
@@ -179,6 +191,8 @@ def continue_to(solution: Solution, problem: DualProblem, **options: Any) -> Sol
     ----------
     problem : DualProblem
         Over the same kernel matrix, or over one with more examples after the same ones.
+    progress : bool or "auto"
+        A line on stderr that says how far the walk is, as of `refsvm.regularization_path`.
     **options
         tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. The kernel matrix is
         computed as a whole.
@@ -218,7 +232,10 @@ def continue_to(solution: Solution, problem: DualProblem, **options: Any) -> Sol
         start, kept = before_growth(start, problem)
         alpha = np.zeros(problem.n)
         alpha[kept] = solution.alpha
-    return unless_interrupted("continue_to", continued(start, alpha, problem, **options)[0])
+    told = Progress("continue_to", "percent", "the last point")
+    with line_of(told, progress) as line:
+        found, _ = continued(start, alpha, problem, progress=told if line.is_shown else None, **options)
+    return unless_interrupted("continue_to", found)
 
 
 Solution.continue_to = continue_to

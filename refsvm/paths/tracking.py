@@ -100,9 +100,7 @@ def followed(
 ) -> dict[str, Any]:
     """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
     recorder = PathRecorder(walk.problem.n)
-    if limits.progress is not None:
-        look = partial(_look, limits.progress, limits.part, (begin, end), walk.along.is_c_path)
-        limits.progress.begin("start", total=100, look=look)
+    look_at_line(limits, begin, end, is_c_path=walk.along.is_c_path)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         _begin(walk, begin, limits, tracker)
@@ -140,6 +138,13 @@ def followed(
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
         "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
     }  # fmt: skip
+
+
+def look_at_line(limits: PathLimits, begin: float, end: float, *, is_c_path: bool = False) -> None:
+    """Let the progress of these limits, if there is one, say how far a walk is that begins now."""
+    if limits.progress is not None:
+        look = partial(_look, limits.progress, limits.part, (begin, end), is_c_path)
+        limits.progress.begin("start", total=100, look=look)
 
 
 def _look(progress: Progress, part: tuple[int, int], ends: tuple[float, float], is_c_path: bool) -> None:

@@ -409,6 +409,8 @@ def test_a_line_of_a_path(classes, terminal):
     assert counts[0] == counts[1] == len(seen) + (1 if classes == 2 else 3)
     regularization_path(X, labels, **options, progress=True)
     assert "100 of 100 percent" in terminal.states[-1]
+    if classes == 2:
+        assert f"C = 10, {counts[0] - 1} breakpoints" in terminal.states[-1]
 
 
 @needs_tqdm
@@ -424,6 +426,38 @@ def test_a_line_of_another_line(terminal):
     cost_path(X, Y, kernel=RBF(0.5), C=1.0, engine="numpy", progress=True)
     assert terminal.states[-1].startswith("parametric_path: t = 1, ")
     assert "100 of 100 percent" in terminal.states[-1]
+
+
+@needs_tqdm
+def test_a_line_of_a_walk_from_one_problem_to_another(terminal):
+    solution = solve(DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0), engine="numpy")
+    found = solution.continue_to(solution.problem.without([0, 1, 2]), engine="numpy", progress=True)
+    assert terminal.states[-1].startswith(
+        f"continue_to: t = 1, {found.iterations} breakpoints, 100 of 100 percent"
+    )
+    terminal.clear()
+    solution.continue_to(solution.problem.without(0), engine="numpy", progress=False)
+    assert terminal.getvalue() == ""
+    with pytest.raises(ValueError, match="progress='yes' is unknown"):
+        solution.continue_to(solution.problem.without(0), progress="yes")
+
+
+@needs_tqdm
+@pytest.mark.skipif(find_spec("sklearn") is None, reason="estimators need scikit-learn")
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_line_of_examples_that_come_and_go(classes, terminal):
+    from refsvm import SVC
+
+    labels = np.digitize(X[:, 0], np.linspace(-0.5, 0.5, classes + 1)[1:-1])
+    model = SVC(gamma=0.5, engine="numpy", verbose=0).partial_fit(X[:30], labels[:30])
+    assert terminal.getvalue() == ""
+    model.set_params(verbose=1)
+    for call in (lambda: model.partial_fit(X[30:], labels[30:]), lambda: model.forget([0, 1])):
+        terminal.clear()
+        call()
+        assert {state.partition(":")[0] for state in terminal.states} == {"SVC"}
+        assert "t = 1, " in terminal.states[-1]
+        assert "100 of 100 percent" in terminal.states[-1]
 
 
 # -- in a terminal and in a notebook -----------------------------------------------------------------------------------
