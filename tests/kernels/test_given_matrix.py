@@ -406,3 +406,55 @@ def test_an_object_with_the_old_name_of_its_error_is_told_where_it_is_given():
         with pytest.warns(DeprecationWarning, match="data_error") as told:
             call(changed(rounding=1e-9))
         assert {each.filename for each in told if each.category is DeprecationWarning} == {__file__}
+
+
+class Held:
+    """A matrix that is handed out as it is, and beside it what may not fit."""
+
+    def __init__(self, K, row=None, diagonal=None):
+        self.K, self.n, self.first, self.own = K, len(K), row, diagonal
+
+    def block(self, rows, columns=None):
+        if columns is None:
+            return self.K[rows] if self.first is None else np.tile(self.first, (len(rows), 1))
+        return self.K[np.ix_(rows, columns)]
+
+    def diagonal(self):
+        return self.K.diagonal() if self.own is None else self.own
+
+
+@pytest.mark.parametrize(("part", "is_refused"), [(0.5e-6, False), (2e-6, True)])
+def test_a_few_places_have_to_agree_to_a_millionth_of_the_largest_value(part, is_refused):
+    """The first and the last example, and those after a third and a half of them."""
+    K = np.add.outer(np.arange(13.0), np.arange(13.0))
+    error = part * K.max()
+
+    def check(given, words, is_refused):
+        if is_refused:
+            with pytest.raises(
+                ValueError, match=words + rf".*, by {error:.2g}.* among examples \[0, 4, 6, 12\]"
+            ):
+                GivenMatrix(given)
+        else:
+            assert GivenMatrix(given).n == 13
+
+    for i, j, is_seen in (
+        (0, 4, 1),
+        (4, 6, 1),
+        (6, 12, 1),
+        (12, 0, 1),
+        (3, 5, 0),
+        (7, 11, 0),
+        (0, 5, 0),
+        (1, 12, 0),
+    ):
+        other = K.copy()
+        other[i, j] += error
+        check(Held(other), "is not symmetric", is_refused and bool(is_seen))
+    row, diagonal = K[0].copy(), K.diagonal().copy()
+    row[6] += error
+    diagonal[4] += error
+    check(Held(K, row=row), "has another row without columns", is_refused)
+    check(Held(K, diagonal=diagonal), r"has a diagonal\(\) that is not that of its blocks", is_refused)
+    for n in (1, 2, 3):
+        assert GivenMatrix(Held(K[:n, :n])).n == n

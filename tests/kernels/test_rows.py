@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -228,6 +230,38 @@ def test_a_few_rows_are_computed_at_once_unless_they_are_copies():
     two_of_each = stored_rows(View(Gram(RBF(0.5), X), np.tile(np.arange(N), 2)))
     two_of_each.fetch_if_few(2 * N)
     assert (two_of_each.filled, two_of_each.computed) == (2 * N, N)
+
+
+@pytest.mark.parametrize(("most", "computed"), [(N // 2 - 1, 0), (N // 2, N)])
+def test_rows_that_two_variables_share_are_computed_at_once_for_half_as_many(most, computed):
+    two_of_each = stored_rows(View(Gram(RBF(0.5), X), np.tile(np.arange(N), 2)))
+    two_of_each.fetch_if_few(most)
+    assert (two_of_each.filled, two_of_each.computed) == (0, computed)
+
+
+def test_the_seconds_of_a_row_are_the_mean_of_those_that_were_computed(monkeypatch):
+    """Each look at the clock takes 2⁻⁴ s."""
+    ticks = itertools.count(7)
+    clock = SimpleNamespace(perf_counter=lambda: next(ticks) * 2.0**-4)
+    monkeypatch.setattr("refsvm.kernels.cached_rows.time", clock)
+    rows = CachedRows(Gram(RBF(0.5), X), budget(6))
+    assert rows.row_seconds == rows.seconds_for(np.arange(5)) == 0.0
+    rows.ensure(0)
+    assert rows.row_seconds == 2.0**-4
+    rows.fetch(np.array([0, 1, 2, 3]))
+    assert rows.row_seconds == 2.0**-5
+    assert rows.seconds_for(np.array([0, 3, 4, 5, 11])) == 3 * 2.0**-5
+    assert rows.seconds_for(np.array([1, 2])) == 0.0
+
+
+def test_rows_that_variables_share_take_the_seconds_of_their_examples(monkeypatch):
+    ticks = itertools.count(7)
+    clock = SimpleNamespace(perf_counter=lambda: next(ticks) * 2.0**-4)
+    monkeypatch.setattr("refsvm.kernels.cached_rows.time", clock)
+    rows = stored_rows(View(Gram(RBF(0.5), X), np.tile(np.arange(N), 2)))
+    rows.gram.store.fetch(np.array([0, 1]))
+    asked = np.array([0, 3, N, N + 3, N + 4])
+    assert rows.seconds_for(asked) == 2 * 2.0**-5
 
 
 def test_a_store_reads_the_rows_of_another_and_says_where_they_stand():
