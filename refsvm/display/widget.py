@@ -10,7 +10,9 @@ from uuid import uuid4
 import numpy as np
 
 from refsvm.display.strip import thinned
-from refsvm.solver.recording import Recording
+from refsvm.problem import DualProblem
+from refsvm.solver.recording import RecordedState, Recording
+from refsvm.state import TAU
 
 SCRIPTS: Final = ("picture.js", "panels.js", "widget.js")
 
@@ -50,10 +52,10 @@ def examples_of(stepper: Any) -> dict[str, Any]:
 def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
     """Return what the pictures know of the present state of one run."""
     state, task = stepper.now[run], stepper.task
-    gaps, step, grid = stepper.gaps(run), state.next, None
+    states, step, grid = stepper.recordings[run].states[: stepper.k + 1], state.next, None
     if task.in_plane:
         grid = task.decision_values(state.alpha, state.intercept).astype(np.float32).tobytes()
-    kept = thinned(len(gaps), HISTORY)
+    kept = [states[k] for k in thinned(len(states), HISTORY)]
     numbers = (
         state.iteration, state.gap, state.intercept, state.objective, state.primal_objective, state.kernel_rows, reach,
     )  # fmt: skip
@@ -68,10 +70,47 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
         "alpha": state.alpha.tobytes(),
         "gradient": state.gradient.tobytes(),
         "grid": grid,
-        "gaps": np.column_stack([kept, gaps[kept]]).tobytes(),
+        "history": np.array(
+            [(each.iteration, each.objective, each.primal_objective, each.gap) for each in kept]
+        ).tobytes(),
+        "rivals": rivals_of(task.problem, state).tobytes(),
         "ending": stepper.ending(run),
         "failure": stepper.failure(run),
     }
+
+
+def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
+    """Return two pairs with i = argmax G over I_up: that of largest ½ℓ²/q, and the steepest; if they are one, the next.
+
+    Returns
+    -------
+    ndarray of shape (r, 6)
+        i, j, ℓ, q, the room of the box and ½ℓ²/q; fewer rows than two where no more pairs gain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem, Recording
+    >>> from refsvm.display.widget import rivals_of
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([1, -1, -1])
+    >>> problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0)
+    >>> rivals_of(problem, Recording(problem).at(0)).round(2).tolist()
+    [[0.0, 1.0, 2.0, 1.26, 10.0, 1.58], [0.0, 2.0, 2.0, 2.0, 10.0, 1.0]]
+    """
+    alpha, G, K = state.alpha, state.gradient, problem.gram
+    down = alpha > problem.lower
+    i = int(np.argmax(np.where(alpha < problem.upper, G, -np.inf)))
+    slope, diagonal = G[i] - G, K.diagonal()
+    q = diagonal[i] + diagonal - 2.0 * K.block(np.array([i]))[0]
+    q = np.where(q > 0.0, q, TAU)
+    gains = np.flatnonzero(down & (slope > 0.0)) if state.gap > 0.0 else np.empty(0, dtype=np.int64)
+    gain = 0.5 * slope * slope / q
+    ordered = gains[np.lexsort((gains, -gain[gains]))]
+    steepest = gains[np.argmax(slope[gains])] if len(gains) else -1
+    chosen = ordered[:2] if steepest in ordered[:1] else np.array([*ordered[:1], steepest])[: len(gains)]
+    room = np.minimum(problem.upper[i] - alpha[i], alpha - problem.lower)
+    columns = (np.full(len(chosen), i), chosen, *(each[chosen] for each in (slope, q, room, gain)))
+    return np.column_stack(columns).astype(np.float64)
 
 
 class Reach:

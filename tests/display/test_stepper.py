@@ -344,7 +344,8 @@ def test_every_kind_of_problem_is_stepped_through_and_packed(kind):
     assert step[:4].tolist() == [state.next.i, state.next.j, state.next.length, state.next.slope]
     assert step[-2:].tolist() == list(state.next.after)
     assert np.array_equal(np.frombuffer(run["alpha"]), state.alpha)
-    assert np.frombuffer(run["gaps"]).reshape(-1, 2)[-1].tolist() == [6, state.gap]
+    costs = [6, state.objective, state.primal_objective, state.gap]
+    assert np.frombuffer(run["history"]).reshape(-1, 4)[-1].tolist() == costs
     problem = stepper.task.problem
     assert np.array_equal(np.frombuffer(examples["box"]), [*problem.lower, *problem.upper])
     assert (

@@ -58,6 +58,7 @@ const look = (name) => {
   found.looks[name] = { said: find(".stepper-said").textContent, counts: text(".stepper-counts"),
     pair: text("[data-panel=pair] + figcaption").map((each) => each.replace(/\\s+/g, " ")),
     letters: all("section").map(letters), lines: all("[data-panel=points] .boundary").length,
+    costs: text("[data-panel=closing] + figcaption"), rivals: text("[data-panel=rivals] + figcaption"),
     bars: all("[data-panel=gradient] :is(.negative, .positive)").length,
     failure: all(".stepper-failure").map((each) => each.hidden ? "" : each.textContent),
     enabled: all("button").filter((each) => !each.disabled && !each.hidden).map((each) => each.dataset.do),
@@ -211,6 +212,13 @@ def test_every_control_of_a_rule_of_the_user_against_a_shipped_one(tmp_path, mon
     assert "of 1 right" in looks["guessed"]["said"]
     assert looks["reset"]["said"].startswith("Step 0; from the beginning")
     assert looks["three"]["lines"] == 2
+    for name in ("start", "three", "end"):
+        for line, costs in zip(looks[name]["counts"], looks[name]["costs"], strict=True):
+            f, F = (float(value) for value in re.search(r"f = (\S+), F = ([^\s,]+)", line).groups())
+            assert f"f = {f:.5g}, solid, and F = {F:.5g}, dashed" in costs
+    assert all(told.startswith("Solid, (") for told in looks["three"]["rivals"])
+    assert looks["hidden"]["rivals"][0].startswith("Hidden until")
+    assert looks["end"]["rivals"] == ["No pair is left to compare."] * 2
 
 
 class Broken(MostViolatingPair):

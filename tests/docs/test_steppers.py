@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from refsvm import (
     solve,
 )
 from refsvm.display.task import Task
+from refsvm.display.widget import rivals_of
 from refsvm.kernels.rows import KernelRows
 from refsvm.problem import total
 from refsvm.rounds import sufficiency
@@ -396,6 +398,11 @@ def test_two_parabolas_plans_and_costs_are_those_of_the_package(page):
             assert (best["i"], best["j"]) == (top, np.argmax(gain))
             assert best["gain"] == gain.max()
             assert len(state["rivals"]) == min(2, (gain > 0.0).sum())
+            names, seen = (
+                ("i", "j", "slope", "q", "high", "gain"),
+                SimpleNamespace(alpha=alpha, gradient=G, gap=1.0),
+            )
+            assert rivals_of(problem, seen).tolist() == [[each[k] for k in names] for each in state["rivals"]]
             steepest = int(np.argmax(np.where(down, slope, -np.inf)))
             assert steepest in {each["j"] for each in state["rivals"]}
             for each in others:

@@ -397,7 +397,7 @@ else picture.each("stepper", (root) => {
       const middle = smo.intercept(each);
       return each.G.reduce((m, g) => Math.max(m, Math.abs(g - middle)), most);
     }, 1);
-    draw("gradient", ...panels.gradient(now, reach, null, guess));
+    draw("gradient", ...panels.gradient(now, reach, guess));
     const others = second && second.states.map((each, k) => [k, each.gap]);
     draw("closing", ...panels.closing(states.map((each, k) => [k, each.objective, each.primal, each.gap]), tol, others));
     panel("second").closest("figure").hidden = !second;

@@ -125,26 +125,29 @@ const panels = (() => {
   // `others`: [steps, ψ] of a second run.
   function closing(all, tol, others) {
     const [, f, F, gap] = all[all.length - 1], least = Math.min(...all.map((each) => each[2])), half = 150;
-    const reach = Math.max(least, f, 1e-9), top = Math.max(1.6 * reach, 1e-9), last = Math.max(all.length, others ? others.length : 0) - 1;
-    const x = scale([0, Math.max(20, last)], [44, SIDE - 12]);
-    const v = (value) => scale([0, top], [half, 14])(Math.min(Math.max(value, 0), top));
-    const smallest = Math.log10(tol) - 0.4, largest = Math.max(1, Math.log10(Math.max(...all.map((each) => each[2] - each[1]))));
-    const w = (value) => scale([smallest, largest], [SIDE - 22, half + 22])(Math.log10(Math.max(value, 10 ** smallest)));
-    const line = (of) => all.map((each, k) => `${k ? "L" : "M"}${x(each[0]).toFixed(1)} ${of(each).toFixed(1)}`).join("");
+    const low = Math.min(0, ...all.map((each) => each[1])), reach = Math.max(Number.isFinite(least) ? least : 0, f, 1e-9);
+    const top = Math.max(1.6 * reach, 1e-9), lastOf = (list) => (list ? list[list.length - 1][0] : 0), last = Math.max(lastOf(all), lastOf(others));
+    const x = scale([0, Math.max(20, last)], [44, SIDE - 12]), clip = (value, from, to) => Math.min(Math.max(value, from), to);
+    const v = (value) => scale([low, top], [half, 14])(clip(value, low, top));
+    const finite = all.filter((each) => Number.isFinite(each[2])); // F is infinite where an open box has a loss
+    const apart = finite.map((each) => each[2] - each[1]);
+    const smallest = Math.log10(tol) - 0.4, largest = Math.log10(Math.max(10, ...apart));
+    const w = (value) => scale([smallest, largest], [SIDE - 22, half + 22])(Math.log10(clip(value, 10 ** smallest, Math.max(10 ** largest, ...apart))));
+    const line = (of, list = all) => list.map((each, k) => `${k ? "L" : "M"}${x(each[0]).toFixed(1)} ${of(each).toFixed(1)}`).join("");
     const beside = others ? `<path class="rival boundary" d="${others.map(([k, psi], at) => `${at ? "L" : "M"}${x(k).toFixed(1)} ${w(psi).toFixed(1)}`).join("")}"/>` : "";
     const name = (y, text) => `<text x="40" y="${y}" text-anchor="end">${text}</text>`;
     return [`<path class="axis" d="M44 14V${half}H${SIDE - 12}M44 ${half + 22}V${SIDE - 22}H${SIDE - 12}"/>
-      <path class="boundary" d="${line((each) => v(each[1]))}"/><path class="plan" d="${line((each) => v(each[2]))}"/>
-      <path class="tolerance" d="M44 ${w(tol)}H${SIDE - 12}"/><path class="boundary" d="${line((each) => w(each[2] - each[1]))}"/>
-      <path class="plan" d="${line((each) => w(each[3]))}"/>${beside}${name(20, show(top, 2))}${name(half, "0")}${name(w(1) + 4, "1")}${name(w(tol) + 4, "ε")}
+      <path class="boundary" d="${line((each) => v(each[1]))}"/><path class="plan" d="${line((each) => v(each[2]), finite)}"/>
+      <path class="tolerance" d="M44 ${w(tol)}H${SIDE - 12}"/><path class="boundary" d="${line((each) => w(each[2] - each[1]), finite)}"/>
+      <path class="plan" d="${line((each) => w(each[3]))}"/>${beside}${name(20, reach > 1e-9 ? show(top, 2) : "0")}${name(half, low < 0 ? show(low, 2) : "0")}${name(w(1) + 4, "1")}${name(w(tol) + 4, "ε")}
       <text x="${SIDE - 12}" y="${SIDE - 6}" text-anchor="end">steps: ${last}</text>`,
     `Above: f = ${show(f, 5)}, solid, and F = ${show(F, 5)}, dashed. The optimum lies between.
        Below: F − f = ${show(F - f)}, solid; ψ = ${show(gap)}, dashed${others ? "; ψ of the second run, dotted" : ""}.`];
   }
 
-  // Bars from b to Gᵢ: what may rise has to end below b, what may fall above. Under them ψ after every step, if given.
-  function gradient(s, reach, gaps, hidden) {
-    const { b, y, lower, upper } = s, bottom = gaps ? 196 : SIDE - 20, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
+  // Bars from b to Gᵢ: what may rise has to end below b, what may fall above.
+  function gradient(s, reach, hidden) {
+    const { b, y, lower, upper } = s, bottom = SIDE - 20, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
     const bar = (t, begin, wrong) => {
       const from = v(0), to = v(s.G[t] - b);
       return `<rect class="${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}" x="${begin + at.get(t) * width}" y="${Math.min(from, to)}"
@@ -173,7 +176,7 @@ const panels = (() => {
       `<text x="${begin + (at.get(t) + 0.4) * width}" y="${v(s.G[t] - b) + (s.G[t] > b ? -3 : 12)}" text-anchor="middle">${letter}</text>`) : [];
     return [`<rect class="gap" x="8" y="${v(half)}" width="${SIDE - 16}" height="${Math.max(0, v(-half) - v(half))}"/>${bars}${classes.join("")}
       <path class="axis" d="M8 ${v(0)}H${SIDE - 8}"/><text x="${SIDE / 2}" y="${v(0) - 3}" text-anchor="middle">b</text>${letters.join("")}
-      <text x="15" y="14">may rise</text><text x="${SIDE / 2 + 10}" y="14">may fall</text>${gaps ? history([gaps], s.tol, 225) : ""}`,
+      <text x="15" y="14">may rise</text><text x="${SIDE / 2 + 10}" y="14">may fall</text>`,
       `ψ = ${show(s.gap)}, the height of the band: what may rise is to end below b, what may fall above.
        b = ${show(b)}.`];
   }

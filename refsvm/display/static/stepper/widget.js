@@ -5,7 +5,9 @@ const { SIDE, show } = picture;
 const numbers = (view, Kind = Float64Array) => // bytes may begin anywhere
   new Kind(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
 const plainly = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-const TITLES = [["points", "Examples, boundary, margins"], ["pair", "The pair that moves next"], ["gradient", "G on either side of b"]];
+const TITLES = [["points", "Examples, boundary, margins"], ["pair", "The pair that moves next"], ["gradient", "G on either side of b"],
+  ["closing", "f and F, and the gap"], ["rivals", "Two pairs, two parabolas"]];
+const rowsOf = (flat, width) => Array.from({ length: flat.length / width }, (_, k) => Array.from(flat.slice(k * width, (k + 1) * width)));
 const BUTTONS = [["reset", "Restart"], ["back", "Back"], ["step", "Step"], ["play", "Play"], ["end", "End"],
   ["predict", "Predict"], ["minus", "Add −1"], ["plus", "Add +1"]];
 const PATIENCE = 6000; // milliseconds until a kernel that does not answer is taken for none
@@ -63,10 +65,11 @@ function render({ model, el }) {
       plane = new picture.Plane(points, signs, undefined, ranges);
     }
     runs = model.get("runs").map((run) => {
-      const [k, gap, b, objective, primal, rows, reach] = numbers(run.numbers), gaps = numbers(run.gaps);
+      const [k, gap, b, objective, primal, rows, reach] = numbers(run.numbers), history = rowsOf(numbers(run.history), 4);
       return { ...given, ...run, k, gap, b, objective, primal, rows, reach, next: run.next && step(numbers(run.next)),
         alpha: numbers(run.alpha), G: numbers(run.gradient), h: run.grid && numbers(run.grid, Float32Array),
-        gaps: Array.from({ length: gaps.length / 2 }, (_, k) => [gaps[2 * k], gaps[2 * k + 1]]) };
+        history, gaps: history.map(([at, , , psi]) => [at, psi]),
+        rivals: rowsOf(numbers(run.rivals), 6).map(([i, j, slope, q, high, gain]) => ({ i, j, slope, q, high, gain })) };
     });
     draw();
   }
@@ -91,7 +94,9 @@ function render({ model, el }) {
       const named = hidden ? tapped : [...(s.next ? [[s.next.i, "i"], [s.next.j, "j"]] : []), ...(r === 0 ? tapped : [])];
       if (plane) put("points", panels.points(s, plane, plane.levels(s.h, s.levels), [...named, ...(chosen >= 0 ? [[chosen, ""]] : [])]));
       put("pair", panels.pair(s, hidden, why));
-      put("gradient", panels.gradient(s, s.reach, s.gaps, hidden));
+      put("gradient", panels.gradient(s, s.reach, hidden));
+      put("closing", panels.closing(s.history, given.tol));
+      put("rivals", panels.rivals(s, s.rivals, hidden));
       sections[r].querySelector(".stepper-counts").textContent = `${s.k} steps, ${s.rows} kernel rows, f = ${show(s.objective, 6)}, `
         + `F = ${show(s.primal, 6)}, ψ = ${show(s.gap)}${s.ending ? `. ${s.ending}` : ""}`;
       const failure = sections[r].querySelector(".stepper-failure");
