@@ -16,6 +16,7 @@ import signal
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="first seed")
     parser.add_argument("--count", type=int, default=300, metavar="N", help="number of interruptions")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has background jobs ignore it
     bad, ended = 0, Counter[str]()
     for seed in range(options.first, options.first + max(1, options.count // EACH)):
         for complaint in complaints_of(seed, ended):
@@ -66,11 +68,15 @@ def complaints_of(seed: int, ended: Counter[str]) -> list[str]:
         progress.INTERVAL_SECONDS = interval
     ended.update("whole" if part.is_finished else part.status.name for part in parts)
     said = [complaint for part in parts for complaint in wrong_bounds(part, whole)]
-    for fewer in parts:
-        for more in parts:
-            if not (fewer.is_known & ~more.is_known).any() and more.is_known.sum() > fewer.is_known.sum():
-                said += wider(more, fewer)
+    for fewer, more in product(parts, parts):
+        if all((has <= had).all() for has, had in zip(known(fewer), known(more), strict=True)):
+            said += wider(more, fewer)
     return said
+
+
+def known(part: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return which examples are known, and which decision values: of several classes some pairs of an example."""
+    return part.is_known, ~np.isnan(part.decision_values)
 
 
 def task_of(rng: np.random.Generator) -> Callable[..., Any]:
