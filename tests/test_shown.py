@@ -37,7 +37,7 @@ from refsvm import (
 )
 from refsvm.datasets import Dataset, load
 from refsvm.derivatives import Evaluation, Tuning, influence
-from refsvm.experiment import Experiment, Grid, Problem, Ranking, Solve
+from refsvm.experiment import Experiment, Grid, Problem, Ranking, RuleComparison, Solve
 from refsvm.kernels.cached_rows import AllRows
 from refsvm.paths import cross_validate_path
 from refsvm.rounds import CrossValidation
@@ -88,8 +88,10 @@ def pressed(k):
 
 
 def has_columns(result):
-    """Return whether a card has a column for each fold: of folds that have run."""
-    return isinstance(result, CrossValidation) and not np.isnan(result.of_folds[1]).all()
+    """Return whether a card has a column for each rule, or each fold: of folds that have run."""
+    if isinstance(result, CrossValidation):
+        return not np.isnan(result.of_folds[1]).all()
+    return isinstance(result, RuleComparison)
 
 
 def problem(kind):
@@ -390,6 +392,17 @@ def test_a_wide_table_is_scrolled_within_its_card():
         "margin:2px 0",
         "color:inherit",
     } <= {*rules}
+
+
+def test_a_race_has_a_column_for_the_steps_of_each_rule():
+    race = SHOWN["race"]()
+    page, steps = race._repr_html_(), [each.steps for each in race.measured().values()]
+    assert steps[0] != steps[1]
+    columns = re.search(r'<div class="columns" role="img" aria-label="([^"]*)">(.*?)</div>', page)
+    assert (
+        columns[1] == f"steps of each rule, in the order of the table, {min(steps):.3g} to {max(steps):.3g}"
+    )
+    assert columns[2].count("<span") == len(steps) == 2
 
 
 def test_points_of_paths_and_sides_of_a_derivative_print_a_line():
