@@ -27,7 +27,6 @@ from refsvm import (
     LOODualityGap,
     Precomputed,
 )
-from refsvm.datasets import load
 from refsvm.estimators import search as search_module
 from refsvm.kernels import Gram
 from refsvm.rounds import grid as grid_module
@@ -38,12 +37,6 @@ from refsvm.rounds.task import task_given
 from ..settings import FAST
 
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
-
-
-@pytest.fixture(scope="module")
-def heart():
-    data = load("heart")
-    return data.X, data.y
 
 
 def peer(X, y, cv, **options):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 
 import numpy as np
@@ -11,39 +12,18 @@ pytest.importorskip("sklearn")
 
 
 from refsvm import SVCCV, KKTGap
-from refsvm.datasets import load
-from refsvm.estimators import search as search_module
 
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
 
 
-@pytest.fixture(scope="module")
-def heart():
-    data = load("heart")
-    return data.X, data.y
-
-
-def test_an_interrupted_search_goes_on(heart, tmp_path, monkeypatch):
-    X, y = heart
-    file, solve_cells = tmp_path / "cells.sqlite", search_module.solve_cells
-    solved = []
-
-    def until(limit):
-        def stopping(*args, **options):
-            for cell in solve_cells(*args, **options):
-                if len(solved) == limit:
-                    raise KeyboardInterrupt
-                solved.append(cell)
-                yield cell
-
-        monkeypatch.setattr(search_module, "solve_cells", stopping)
-
-    until(11)
+def test_an_interrupted_search_goes_on(heart, tmp_path, solved):
+    (X, y), file = heart, tmp_path / "cells.sqlite"
+    solved.most = 11
     with pytest.raises(KeyboardInterrupt):
         SVCCV(**GRID, store=file).fit(X, y)
     kept = sqlite3.connect(file).execute("SELECT COUNT(*) FROM runs").fetchone()[0]
     assert kept == 11
-    until(10**9)
+    solved.most = math.inf
     resumed = SVCCV(**GRID, store=str(file)).fit(X, y)
     assert len(solved) == 30
     fresh = SVCCV(**GRID).fit(X, y)
@@ -95,16 +75,8 @@ def test_a_damaged_store_is_one_sentence(damage, tmp_path):
         SVCCV(**grid).fit(X, y)
 
 
-def test_a_larger_grid_goes_on_from_the_cells_of_a_smaller_one(heart, tmp_path, monkeypatch):
+def test_a_larger_grid_goes_on_from_the_cells_of_a_smaller_one(heart, tmp_path, solved):
     X, y = heart
-    solved, solve_cells = [], search_module.solve_cells
-
-    def watching(*args, **options):
-        for cell in solve_cells(*args, **options):
-            solved.append(cell)
-            yield cell
-
-    monkeypatch.setattr(search_module, "solve_cells", watching)
     options = {"cv": 3, "refit": False, "store": tmp_path / "cells.sqlite"}
     SVCCV(Cs=[1.0, 0.1], gammas=[0.1], **options).fit(X, y)
     larger = SVCCV(**GRID, **options).fit(X, y)
@@ -132,17 +104,9 @@ def test_a_kernel_without_a_lasting_description_is_not_stored(heart, tmp_path):
         SVCCV(**options, store=tmp_path / "cells.sqlite").fit(X, y)
 
 
-def test_several_scores_and_weights_are_found_again(heart, tmp_path, monkeypatch):
+def test_several_scores_and_weights_are_found_again(heart, tmp_path, solved):
     """Whether a score that takes no weights sees copies belongs to a cell, too."""
     X, y = heart[0][:60], (heart[1][:60] > 0.0) * 1
-    solved, solve_cells = [], search_module.solve_cells
-
-    def counting(*args, **options):
-        for cell in solve_cells(*args, **options):
-            solved.append(cell)
-            yield cell
-
-    monkeypatch.setattr(search_module, "solve_cells", counting)
     grid = {"Cs": [1.0], "gammas": [0.01], "cv": 3, "refit": False, "store": tmp_path / "cells.sqlite"}
     weights = np.ones(60)
     weights[:30] = 2.0

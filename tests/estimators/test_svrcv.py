@@ -238,15 +238,7 @@ def test_groups_weights_and_scorers_are_routed() -> None:
 
 
 @pytest.mark.slow
-def test_a_store_knows_the_score_and_epsilon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    solved, solve_cells = [], search_module.solve_cells
-
-    def watching(*given: Any, **options: Any) -> Any:
-        for cell in solve_cells(*given, **options):
-            solved.append(cell)
-            yield cell
-
-    monkeypatch.setattr(search_module, "solve_cells", watching)
+def test_a_store_knows_the_score_and_epsilon(tmp_path: Path, solved: list[Any]) -> None:
     options = GRID | {"cv": 2, "store": tmp_path / "cells.sqlite"}
     first = SVRCV(**options).fit(X, T)
     assert len(solved) == 24
