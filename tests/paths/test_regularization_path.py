@@ -64,18 +64,6 @@ def test_a_box_that_does_not_grow_from_zero_is_refused() -> None:
         track(DualProblem(problem.gram, problem.v, 0.0, problem.lower - 1.0, problem.upper + 1.0))
 
 
-@needs_numba
-@pytest.mark.parametrize("name", SETS)
-def test_engines_give_the_same_path_bit_for_bit(name: str) -> None:
-    X, y, kernel = SETS[name]
-    paths = [
-        regularization_path(X, y, kernel=kernel, C_max=1e2, engine=engine, merge=False)
-        for engine in ("numpy", "numba")
-    ]
-    for one, other in zip(paths[0].record, paths[1].record, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
 @pytest.mark.parametrize("limit", ["callback", "max_events", "interrupt", "time"])
 def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(
     limit: str, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, DualProblem, Polynomial, Status, regularization_path
-from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR, track, tracking
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR, tracking
 
 from .sets import small, solved, standardised
 
@@ -122,22 +122,6 @@ def test_weights_scale_the_box_of_each_example() -> None:
     for C in (0.1, 5.0):
         assert path.objective(C) == pytest.approx(solved(X, y, kernel, C * weight).objective, rel=1e-7)
         assert (path.alpha(C)[weight == 0] == 0).all()
-
-
-def test_regression_has_a_path_too() -> None:
-    X = np.random.default_rng(5).normal(size=(25, 2))
-    problem = DualProblem.regression(X, np.sin(X[:, 0]), kernel=RBF(0.5), C=1.0, epsilon=0.1)
-    path = track(problem, C_min=1e-2, C_max=1e2)
-    assert path.kkt_audit().worst <= 1e-6
-    for C in (0.1, 3.0):
-        independent = DualProblem(problem.gram, problem.v, 0.0, C * problem.lower, C * problem.upper)
-        assert path.objective(C) == pytest.approx(_objective(independent), rel=1e-7)
-
-
-def _objective(problem: DualProblem) -> float:
-    from refsvm import KKTGap, solve
-
-    return solve(problem, stop=KKTGap(1e-9)).objective
 
 
 def test_without_left_points_alpha_stays() -> None:
