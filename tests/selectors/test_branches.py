@@ -400,9 +400,3 @@ def test_the_exact_gain(slope, curvature, room, gain):
 def test_no_step_is_one_that_second_order_chose_before_the_first():
     """A store that an earlier solve has filled is full at the first step."""
     assert CacheAware().memory(SimpleNamespace(n=5)).tolist() == [-1.0]
-
-
-def test_cache_aware_selection_is_a_value():
-    assert {CacheAware()} == {CacheAware()}
-    with pytest.raises(AttributeError):
-        CacheAware().name = "another"

@@ -371,11 +371,6 @@ class Own(StepRule):
         return 0.0
 
 
-def test_a_conjugate_step_moves_80_variables_at_most():
-    """With which 45 problems took the fewest steps, as its page says."""
-    assert ConjugateStep() == ConjugateStep(max_support=80)
-
-
 @pytest.mark.parametrize("history", [-1, 1.0, "1", None])
 def test_a_history_is_a_whole_number(history):
     with pytest.raises(
@@ -395,19 +390,3 @@ def test_a_step_rule_is_returned_as_it_is():
         StepRule.checked("step", KKTGap())
     with pytest.raises(TypeError, match="length"):
         StepRule()
-
-
-@pytest.mark.parametrize("factor", [0.0, -0.1, 2.0, np.nan])
-def test_a_factor_outside_0_to_2_is_refused(factor):
-    with pytest.raises(ValueError, match="factor="):
-        OverrelaxedNewtonStep(factor)
-    assert (OverrelaxedNewtonStep(1e-9).factor, OverrelaxedNewtonStep(1.999).factor) == (1e-9, 1.999)
-
-
-@pytest.mark.parametrize(
-    ("rule", "argument", "least"), [(PlanningAheadStep, "history", 1), (ConjugateStep, "max_support", 2)]
-)
-def test_least_numbers(rule, argument, least):
-    assert getattr(rule(**{argument: least}), argument) == least
-    with pytest.raises(ValueError, match=argument):
-        rule(**{argument: least - 1})
