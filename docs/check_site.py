@@ -4,9 +4,10 @@ At 1280 and 390 pixels, light and dark, in Chromium, from the disk. Reported are
 a navigation bar of two rows, and what is cut without a cue: what sticks out of the page, and what scrolls sideways
 without fading at its edge.
 Needs ``pip install playwright`` and a Chromium.
-``--chapters`` leaves the pages of the modules out, ``--part 2/3`` checks every third page from the second on,
-``--shots FOLDER`` keeps a picture of every page. Pages of modules hold no script of their own, and are loaded once for
-both widths.
+``--only 12_ glossary`` checks the pages whose path contains one of these, ``--chapters`` leaves the pages of the
+modules out, ``--part 2/3`` checks every third page from the second on, ``--jobs`` says in how many browsers at once,
+and ``--shots FOLDER`` keeps a picture of every page. Pages of modules hold no script of their own, and are loaded once
+for both widths.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from os import cpu_count
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -77,42 +80,61 @@ def keep_shots(page: Any, url: str, folder: Path, name: str) -> None:
         page.screenshot(path=folder / f"{name.replace('/', '_')}_{width}.png", full_page=True)
 
 
+def check(pages: dict[str, Path], shots: Path | None) -> Iterator[tuple[str, str, list[str]]]:
+    """Look at pages one after another, in a browser of their own: (page, what, where)."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_default_timeout(120_000)  # a busy machine
+        for name, file in pages.items():
+            seen: dict[str, list[str]] = {}
+            for where, what in complaints(page, file.as_uri(), loads=not name.startswith(OF_MODULES)):
+                seen.setdefault(what, []).append(where)
+            for what, places in seen.items():
+                print(f"{name}: {what}  [{', '.join(places)}]", flush=True)
+                yield name, what, places
+            if shots:
+                keep_shots(page, file.as_uri(), shots, name)
+        browser.close()
+
+
 def main() -> int:
     """Check all pages; the exit code is 1 if anything was found."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("site", type=Path)
-    parser.add_argument("--only", default="", help="pages whose path contains this, all by default")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="pages whose path contains one of these, all by default"
+    )
     parser.add_argument("--chapters", action="store_true", help="without the pages of modules")
     parser.add_argument("--part", default="1/1", metavar="K/N", help="the K-th of N parts of the pages")
+    parser.add_argument(
+        "--jobs", type=int, default=cpu_count(), help="browsers at once, one a core by default"
+    )
     parser.add_argument("--shots", type=Path, help="a folder for pictures")
     options = parser.parse_args()
-    from playwright.sync_api import sync_playwright
 
     site = options.site.resolve()
     left_out = ("_static", *OF_MODULES) if options.chapters else ("_static",)
-    names = {file: str(file.relative_to(site).with_suffix("")) for file in sorted(site.rglob("*.html"))}
-    pages = [file for file, name in names.items() if options.only in name and not name.startswith(left_out)]
+    names = {str(file.relative_to(site).with_suffix("")): file for file in sorted(site.rglob("*.html"))}
+    pages = [
+        name for name in names if not name.startswith(left_out) and any(only in name for only in options.only)
+    ]
     part, parts = map(int, options.part.split("/"))
     pages = pages[part - 1 :: parts]
-    total: Counter[str] = Counter()
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page()
-        page.set_default_timeout(120_000)  # a busy machine
-        for file in pages:
-            name = names[file]
-            seen: dict[str, list[str]] = {}
-            for where, what in complaints(page, file.as_uri(), loads=not name.startswith(OF_MODULES)):
-                seen.setdefault(what, []).append(where)
-                total[what.split(":")[0]] += 1
-            for what, places in seen.items():
-                print(f"{name}: {what}  [{', '.join(places)}]", flush=True)
-            if options.shots:
-                options.shots.mkdir(parents=True, exist_ok=True)
-                keep_shots(page, file.as_uri(), options.shots, name)
-        browser.close()
+    if options.shots:
+        options.shots.mkdir(parents=True, exist_ok=True)
+    shares = [{name: names[name] for name in pages[k :: options.jobs]} for k in range(options.jobs)]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        found = [
+            each
+            for share in pool.map(lambda share: list(check(share, options.shots)), shares)
+            for each in share
+        ]
+    total = Counter(what.split(":")[0] for _, what, places in found for _ in places)
     print(f"{len(pages)} pages, {sum(total.values())} complaints {dict(total)}")
     return 1 if total else 0
 

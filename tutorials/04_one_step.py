@@ -95,7 +95,7 @@ state = show_step(8)
 plt.show()
 
 # %%
-# This step goes to the edge of the white box and no further. "The pair that moves next" in the stepper has the same two
+# This step goes to the edge of the box and no further. "The pair that moves next" in the stepper has the same two
 # pictures for every step; with a small :math:`C` most steps are clipped, with a large one few.
 #
 # .. stepper::
