@@ -156,7 +156,54 @@ plt.show()
 # function is decreasing at :math:`\zeta=0`. Its slope at 0 increases with every :math:`c_i`, and in the ball
 # :math:`c_i` is at most its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is
 # negative for these largest values, it is negative for every model in the ball. The negative sign is certified in the
-# same way with the smallest values.
+# same way with the smallest values. For the example of the disc, and for another one:
+
+# fold: The code of this figure
+# alt: Two panels with the sum of the losses of the other examples over the value at the example left out, each with
+#     three convex curves of straight pieces: for the smallest values that the ball allows, for the machine without the
+#     example, and for the largest. Left: all three rise at zero, and their least points lie left of it. Right: one of
+#     them falls at zero, and its least point lies to the right.
+
+
+def of_losses(c, left, zeta):
+    """Return Σ C max(0, 1 − y(c + ζ)) over all but one example, for each ζ, and its slope behind ζ = 0."""
+    price = np.where(np.arange(two.n) == left, 0.0, 0.3)
+    losses = np.maximum(0.0, 1.0 - two.y * (c + zeta[:, None])) @ price
+    return losses, price[(two.y < 0) & (c >= -1)].sum() - price[(two.y > 0) & (c < 1)].sum()
+
+
+figure, row = plt.subplots(1, 2, figsize=(8.6, 3.6))
+zeta = np.linspace(-2.0, 1.0, 601)
+for axes, each in zip(row, (left, 22), strict=True):
+    rest = in_plane.without(each)
+    start = TOP().seed(machine, rest)
+    ends = [two.X.T @ alpha for alpha in (machine.alpha, start)]
+    gap = rest.primal_objective(machine.alpha) - rest.objective(start)
+    reach = np.sqrt(gap - np.sum((ends[0] - ends[1]) ** 2) / 4) * np.linalg.norm(two.X - two.X[each], axis=1)
+    at_centre = (two.X - two.X[each]) @ (ends[0] + ends[1]) / 2
+    apart = (two.X - two.X[each]) @ (two.X.T @ solve(rest, stop=KKTGap(1e-9)).alpha)
+    slopes = []
+    for c, name, colour in (
+        (at_centre - reach, "smallest $c_i$", NEGATIVE),
+        (apart, "$c_i$ of $w_r$", INK),
+        (at_centre + reach, "largest $c_i$", POSITIVE),
+    ):
+        losses, slope = of_losses(c, each, zeta)
+        axes.plot(zeta, losses, color=colour, label=name)
+        axes.plot(zeta[losses.argmin()], losses.min(), "o", color=colour)
+        slopes.append(slope)
+    print(f"example {each}, y = {two.y[each]:+.0f}: slopes at 0 from {slopes[0]:+.1f} to {slopes[2]:+.1f}")
+    assert slopes[0] <= slopes[1] <= slopes[2]
+    axes.axvline(0.0, color="0.8", lw=1, zorder=0)
+    axes.set(xlabel=r"$\zeta$, the value at $x_r$", title=f"example {each}")
+row[0].set_ylabel("losses of the others")
+figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+plt.show()
+
+# %%
+# The dots are the least points: there :math:`\zeta=h_r(x_r)`. Left, even the curve with the smallest :math:`c_i` rises
+# at 0. So the curve of :math:`w_r` rises there too, whichever machine of the ball it is, and the sign is negative.
+# Right, one end falls at 0 and the other rises: the ball may hold machines of both signs, and the round is trained.
 #
 # .. shipped:: stopping/midpoint.py
 #    :object: radius distances certain_sign

@@ -210,6 +210,43 @@ print(
 # The package's walk takes the same three parts: the direction, how far, which example. It keeps the inverse of the
 # matrix from event to event instead of solving anew, and it has an answer where the matrix is singular.
 #
+# How does an inverse change when one example joins? Let :math:`A` be the matrix of the system for the free set
+# :math:`M`, :math:`P=A^{-1}`, and :math:`u=(1,K_{Mk})` the new column. Eliminate the old variables from the last
+# equation: what is left of its pivot is :math:`s=K_{kk}-u^\top Pu`, and with :math:`z=(Pu,-1)`
+#
+# .. math::
+#
+#    \begin{pmatrix}A&u\\u^\top&K_{kk}\end{pmatrix}^{-1}
+#    = \begin{pmatrix}P&0\\0&0\end{pmatrix}+\frac{zz^\top}{s} .
+#
+# Multiply from the left: :math:`APu-u=0`, and :math:`u^\top Pu-K_{kk}=-s`. Read backwards, it
+# takes an example out: its column :math:`p` of :math:`P` is :math:`-z/s`, and its diagonal :math:`p_k=1/s`, so
+# :math:`P-pp^\top/p_k` has zeros there. Each takes :math:`m^2` operations; solving anew takes :math:`m^3`.
+
+
+def joined(P, u, corner):
+    """Return the inverse with one more row and column."""
+    z = np.append(P @ u, -1.0)
+    return np.pad(P, (0, 1)) + np.outer(z, z) / (corner - u @ P @ u)
+
+
+def parted(P, k):
+    """Return the inverse without row and column k."""
+    return np.delete(np.delete(P - np.outer(P[k], P[k]) / P[k, k], k, 0), k, 1)
+
+
+M = np.random.default_rng(0).normal(size=(6, 3))
+A = np.pad(np.exp(-np.sum((M[:, None] - M) ** 2, axis=2)), (1, 0), constant_values=1.0)
+A[0, 0] = 0.0
+larger, smaller = joined(np.linalg.inv(A[:-1, :-1]), A[:-1, -1], A[-1, -1]), parted(np.linalg.inv(A), 6)
+print(
+    "one more", np.allclose(larger @ A, np.eye(7)), "one less", np.allclose(smaller @ A[:-1, :-1], np.eye(6))
+)
+
+# %%
+# And :math:`s` is the squared distance, in the space of :math:`\varphi`, of the new example from the plane through the
+# others. Where it is zero the matrix becomes singular: :doc:`chapter 15 <15_the_path_of_c>` has an answer.
+#
 # .. shipped:: walk/walk.py
 #    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.distances Walk.move Walk.join Walk.leave
 #

@@ -137,10 +137,12 @@ def test_shrinking_of_chapter_8_ends_at_the_optimum(seed):
         assert 0.0 <= best - problem.objective(alpha) + 1e-9 <= bound + 1e-9
         assert len(sizes) == len(steps) == len(gains)
         assert min(gains) > 0.0
-    alpha, steps, touched = book.in_place(problem)
+    alpha, active = book.in_place(problem)
     assert problem.kkt_gap(alpha) <= 1e-3 + 1e-9
     assert isinstance(seed, int) or problem.objective(alpha) == pytest.approx(best, rel=1e-5)
-    assert isinstance(seed, int) or touched < steps * problem.n
+    assert isinstance(seed, int) or sum(active) < len(active) * problem.n
+    assert min(active) >= 2
+    assert max(active) <= problem.n
 
 
 @pytest.mark.parametrize(("seed", "room"), [*((k, 4 + k % 8) for k in SEEDS), *product(LARGE, (4, 9))])
@@ -308,3 +310,16 @@ def test_the_fall_of_the_linear_program_is_the_same(seed):
     fall, beta = functions("15").longest(*given)
     assert 0.0 < fall == pytest.approx(longest_fall(*given)[0], abs=1e-9)
     assert (fall * given[0] + given[2] @ beta <= gap + 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_inverse_of_chapter_14_follows_its_matrix(seed):
+    book, rng = functions("14"), np.random.default_rng(seed)
+    m = 2 + seed % 9
+    A = np.pad(RBF(1.0)(points := rng.normal(size=(m, 3)), points), (1, 0), constant_values=1.0)
+    A[0, 0] = 0.0
+    P, k = np.linalg.inv(A), int(rng.integers(1, m + 1))
+    others = np.delete(np.arange(m + 1), k)
+    larger = book.joined(np.linalg.inv(A[:-1, :-1]), A[:-1, -1], A[-1, -1])
+    assert np.abs(larger @ A - np.eye(m + 1)).max() <= 1e-8
+    assert np.abs(book.parted(P, k) @ A[np.ix_(others, others)] - np.eye(m)).max() <= 1e-8
