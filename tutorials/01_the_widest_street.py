@@ -94,6 +94,11 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # through the origin). And of :math:`n` examples, each left out once, at most those on a margin can be predicted
 # wrongly: no other changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
+# Turn the line, and shift it. Left is the street around it that holds no point, right the width of the widest street of
+# each direction, which has its line in the middle. The widest of all is at the top of that curve.
+#
+# .. line-stepper::
+#
 # Found by a general optimiser
 # ----------------------------
 #
@@ -280,7 +285,8 @@ print("without slack:", hard.status.value)
 # alt: A time axis from 1961 to today in three columns, with the number of a chapter at each entry. Left, the models and
 #     what takes the place of the matrix: the dual, perceptrons, the widest margin, kernels, slacks, novelty, finite
 #     features. In the middle, training: chunks, pairs, shrinking, second order, gain, planned and conjugate steps.
-#     Right, many related problems: seeds, the path of C, signs of left-out examples, the slope of the optimum.
+#     Right, many related problems: seeds, the path of C, signs of left-out examples, the slope of the optimum, and the
+#     balls of this package.
 events = {
     "models, and large n": (
         (1961, "dual problem (2)"), (1962, "perceptron (1)"), (1963, "widest margin (1)"),
@@ -296,6 +302,7 @@ events = {
     "many problems": (
         (2000, "seeds, ξα bound (11)"), (2002, "slope of the optimum (18)"), (2004, "path of C (15)"),
         (2008, "sign, left out (12)"), (2010, "path on any data (15)"), (2017, "seeds of folds (13)"),
+        (2026, "balls of refsvm (12, 15)"),
     ),
 }  # fmt: skip
 figure, axes = plt.subplots(figsize=(6.4, 7.4))
@@ -303,13 +310,13 @@ for x, (name, entries) in zip((0.0, 1.1, 2.12), events.items(), strict=True):
     axes.text(x, 1984.6, name, fontsize=10, weight="bold")
     axes.plot([x, x], [1986, 1989.4], color=INK, lw=1)
     axes.plot([x, x], [1989.4, 1991.2], ":", color=INK, lw=1)  # the axis is cut: from 1964 to 1992
-    axes.plot([x, x], [1991.2, 2026], color=INK, lw=1)
+    axes.plot([x, x], [1991.2, 2027.5], color=INK, lw=1)
     for year, words in entries:
         at = year + 25 if year < 1970 else year
         axes.plot(x, at, "o", color=POSITIVE, ms=4)
         axes.text(x + 0.05, at, f"{year} {words}", va="center", fontsize=9)
-    axes.text(x + 0.05, 2026, "today", va="center", fontsize=9, color="0.4")
-axes.set(xlim=(-0.03, 3.14), ylim=(2026.6, 1983.6))
+    axes.text(x + 0.05, 2027.5, "today", va="center", fontsize=9, color="0.4")
+axes.set(xlim=(-0.03, 3.14), ylim=(2028.1, 1983.6))
 axes.axis("off")
 plt.show()
 

@@ -127,6 +127,9 @@ for name, each in (
 # * Each step takes a few passes over :math:`n` numbers.
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials:
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes :math:`d`.
+# * Memory: the whole of :math:`K` has :math:`8n^2` bytes. The rows of those that move are enough, and a store with less
+#   room computes some of them again (:doc:`chapter 8 <08_rows_cache_shrinking>`). Without a store the loop holds the
+#   data, two rows, :math:`\alpha`, :math:`G` and the box.
 # * If the share of support vectors stays the same while :math:`n` grows, rows alone cost :math:`n^2d`. Where classes
 #   overlap the share does not vanish. Every example that the best classifier gets wrong becomes a bounded support
 #   vector, and by the sum constraint examples of the other class hold as much weight against it. I. Steinwart (2003)
@@ -134,7 +137,8 @@ for name, each in (
 #   approximate every continuous function, as the Gaussian one does on a bounded set, and a :math:`C` that grows with
 #   :math:`n`, not too fast. With a fixed :math:`C` and :math:`\gamma`, as below, the theorem says nothing.
 #
-# Measured, with exponents :math:`p` of :math:`n^p` for what grows like a power:
+# Measured, with exponents :math:`p` of :math:`n^p` for what grows like a power. The table has the shares of support
+# vectors and of training errors, the multiplications of a prediction, and the memory of the rows and of all of K:
 
 # fold: The code of this figure
 # alt: Support vectors, kernel rows and steps against the number of examples, both axes logarithmic. Support
@@ -145,6 +149,7 @@ samples = {
     "banana, classes overlap": (lambda n: make_banana(n, rng=0), 0.5, 10.0),
 }
 figure, row = plt.subplots(1, 2, figsize=(9.5, 3.6), sharex=True)
+print(f"{'':9}{'n':>5}{'with weight':>13}{'wrong':>9}{'a prediction':>15}{'rows, MB':>10}{'K, MB':>8}")
 for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
     counts = []
     for n in sizes:
@@ -156,10 +161,8 @@ for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
         )
         counts.append((np.count_nonzero(run.alpha), run.kernel_rows, run.iterations))
         wrong = np.mean(sample.y * run.decision_values < 0)
-        print(
-            f"{name[:8]} n = {n:4d}: {counts[-1][0] / n:.1%} support vectors, {wrong:.1%} training errors,"
-            f" {counts[-1][0] * sample.d:6d} multiplications for a prediction"
-        )
+        print(f"{name.split(',')[0]:9}{n:5}{counts[-1][0] / n:13.1%}{wrong:9.1%}{counts[-1][0] * sample.d:15}"
+              f"{8e-6 * run.kernel_rows * n:10.1f}{8e-6 * n * n:8.1f}")  # fmt: skip
     for what, values, colour in zip(
         ("support vectors", "kernel rows", "steps"),
         np.transpose(counts),
@@ -178,7 +181,8 @@ plt.show()
 # %%
 # At these sizes the exponents of the support vectors are still below one: their share is smaller at 4000 examples
 # than at 250, and it stays above twice the share of training errors. A row costs :math:`n\cdot d`, so add one to its
-# exponent for the work. A prediction becomes dearer with every support vector. The steps follow no power of :math:`n`.
+# exponent for the work, and for the memory. A prediction becomes dearer with every support vector. The steps follow no
+# power of :math:`n`.
 # Seconds on a given machine, compared with other solvers, are on the page :doc:`/how_fast`.
 #
 # When not a kernel machine

@@ -147,7 +147,7 @@ def as_markdown(text: str) -> str:
     text = re.sub(r"(?m)^ *\.\. literalinclude:: (?:\.\./)*(\S+)\n(?: +:.*\n?)*", printed, text)
     text = re.sub(r"(?m)^ *\.\. include:: .*\n(?: +:.*\n?)*", "", text)
     text = re.sub(r"(?m)^ *\.\. (?:fold|dropdown|admonition):: (.*)\n", r"**\1**\n", text)
-    text = re.sub(r"(?m)^ *\.\. (?:endfold|path-stepper|raw)::.*\n?(?: +:.*\n?)*", "", text)
+    text = re.sub(r"(?m)^ *\.\. (?:endfold|path-stepper|line-stepper|raw)::.*\n?(?: +:.*\n?)*", "", text)
     text = re.sub(r":math:`([^`]*)`", r"$\1$", text)
     text = re.sub(r":[\w:]+:`([^`<]*?)\s*<[^`]*>`", r"\1", text)
     text = re.sub(r":doc:`(?:[^`]*/)?([^`]*)`", r"*\1*", text)

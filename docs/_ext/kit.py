@@ -34,6 +34,7 @@ SLIDES = """\
 `Slides of all figures <{}>`__, a slide each; arrow keys turn them, and the browser prints them. Each figure alone:
 
 """
+STEPPERS = "(?:path-|line-)?stepper"
 GRADES = "★ takes a few lines, ★★ half a page, ★★★ a page. Hints and answers are in the chapter.\n\n"
 FILES = "The chapter: :doc:`page <{0}>`, :download:`notebook <{0}.ipynb>`, :download:`script <{0}.py>`."
 
@@ -75,14 +76,14 @@ class Section:
     def weight(self) -> float:
         """Minutes that the section would take if there were no clock."""
         words = len(re.sub(r"(?m)^\.\. .*\n(?: +.*\n|\n)*", "", self.text).split())
-        shown = 2 * self.count("math") + 2 * len(self.figures) + 5 * self.count("stepper|path-stepper")
+        shown = 2 * self.count("math") + 2 * len(self.figures) + 5 * self.count(STEPPERS)
         return words / 120 + shown + self.code / 8
 
     def shown(self, first: int) -> str:
         """Say what stands on the board and on the screen; the first figure has this number."""
         last = first + len(self.figures) - 1
         of_figures = f"figure {first}" if last == first else f"figures {first} to {last}"
-        counts = ((self.count("math"), "formula"), (self.count("stepper|path-stepper"), "stepper"))
+        counts = ((self.count("math"), "formula"), (self.count(STEPPERS), "stepper"))
         parts = [f"{n} {name}{'s' * (n > 1)}".replace("formulas", "formulae") for n, name in counts if n]
         parts += [of_figures] * bool(self.figures) + [f"{self.code} lines of code"] * (self.code > 3)
         return "; ".join(parts) or "words"

@@ -1,6 +1,7 @@
-"""Directives ``stepper`` and ``path-stepper``: an algorithm of refsvm that the reader drives, in a page.
+"""Directives ``stepper``, ``path-stepper`` and ``line-stepper``: what the reader drives, in a page.
 
-Options are the fields of `stepper_page.Stepper` and `PathStepper`, with dashes: ``:selector: mvp``, ``:C-max: 10``.
+Options are the fields of `stepper_page.Stepper`, `PathStepper` and `LineStepper`, with dashes: ``:selector: mvp``,
+``:C-max: 10``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-from stepper_page import DATA, SCRIPTS, SELECTORS, STEPS, PathStepper, Stepper
+from stepper_page import DATA, SCRIPTS, SELECTORS, STEPS, LineStepper, PathStepper, Stepper
 
 CHOICES = {"data": DATA, "selector": SELECTORS, "step": STEPS}
 TYPES = {"str": str, "int": directives.positive_int, "float": float}
@@ -24,9 +25,9 @@ def one_of(names: Any) -> Any:
 
 
 class Directive(SphinxDirective):
-    """What both have in common: the options become the fields, the fields a fragment of HTML."""
+    """What all have in common: the options become the fields, the fields a fragment of HTML."""
 
-    maker: type[Stepper | PathStepper]
+    maker: type[Stepper | PathStepper | LineStepper]
 
     def run(self) -> list[nodes.Node]:
         names = {option(field.name): field.name for field in fields(self.maker)}
@@ -63,5 +64,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive("stepper", directive(Stepper))
     app.add_directive("path-stepper", directive(PathStepper))
+    app.add_directive("line-stepper", directive(LineStepper))
     app.connect("html-page-context", add_scripts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

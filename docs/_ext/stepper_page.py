@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from html import escape
 from itertools import count
 from pathlib import Path
@@ -32,6 +32,7 @@ from refsvm import (
     SecondOrder,
     iterate,
     regularization_path,
+    solve,
 )
 from refsvm.datasets import Dataset, make_banana, make_chessboard
 from refsvm.display.strip import SIDE, nodes, ranges_around
@@ -41,8 +42,9 @@ from refsvm.paths import RegularizationPath
 SCRIPTS = {
     "stepper": ("smo.js", "rounds.js", "picture.js", "panels.js", "stepper.js"),
     "path-stepper": ("picture.js", "path_stepper.js"),
+    "line-stepper": ("picture.js", "line_stepper.js"),
 }
-"""The scripts that each directive needs, in order; stepper.css serves both."""
+"""The scripts that each directive needs, in order; stepper.css serves all."""
 
 FOLDERS = (
     Path(__file__).parents[1] / "_static" / "stepper",
@@ -208,6 +210,34 @@ class PathStepper:
             f"{len(path.C)} breakpoints. With JavaScript C can be dragged."
         )
         return fragment("path-stepper", self.shipped(), strip, words)
+
+
+@dataclass(frozen=True)
+class LineStepper:
+    """Options of ``.. line-stepper::``: two clouds that a line separates, those of chapter 1."""
+
+    n: int = 20
+    seed: int = 3
+
+    def examples(self) -> Dataset:
+        """Return the clouds with each label as it was drawn."""
+        clouds = make_clouds(self.n, rng=self.seed)
+        return replace(clouds, y=np.repeat([-1.0, 1.0], self.n // 2))
+
+    def shipped(self) -> dict:
+        """Return what the page holds: the options and the examples."""
+        examples = self.examples()
+        return asdict(self) | {"X": examples.X.tolist(), "y": examples.y.tolist()}
+
+    def html(self) -> str:
+        """Return the line stepper as a fragment of a page."""
+        examples, C = self.examples(), 1e3
+        found = solve(DualProblem.classification(gram=gram(examples.X, 0.0), y=examples.y, C=C))
+        strip = picture(examples, 0.0, found.alpha, found.intercept, C, "the widest street")
+        words = (
+            "Two clouds and the widest street between them. With JavaScript a line can be turned and shifted."
+        )
+        return fragment("line-stepper", self.shipped(), strip, words)
 
 
 def script(name: str) -> Path:

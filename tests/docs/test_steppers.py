@@ -14,6 +14,7 @@ from refsvm import (
     TOP,
     DualProblem,
     KKTGap,
+    Linear,
     MostViolatingPair,
     NewtonStep,
     OverrelaxedNewtonStep,
@@ -122,6 +123,29 @@ FOLLOW = """
 const path = require(process.argv[1] + "/path_stepper.js"), data = JSON.parse(require("fs").readFileSync(0));
 const corners = path.unpack(data), at = data.wanted.map((C) => path.at(data, corners, C));
 console.log(JSON.stringify(at.map((each) => [each.alpha, each.b, each.sets])));
+"""
+TURN = """
+const street = require(process.argv[1] + "/line_stepper.js");
+const { X, y, lines } = JSON.parse(require("fs").readFileSync(0));
+console.log(JSON.stringify(lines.map(([theta, s]) =>
+  ({ ...street.around(X, y, theta, s), best: street.widest(X, y, theta) }))));
+"""
+TURNED = """
+  const root = document.querySelector(".stepper"), said = () => root.querySelector("[role=status]").textContent;
+  const slide = (name, value) => {
+    const slider = root.querySelector(`[data-set=${name}]`);
+    slider.value = value;
+    slider.dispatchEvent(new Event("input"));
+  };
+  const found = { first: said() };
+  slide("shift", 2);
+  found.beyond = said();
+  slide("turn", 60);
+  found.across = said();
+  root.querySelector("[data-do=widest]").click();
+  found.best = said();
+  found.boundaries = root.querySelectorAll("path.boundary").length;
+  return found;
 """
 # Every stepper of the page is driven by its own buttons; what it has done is what comes back.
 DRIVE = """
@@ -351,6 +375,42 @@ def test_the_path_is_that_of_regularization_path(page):
         if C in middles:
             share = np.abs(path.alpha(C)) / C
             assert np.array_equal(sets, np.where(share == 0.0, -1, np.where(share == 1.0, 1, 0))), C
+
+
+@needs_node
+def test_the_widest_street_of_the_line_stepper_is_that_of_the_package(page):
+    shipped = page.LineStepper().shipped()
+    X, y = np.array(shipped["X"]), np.array(shipped["y"])
+    machine = solve(DualProblem.classification(X, y, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
+    w = X.T @ machine.alpha
+    width, theta = 2.0 / float(np.linalg.norm(w)), float(np.arctan2(w[1], w[0]))
+    shift = -machine.intercept / float(np.linalg.norm(w))
+    turned = [[theta, shift], [theta, shift + 0.1], [theta + 0.05, shift], [theta + 2.0, shift]]
+    found = node(TURN, shipped | {"lines": turned})
+    assert found[0]["best"]["width"] == pytest.approx(width, rel=1e-6)
+    assert found[0]["best"]["s"] == pytest.approx(shift, rel=1e-6)
+    assert found[0]["width"] == pytest.approx(width, rel=1e-6)
+    assert found[1]["width"] == pytest.approx(width - 0.2, rel=1e-6)
+    assert found[2]["best"]["width"] < width
+    for (angle, s), each in zip(turned, found, strict=True):
+        ahead = y * (X @ [np.cos(angle), np.sin(angle)] - s)
+        assert each["ahead"] == pytest.approx(ahead.tolist())
+        assert each["wrong"] == (ahead < 0).sum()
+    assert found[3]["wrong"] > 0
+    assert found[3]["width"] == 0
+
+
+@needs_chromium
+def test_a_line_is_turned_shifted_and_laid_in_the_middle(page, tmp_path):
+    found = browse(page, tmp_path, page.LineStepper().html(), TURNED)
+    assert "Your street is" in found["first"]
+    assert re.match(r"\d+ of 20 points are on the wrong side\.", found["beyond"])
+    assert "No line with this direction separates; of all" in found["across"]
+    best, widest = re.fullmatch(
+        r"Your street is (\S+) wide\. The widest with this direction: (\S+); of all: \2\.", found["best"]
+    ).groups()
+    assert best == widest
+    assert found["boundaries"] == 2
 
 
 @needs_node
