@@ -239,7 +239,7 @@ M = np.random.default_rng(0).normal(size=(6, 3))
 A = np.pad(np.exp(-np.sum((M[:, None] - M) ** 2, axis=2)), (1, 0), constant_values=1.0)
 A[0, 0] = 0.0
 more, less = joined(np.linalg.inv(A[:-1, :-1]), A[:-1, -1], A[-1, -1]), parted(np.linalg.inv(A), 6)
-print("one more", np.allclose(more @ A, np.eye(7)), "and less", np.allclose(less @ A[:-1, :-1], np.eye(6)))
+print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less @ A[:-1, :-1], np.eye(6)))
 
 # %%
 # And :math:`s` is the squared distance, in the space of :math:`\varphi`, of the new example from the plane through the

@@ -79,7 +79,8 @@ def scraper(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]
         for figure, path in zip(figures, paths, strict=True):
             if stacked(figure):
                 phone = path.with_name(f"{path.stem}_phone.svg")
-                figure.savefig(phone, metadata={"Date": None}, bbox_inches="tight")  # a legend beside a panel, too
+                # a legend beside a panel, too
+                figure.savefig(phone, metadata={"Date": None}, bbox_inches="tight")
                 name = phone.relative_to(gallery_conf["src_dir"]).as_posix()
                 look = "   :class: sphx-glr-single-img phone\n\n"
                 rest += f"\n.. image:: /{name}\n   :alt: {words}\n{look}"
