@@ -312,3 +312,21 @@ def test_a_room_that_lists_what_is_gone_is_seen(tmp_path):
     (tmp_path / "here.py").write_text("")
     (tmp_path / "__init__.py").write_text('"""Two.\n\n======  ===\n`here`  1\n`gone`  2\n======  ===\n"""\n')
     assert listed_but_absent(tmp_path) == ["gone"]
+
+
+def rows_of_contributing() -> list[list[str]]:
+    """What stands in backquotes in each row of the table "Which tests a file touches"."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    part = text.split("## Which tests a file touches")[1].split("\n## ")[0]
+    return [re.findall(r"`([^`]+)`", line) for line in part.splitlines() if line.startswith("| `")]
+
+
+@in_the_repository
+def test_contributing_says_which_tests_each_file_of_the_package_touches():
+    said = [row.strip("/") for row in sum(rows_of_contributing(), [])]
+    there = {file.name for file in (ROOT / "refsvm").iterdir() if not file.name.startswith("__pycache__")}
+    missing = there - {"py.typed"} - set(said)
+    gone = [
+        name for text in said for name in text.split() if name.startswith("tests/") and not (ROOT / name).exists()
+    ]
+    assert (missing, gone) == (set(), [])
