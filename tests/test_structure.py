@@ -323,10 +323,13 @@ def rows_of_contributing() -> list[list[str]]:
 
 @in_the_repository
 def test_contributing_says_which_tests_each_file_of_the_package_touches():
-    said = [row.strip("/") for row in sum(rows_of_contributing(), [])]
+    said = [name for row in rows_of_contributing() for name in row]
     there = {file.name for file in (ROOT / "refsvm").iterdir() if not file.name.startswith("__pycache__")}
     missing = there - {"py.typed"} - set(said)
     gone = [
-        name for text in said for name in text.split() if name.startswith("tests/") and not (ROOT / name).exists()
+        name
+        for text in said
+        for name in text.split()
+        if name.startswith("tests/") and not (ROOT / name).exists()
     ]
     assert (missing, gone) == (set(), [])
