@@ -167,7 +167,8 @@ def any_box(rng: np.random.Generator, gram: Gram, scale: float) -> DualProblem:
 def any_rules(rng: np.random.Generator, problem: DualProblem) -> Rules:
     """Draw three rules that fit together; the tolerance is the default, or in proportion to v, or out of reach."""
     selector = SELECTORS[rng.integers(len(SELECTORS))]
-    allowed = [step for step in STEPS if selector.takes_candidates or not step.history]
+    plain, planned = ([step for step in STEPS if bool(step.history) is history] for history in (False, True))
+    allowed = [*plain, *3 * planned] if selector.takes_candidates else plain  # few selectors take candidates
     size = float(np.abs(problem.v).max()) or 1.0
     tol = float(rng.choice([1e-3, 1e-3 * size, 1e-6 * size, 1e-10 * size, 1e-300]))
     stop = WorkingSetGap(tol) if rng.integers(8) == 0 else KKTGap(tol)
