@@ -402,6 +402,7 @@ def test_the_widest_street_of_the_line_stepper_is_that_of_the_package(page):
 
 @needs_chromium
 def test_a_line_is_turned_shifted_and_laid_in_the_middle(page, tmp_path):
+    pytest.importorskip("contourpy")
     found = browse(page, tmp_path, page.LineStepper().html(), TURNED)
     assert "Your street is" in found["first"]
     assert re.match(r"\d+ of 20 points are on the wrong side\.", found["beyond"])
