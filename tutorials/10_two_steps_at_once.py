@@ -177,6 +177,10 @@ print(f"planned step {own:.3f}")
 #    :twin:
 #    :fold: PlanningAheadStep in the package
 #
+# .. shipped:: steps/eager_planning.py
+#    :twin:
+#    :fold: EagerPlanningStep in the package
+#
 # The box was left out of the formula, and the bet may be lost. This is taken care of:
 #
 # * A step is planned only if the one before was free and not planned, and only if both planned steps end strictly
