@@ -67,6 +67,7 @@ def main() -> None:
     page = Page("Planning ahead (Glasmachers 2008), again", "benchmarks/papers/planning_ahead.py", chosen)
     orders = chosen.permutations
     page.add("What we did as the paper, what not", REMARKS["about"])
+    page.add("Figure 2: the gain against the length of a step", REMARKS["figure 2"])
     if page.wants("Table 2 with shrinking"):
         shrunk = [replace(each, shrinking=True) for each in (SMO, PLANNED)]
         few = Experiment(shrunk, problems, chosen.store, min(orders, FEW))

@@ -1,4 +1,4 @@
-"""The pictures of the landing page and of probabilities, drawn by the package while the pages are built."""
+"""The pictures of the landing page, of probabilities and of papers, drawn by the package while the pages are built."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from paper_pictures import four_points, gain_of_a_step, left_out_seconds
 from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -107,7 +108,9 @@ def sigmoid(h: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 def draw_all(folder: Path) -> None:
     """Write the pictures as SVG, one file for each function."""
-    pictures: tuple[Callable[[Axes], None], ...] = street, path, steps, reliability
+    pictures: tuple[Callable[[Axes], None], ...] = (
+        street, path, steps, reliability, gain_of_a_step, four_points, left_out_seconds,
+    )  # fmt: skip
     settings = {
         "svg.hashsalt": "refsvm", "figure.constrained_layout.use": True, "font.size": 11,
         "axes.spines.top": False, "axes.spines.right": False,
