@@ -1,0 +1,144 @@
+"""How far rounds are: what is done and wrong of it, and the warning about rounds that are not solved."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from importlib import import_module
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, Status, cross_validate, leave_one_out
+from refsvm.engine.progress import Progress
+from refsvm.rounds.cross_validate import FoldTable, warn_of_rounds
+from refsvm.rounds.progress import LeftOutTable
+from refsvm.rounds.results import CrossValidation, FoldReport
+from refsvm.rounds.task import task_given
+
+RNG = np.random.default_rng(6)
+X = RNG.normal(size=(24, 2))
+SCORE = X[:, 0] + RNG.normal(size=24)
+TWO, THREE = np.where(SCORE > 0.0, 1, -1), np.digitize(SCORE, [-0.6, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("y", "given", "pairs"),
+    [(TWO, {}, 1), (THREE, {}, 3), (SCORE, {"epsilon": 0.1}, 1), (None, {"nu": 0.5}, 1)],
+    ids=["two classes", "three classes", "regression", "novelty"],
+)
+def test_at_the_end_all_is_done_and_what_is_wrong_is_known(y, given, pairs, monkeypatch):
+    """Of classes alone: a value is not wrong, and what is outside is no error."""
+    has_classes, made = y is TWO or y is THREE, []
+    for call, total in ((cross_validate, 4 * pairs), (leave_one_out, 24 * (2 if y is THREE else 1))):
+        module = import_module(f"refsvm.rounds.{call.__name__}")
+        monkeypatch.setattr(module, "Progress", lambda *names: made.append(Progress(*names)) or made[-1])
+        found = call(
+            X, y, kernel=RBF(0.5), engine="numpy", **given, **({"folds": 4} if call is cross_validate else {})
+        )
+        told = made[-1]
+        assert (told.done, told.total) == (
+            total,
+            total,
+        )  # of leave-one-out each example is in two pairs of three
+        assert told.wrong == ((found.predictions != y).sum() if has_classes else None)
+
+
+def test_folds_that_are_done_and_wrong():
+    """An example counts as soon as all pairs of its fold are there."""
+    task, fold, progress = (
+        task_given(X[:6], [0, 0, 1, 1, 2, 2], RBF(0.5), None),
+        np.arange(6) % 2,
+        Progress("call"),
+    )
+    table = FoldTable(task, fold, progress)
+    assert (progress.total, progress.under_way) == (6, "first round")
+    progress.look()
+    assert (progress.done, progress.wrong) == (0, None)
+    table.values[0] = 1.0, 1.0, np.nan
+    table.reports += [None] * 2
+    progress.look()
+    assert (progress.done, progress.wrong) == (2, None)
+    table.values[[0, 1, 2]] = [[1.0, 1.0, 1.0], [-1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]  # classes 0, 1, 0
+    progress.look()
+    assert (progress.done, progress.wrong) == (2, 2)
+
+
+def test_examples_that_are_decided_and_wrong():
+    """Signs count where values are not known; what other machines have decided counts with what this one has."""
+    task, progress = task_given(X[:6], [0, 0, 0, 1, 1, 1], RBF(0.5), None), Progress("call")
+    table = LeftOutTable(task, progress)
+    assert (progress.total, progress.under_way) == (6, "solution on all examples")
+    progress.look()
+    assert (progress.done, progress.wrong) == (0, None)
+    table._here = (np.arange(4), 0), 2
+    table.decided[[0, 3, 4]] = "kkt"
+    table.values[[0, 3]] = [[-1.0], [-2.0]]
+    table.signs[4] = 1.0
+    progress.look()
+    assert (progress.done, progress.wrong) == (4, 1)
+    table.signs[4] = -1.0
+    progress.look()
+    assert progress.wrong == 2
+
+
+def report(fold, status):
+    return FoldReport(fold, (0, 1), 5, 1, 0.0, 0.0, status)
+
+
+RESULT = CrossValidation(
+    kind="classification", classes=np.array([0, 1]), predictions=np.zeros(6, int), labels=np.zeros(6, int),
+    decision_values=np.zeros((6, 1)), fold=np.array([0, 0, 1, 1, 2, 2]), status=Status.CONVERGED, iterations=1,
+    kernel_rows=1, seconds=1.0, rounds=tuple(report(h, Status.CONVERGED) for h in range(3)),
+)  # fmt: skip
+LEFT = np.where(np.arange(6)[:, None] < 2, np.nan, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (RESULT, None),
+        (
+            replace(
+                RESULT, rounds=tuple(report(h, Status.MAX_ITER if h else Status.CONVERGED) for h in range(3))
+            ),
+            "2 of 3 rounds of cross-validation are not solved, and predict their folds all the same. ",
+        ),
+        (
+            replace(RESULT, rounds=RESULT.rounds[:2], decision_values=LEFT, status=Status.TIME_LIMIT),
+            "1 of 3 rounds of cross-validation are not solved, and 2 of 6 examples are not predicted. ",
+        ),
+        (
+            replace(RESULT, decision_values=np.column_stack([LEFT, LEFT]), status=Status.TIME_LIMIT),
+            "1 of 6 rounds of cross-validation are not solved, and 2 of 6 examples are not predicted. ",
+        ),
+        (replace(RESULT, rounds=RESULT.rounds[:2], decision_values=LEFT, status=Status.CALLBACK), None),
+    ],
+    ids=["solved", "steps used up", "time used up", "two pairs", "by the callback"],
+)
+def test_rounds_that_are_not_solved_are_told(result, sentence):
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        warn_of_rounds(result)
+    assert [str(each.message).startswith(sentence or "") for each in said] == [True] * (sentence is not None)
+
+
+@pytest.mark.parametrize(
+    ("known", "unsolved", "status", "sentence"),
+    [
+        (6, {}, Status.CONVERGED, None),
+        (6, {(1, 0): Status.MAX_ITER}, Status.CONVERGED, "1 of 12 X, and they predict their examples all the same. "),
+        (4, {}, Status.TIME_LIMIT, "1 of 12 X, and 2 of 6 examples are not decided. "),
+        (4, {(1, 0): Status.TIME_LIMIT}, Status.TIME_LIMIT, "2 of 12 X, and 2 of 6 examples are not decided. "),
+        (4, {}, Status.INTERRUPTED, None),
+    ],
+)  # fmt: skip
+def test_machines_that_are_not_solved_are_told(known, unsolved, status, sentence):
+    table = object.__new__(LeftOutTable)
+    table.unsolved, table._total = unsolved, 12
+    sentence = sentence and sentence.replace("X", "machines of leave-one-out are not solved")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        table.warn(SimpleNamespace(status=status, is_known=np.arange(6) < known, labels=np.zeros(6)))
+    assert [str(each.message).startswith(sentence or "") for each in said] == [True] * (sentence is not None)
