@@ -112,6 +112,24 @@ def test_a_complex_kernel_function_and_matrix_are_refused():
 
 
 @dataclass(frozen=True)
+class Branch(Kernel):
+    """√(± x·z), which NumPy's `emath` makes complex below 0 alone."""
+
+    sign: float
+
+    def from_inner(self, inner, x_norms, z_norms):
+        return np.emath.sqrt(self.sign * inner)
+
+
+def test_a_kernel_function_is_tried_between_two_points_that_are_near():
+    """It may be complex for products that no data have: those of data without negative features are tried."""
+    found = solve(DualProblem.classification(np.abs(X), Y, kernel=Branch(1.0)), engine="numpy")
+    np.testing.assert_allclose(found.problem.gram.block(np.arange(3)), np.sqrt(np.abs(X)[:3] @ np.abs(X).T))
+    with pytest.raises(ValueError, match=r"kernel=Branch\(sign=-1.0\) returned complex values"):
+        DualProblem.classification(np.abs(X), Y, kernel=Branch(-1.0))
+
+
+@dataclass(frozen=True)
 class OfOneShape(Kernel):
     """A kernel that wants an inner product of each pair of norms."""
 

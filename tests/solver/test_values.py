@@ -24,7 +24,7 @@ from refsvm import (
 from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
 from refsvm.solver.rules import Rules, feasible_start, rows_at_once, stored_rows
-from refsvm.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, steps_between_checks
+from refsvm.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, all_variables, steps_between_checks
 from refsvm.testing import smallest_cache_mb
 
 from ..values import begins_at, dataclasses_of, is_a_value, never_change
@@ -145,3 +145,26 @@ def test_nothing_that_a_run_holds_can_be_changed():
     never_change("solver")
     alone = {kind.__name__ for kind in dataclasses_of("solver") if kind.__eq__ is object.__eq__}
     assert alone == {"RecordedState", "RunOptions"}
+
+
+@pytest.mark.parametrize(
+    ("left", "moves", "calls"),
+    [
+        ([1.0, 0.5, 1e-9, 1.0], True, 4),  # 10 steps, three at a time
+        ([1.0, 0.0, 1.0, 1.0], True, 2),
+        ([1.0, -0.5, 1.0, 1.0], True, 2),  # late already
+        ([1.0, 1.0, 1.0, 1.0], False, 1),  # no step was taken
+    ],
+)
+def test_steps_on_all_variables_end_when_no_time_is_left(left, moves, calls):
+    state, asked, seconds = SimpleNamespace(iteration=5), [], iter(left)
+    state.rows = SimpleNamespace(filled=3, n=7, row_seconds=CHECK_SECONDS / 4.1)
+
+    def steps(state, rules, most, trace):
+        asked.append(most)
+        state.iteration += most * moves
+        return 0
+
+    limits = SimpleNamespace(seconds_left=lambda: next(seconds))
+    assert all_variables(SimpleNamespace(steps=steps), limits, state, None, 10, None) == 0
+    assert asked == [3, 3, 3, 1][:calls]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from refsvm import BallRule, DualProblem, KKTGap, LOODualityGap, Precomputed, StoppingRule, WorkingSetGap
 from refsvm.kernels import Gram
-from refsvm.stopping.loo_duality_gap import HEAD
+from refsvm.stopping.loo_duality_gap import EXAMPLE, HEAD, _ascend
 from refsvm.stopping.relative import rounding_of_gradient
 
 from ..values import begins_at, is_a_value, remembers_as, what_it_says
@@ -160,3 +162,28 @@ def test_rounding_is_16_units_in_the_last_place_of_the_largest_terms(n):
     )
     least = KKTGap(1e-9, relative=True).tolerance_for_rounding(constant, np.zeros(3), 0.0)
     assert least == pytest.approx(16.0 * 2.0**-52 * 5.0, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("rule", [KKTGap, BallRule, LOODualityGap])
+@pytest.mark.parametrize("tol", [0.25, 1e-5])
+def test_the_memory_of_a_relative_rule_begins_with_no_range_and_its_tolerance(rule, tol):
+    left_out = DualProblem.classification(np.eye(3), [-1, 1, 1], kernel=Precomputed()).without(1)
+    assert rule(tol, relative=True).memory(left_out)[-2:].tolist() == [0.0, tol]
+
+
+@pytest.mark.parametrize("variables", [1, 2])
+@pytest.mark.parametrize("i", [0, 1])
+def test_eta_that_moves_alone_costs_the_row_of_its_variable(i, variables):
+    """Of a matrix without a tie between two variables no partner gains anything."""
+    read = []
+    gradient = np.where(np.arange(4) == i, 1.0, 0.0)
+    state = SimpleNamespace(
+        stop_memory=np.zeros(HEAD + 16), alpha=np.zeros(4), lower=np.zeros(4),
+        upper=np.array([1.0, 1.0, 1.0, 0.0]), diagonal=np.ones(4),
+        row=lambda k: read.append(k) or np.eye(4)[k] * (k < 3),
+    )  # fmt: skip
+    state.stop_memory[EXAMPLE] = 3
+    state.stop_memory[HEAD + 4 : HEAD + 8] = gradient
+    assert _ascend(state, variables)
+    assert set(read) == {i}
+    assert state.stop_memory[HEAD : HEAD + 4].tolist() == gradient.tolist()

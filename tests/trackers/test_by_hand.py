@@ -338,3 +338,20 @@ def test_an_example_whose_box_hardly_opens_stays_at_the_bound_it_is_at(side):
     walk.assign(np.array([FREE, FREE, BELOW, side], dtype=np.int8), "by hand")
     assert choose_sets(walk)
     assert walk.side.tolist() == [ABOVE, ABOVE, BELOW, side]
+
+
+@pytest.mark.parametrize("tracker", [SVMP(), Hastie()], ids=lambda tracker: type(tracker).__name__)
+@pytest.mark.parametrize(
+    ("y", "weights", "alpha"),
+    [([-1, 1], [1.0, 2.0], [-1.0, 1.0]), ([-1, 1, -1], [1.0, 3.0, 0.5], [-1.0, 1.5, -0.5])],
+)
+def test_kernel_values_of_0_have_no_unit(tracker, y, weights, alpha):
+    """One variable is free from the first point on: it balances the others."""
+    n = len(y)
+    path = regularization_path(
+        np.zeros((n, n)), y, kernel=Precomputed(), C_min=0.125, C_max=8.0, sample_weight=weights, tracker=tracker,
+        engine="numpy",
+    )  # fmt: skip
+    assert path.status is Status.CONVERGED
+    for C in (0.125, 1.0, 8.0):
+        np.testing.assert_allclose(path.alpha(C), C * np.array(alpha), rtol=1e-12)

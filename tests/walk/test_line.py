@@ -127,3 +127,11 @@ def test_values_that_are_large_and_alike_differ_by_little(share, is_small, large
     """An offset of all values moves no decision value, and is left out where it would hide them."""
     K = np.full((3, 3), largest) - share * largest * (1.0 - np.eye(3))
     assert range_of_rows(K, largest) == pytest.approx(share * largest if is_small else largest, rel=1e-5)
+
+
+@pytest.mark.parametrize(("v", "unit"), [([3.0, -1.0, 0.0], 2.0), ([0.5, 0.0, 0.25], 0.25), ([0.5] * 3, 1.0)])
+def test_the_unit_along_the_penalty_is_half_of_the_range_of_v(v, unit):
+    """Times λ = 1/C; 1 where v is one number."""
+    line = RegularizationLine(made(np.ones(3), 0.0, np.array(v)))
+    assert line.unit == (0.0, unit)
+    assert line.tolerance(0.5, 1e-6) == pytest.approx(0.5e-6 * unit, rel=1e-14)
