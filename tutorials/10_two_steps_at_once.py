@@ -386,7 +386,7 @@ plt.show()
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
-# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its forty examples of the chessboard and
+# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its examples of the chessboard and
 #    on the three points, with Newton steps as second run. Then ``OverrelaxedNewtonStep(1.5)`` on those of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
 #    many steps for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
