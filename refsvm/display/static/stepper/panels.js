@@ -111,7 +111,7 @@ const panels = (() => {
       const right = all.some((each) => each !== m && each.slope / each.q < m.slope / m.q) && px < SIDE - 80;
       const anchor = right || px < 80 ? "start" : "end", text = px + (anchor === "end" ? -7 : 7);
       return `<path class="outside" d="${whole(x, v)}"/><path class="boundary${k ? " rival" : ""}" d="${inside(x, v)}"/>
-        <circle class="top" cx="${px}" cy="${py}" r="4"/><text x="${text}" y="${py - 6}" text-anchor="${anchor}">(${m.i}, ${m.j})</text>`;
+        <circle class="top" cx="${px}" cy="${py}" r="4"/><text class="over" x="${text}" y="${py - 6}" text-anchor="${anchor}">(${m.i}, ${m.j})</text>`;
     }).join("");
     const words = (m, k) => `${k ? "Dotted" : "Solid"}, (${m.i}, ${m.j}): ℓ = ${show(m.slope)}, q = ${show(m.q)}, ½ℓ²/q = ${show(m.gain)}.`;
     const steep = all.findIndex((m) => m.j === s.bottom);
