@@ -250,8 +250,8 @@ for name in ("SIR", "MIR", "ATO"):
 # %%
 # Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` moves :math:`w` by
 # :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. That costs half its square of :math:`f`, beside a term that
-# is linear in the weight (:doc:`chapter 11 <11_leave_one_out>`). Weights grow with :math:`C`, so the loss grows with its
-# square, while a cold start lacks :math:`f^*\le Cn` (exercise 2 of chapter 1). For the second round of the first
+# is linear in the weight (:doc:`chapter 11 <11_leave_one_out>`). Weights grow with :math:`C`, so the loss grows with
+# its square, while a cold start lacks :math:`f^*\le Cn` (exercise 2 of chapter 1). For the second round of the first
 # picture, with the step at which a cold solve is as near as the seed:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
