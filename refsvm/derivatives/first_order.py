@@ -57,6 +57,8 @@ class FirstOrder:
         members = among[among >= 0]
         if optimum.size - len(members) < 1:
             return np.full(n, np.nan), np.nan
+        if not alpha[variables].any():
+            return np.zeros(n), 0.0
         columns = optimum.column_of[optimum.example[fixed]]
         push = self._values[:, columns] @ alpha[fixed]
         x = P @ np.append(alpha[fixed].sum(), push)

@@ -1,26 +1,23 @@
 """influence: the change of decision values and of a held-out loss as examples are left out, exactly.
 
-solve on all examples
-for each group:  empty its boxes, start at the seed, take steps to a loose tolerance
-settle the sets of variables: the optimum up to rounding (`refsvm.derivatives.settling`)
+for each group:  the machine without it (`refsvm.derivatives.left_out`)
 h without the group − h, and the same to first order (`refsvm.derivatives.first_order`)
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from refsvm._checks import examples, not_negative, positions, vector
 from refsvm.derivatives.first_order import FirstOrder
+from refsvm.derivatives.left_out import LeftOut
 from refsvm.derivatives.losses import Loss, loss_called
 from refsvm.derivatives.optimum import Optimum, pieces
-from refsvm.derivatives.parameters import examples_of
-from refsvm.derivatives.settling import settled
 from refsvm.engine.limits import interruptible, unless_interrupted
 from refsvm.engine.line import line_of
 from refsvm.engine.progress import Progress, of_progress
@@ -28,20 +25,11 @@ from refsvm.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.kernels.checked import cross_values
 from refsvm.problem import DualProblem
 from refsvm.result import Solution, Status
-from refsvm.rounds.round import Round
 from refsvm.rounds.rounds import Rounds
-from refsvm.rounds.sufficiency import ZeroAlpha, sufficient
-from refsvm.rounds.task import CLASSIFICATION, NOVELTY, Machine, task_given
-from refsvm.seeders.top import TOP
+from refsvm.rounds.task import CLASSIFICATION, NOVELTY, task_given
 from refsvm.solver.options import RunOptions
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.summary import Shown, Summary
-
-LOOSE: Final = 1e-3
-"""The KKT gap of rounds that are settled then."""
-
-AT_ONCE: Final = 64
-"""Rounds whose solutions are in memory at the same time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,7 +212,7 @@ def influence(
             if interrupt.pressed:
                 found.status = Status.INTERRUPTED
                 break
-        result = found.result(names, members, asked)
+        result = of_machines(found, names, members, asked)
     result = replace(result, seconds=time.perf_counter() - began)
     left = int((~result.is_known).sum())
     rests = f"{left} of {len(members)} groups are not done" if left else "their changes rest on them"
@@ -299,158 +287,53 @@ class Asked:
         return np.asarray(self.loss.value(h, self.y).mean(axis=1))
 
 
-class LeftOut:
-    """The machines without some groups of examples.
+def of_machines(
+    found: LeftOut, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked
+) -> Influence:
+    """Return the changes of decision values and of the loss, from the machines without the groups."""
+    g, m = len(members), found.matrix.n
+    by_alpha, by_b = np.zeros((g, m)), np.full(g, np.nan)
+    gaps = np.full(g, np.nan)
+    for place, (where, change, b, gap) in found.changes.items():
+        by_alpha[place, where], by_b[place], gaps[place] = change, b, gap
+    first, first_b = _first_order(found, members, np.isnan(gaps))
+    sums = np.bincount(found.example, found.full.alpha, m)
+    stacked = np.concatenate([sums[None], by_alpha, first])
+    values = _values(found.matrix, asked.X, stacked)
+    h, known = values[0] + found.full.intercept, ~np.isnan(gaps)
+    changes, first_order = values[1 : g + 1] + by_b[:, None], values[g + 1 :] + first_b[:, None]
+    loss = float(asked.mean(h[None])[0])
+    return Influence(
+        names=names, members=members, decision_values=h, changes=changes, first_order=first_order, loss=loss,
+        loss_changes=asked.mean(h + changes) - loss, first_order_loss=asked.mean(h + first_order) - loss,
+        kkt_gaps=gaps, iterations=found.iterations, seconds=0.0,
+        status=Status.CONVERGED if known.all() else found.status,
+    )  # fmt: skip
 
-    Parameters
-    ----------
-    machine : Machine
-    rounds : Rounds
-        Of its problem.
-    start : ndarray of shape (n,) or None
-        α to start from: that of a solution, or near one.
 
-    Attributes
-    ----------
-    full : Solution
-        Of all examples, where the problem is solved.
-    status : Status
-        CONVERGED, or what ended the rounds.
-    endings : list of Status
-        Of machines that are not solved.
-    """
+def _first_order(
+    found: LeftOut, members: Sequence[np.ndarray], missing: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the changes of α by example and of b to first order; NaN of the groups that are `missing`."""
+    first, first_b = np.zeros((len(members), found.matrix.n)), np.full(len(members), np.nan)
+    if found.full.status is Status.CONVERGED and not missing.all():
+        leaving = FirstOrder(Optimum(found.given))
+        for place in np.flatnonzero(~missing).tolist():
+            change, first_b[place] = leaving.change(found.machine.variables(members[place]))
+            if not np.isnan(first_b[place]):
+                first[place] = change
+    return first, first_b
 
-    def __init__(self, machine: Machine, rounds: Rounds, start: np.ndarray | None) -> None:
-        self.machine, self.rounds = machine, rounds
-        self.matrix, self.example = examples_of(rounds.problem.gram)
-        self.K = rounds.rows.block(np.arange(self.matrix.n)) if rounds.rows.holds_all else None
-        self.given = self._solved(start)
-        self.full = rounds.solutions["all"] = self.given.in_solver_coordinates(rounds.problem)
-        self.tol = self._tolerance(self.full)
-        is_done = self.full.status in {Status.CONVERGED, Status.STALLED}
-        self.status = Status.CONVERGED if is_done else self.full.status
-        self.endings, self.iterations = list[Status](), self.full.iterations
-        self._changes: dict[int, tuple[np.ndarray, np.ndarray, float, float]] = {}
 
-    def _tolerance(self, solution: Solution) -> float:
-        return self.rounds.rules.stop.tolerance * min(1.0, solution.decision_range)
-
-    def _solved(self, start: np.ndarray | None) -> Solution:
-        """Return the solution of all examples."""
-        if self.K is not None:
-            begun = self.rounds.solve(start=start, stop=self._loose)
-            there = begun.in_solver_coordinates(self.rounds.problem)
-            found = settled(there, self.K, self.example, self._tolerance(there))
-            if found is not None or begun.status not in {Status.CONVERGED, Status.STALLED}:
-                return begun if found is None else found
-            start = begun.alpha
-        return self.rounds.solve(start=start)
-
-    @property
-    def _loose(self) -> KKTGap:
-        """The rule of rounds that are settled then."""
-        stop = self.rounds.rules.stop
-        return KKTGap(stop.tolerance if self.K is None else max(LOOSE, stop.tolerance), relative=True)
-
-    def ended(self) -> bool:
-        """Whether something has ended the rounds."""
-        return self.status is not Status.CONVERGED
-
-    def run(self, members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Yield the numbers of the groups as their machines are there, until a limit ends them."""
-        if self.ended():
-            return
-        names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
-        plan = []
-        for place, some in enumerate(members):
-            if (names[some] == ZeroAlpha.name).all():  # α stays optimal without them
-                self._take(place, self.full)
-                yield place
-            else:
-                plan.append(place)
-        for first in range(0, len(plan), AT_ONCE):
-            yield from self._by_rounds(plan[first : first + AT_ONCE], members)
-            if self.ended():
-                return
-
-    def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train without these groups: to a loose tolerance and by their sets, or by steps alone."""
-        rounds, tight = self.rounds, []
-        turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
-        for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
-            self.iterations += ended.iterations
-            solution = rounds.solutions.pop(place).in_solver_coordinates()
-            found = solution if solution.kkt_gap <= self.tol else None
-            if found is None and self.K is not None:
-                found = settled(solution, self.K, self.example, self.tol)
-            if found is None:
-                tight.append(turn)
-                continue
-            self._take(place, found)
-            yield place
-            if rounds.limits.seconds_left() <= 0.0:
-                break
-        # those whose sets were not found, anew: few are
-        if tight and rounds.limits.seconds_left() > 0.0:
-            for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
-                self.iterations += ended.iterations
-                if ended.status is not Status.CONVERGED:
-                    self.endings.append(ended.status)
-                self._take(turn.keep, rounds.solutions.pop(turn.keep).in_solver_coordinates())
-                yield turn.keep
-        if rounds.status is not Status.CONVERGED:
-            self.status = rounds.status
-        elif rounds.limits.deadline.left() <= 0.0:
-            self.status = Status.TIME_LIMIT
-
-    def _take(self, place: Any, solution: Solution) -> None:
-        """Keep the changes of α by example, of b, and the gap."""
-        change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
-        where = np.flatnonzero(change)
-        gap = max(0.0, solution.kkt_gap)
-        self._changes[place] = where, change[where], solution.intercept - self.full.intercept, gap
-
-    def result(self, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked) -> Influence:
-        """Return the changes of decision values and of the loss."""
-        g, m = len(members), self.matrix.n
-        by_alpha, by_b = np.zeros((g, m)), np.full(g, np.nan)
-        gaps = np.full(g, np.nan)
-        for place, (where, change, b, gap) in self._changes.items():
-            by_alpha[place, where], by_b[place], gaps[place] = change, b, gap
-        first, first_b = self._first_order(members, np.isnan(gaps))
-        sums = np.bincount(self.example, self.full.alpha, m)
-        stacked = np.concatenate([sums[None], by_alpha, first])
-        values = self._values(asked.X, stacked)
-        h, known = values[0] + self.full.intercept, ~np.isnan(gaps)
-        changes, first_order = values[1 : g + 1] + by_b[:, None], values[g + 1 :] + first_b[:, None]
-        loss = float(asked.mean(h[None])[0])
-        return Influence(
-            names=names, members=members, decision_values=h, changes=changes, first_order=first_order, loss=loss,
-            loss_changes=asked.mean(h + changes) - loss, first_order_loss=asked.mean(h + first_order) - loss,
-            kkt_gaps=gaps, iterations=self.iterations, seconds=0.0,
-            status=Status.CONVERGED if known.all() else self.status,
-        )  # fmt: skip
-
-    def _first_order(
-        self, members: Sequence[np.ndarray], missing: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the changes of α by example and of b to first order; NaN of the groups that are `missing`."""
-        first, first_b = np.zeros((len(members), self.matrix.n)), np.full(len(members), np.nan)
-        if self.full.status is Status.CONVERGED and not missing.all():
-            leaving = FirstOrder(Optimum(self.given))
-            for place in np.flatnonzero(~missing).tolist():
-                change, first_b[place] = leaving.change(self.machine.variables(members[place]))
-                if not np.isnan(first_b[place]):
-                    first[place] = change
-        return first, first_b
-
-    def _values(self, X: Any, alpha: np.ndarray) -> np.ndarray:
-        """Return Σᵢ αᵢ k(x, xᵢ) of each row of α, shape (rows, t), of X or of the examples themselves."""
-        used = np.flatnonzero(alpha.any(axis=0))
-        weights = np.ascontiguousarray(alpha[:, used])
-        gram, every = self.matrix, np.arange(self.matrix.n)
-        parts = []
-        for part in pieces(gram.n if X is None else X.shape[0], max(1, len(used))):
-            K = gram.block(every[part], used) if X is None else cross_values(gram, used, X[part])
-            parts.append(weights @ K.T)
-        return np.concatenate(parts, axis=1)
+def _values(gram: Any, X: Any, alpha: np.ndarray) -> np.ndarray:
+    """Return Σᵢ αᵢ k(x, xᵢ) of each row of α, shape (rows, t), of X or of the examples themselves."""
+    moves = alpha.any(axis=1)  # the machine without an example with α = 0 is that of all
+    used = np.flatnonzero(alpha.any(axis=0))
+    weights = alpha[np.ix_(moves, used)]
+    every = np.arange(gram.n)
+    t = gram.n if X is None else X.shape[0]
+    values = np.zeros((len(alpha), t))
+    for part in pieces(t, max(1, len(used))):
+        K = gram.block(every[part], used) if X is None else cross_values(gram, used, X[part])
+        values[moves, part] = weights @ K.T
+    return values

@@ -51,19 +51,13 @@ def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> 
     alpha, G = begun.alpha.copy(), begun.gradient.copy()
     free = (lower < alpha) & (alpha < upper)
 
-    def move(F: np.ndarray, to: np.ndarray) -> None:
-        """α_F ← to, and G with it."""
-        moved = np.bincount(example[F], to - alpha[F], len(K))
-        used = np.flatnonzero(moved)
-        alpha[F] = to
-        G[:] -= (moved[used] @ K[used])[example]  # rows: K is symmetric, and its rows are contiguous
-
     for _ in range(MOST_CHANGES):
         F = np.flatnonzero(free)
         if not len(F):
             return None
+        rows = K[example[F]]
         A = np.ones((len(F) + 1, len(F) + 1))
-        A[0, 0], A[1:, 1:] = 0.0, K[np.ix_(example[F], example[F])]
+        A[0, 0], A[1:, 1:] = 0.0, rows[:, example[F]]
         try:
             solved = np.linalg.solve(A, np.append(z - alpha.sum(), G[F]))
         except np.linalg.LinAlgError:
@@ -72,7 +66,8 @@ def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> 
         if not np.isfinite(target).all():
             return None
         inside = np.clip(target, lower[F], upper[F])
-        move(F, inside)
+        G -= ((inside - alpha[F]) @ rows)[example]
+        alpha[F] = inside
         if (left := inside != target).any():
             free[F[left]] = False
             continue

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm._checks import examples, positive, targets, whole
-from refsvm.derivatives.influence import LeftOut
+from refsvm.derivatives.left_out import LeftOut
 from refsvm.derivatives.losses import Loss, loss_called
 from refsvm.engine.limits import Deadline, interruptible, unless_interrupted
 from refsvm.engine.line import line_of
@@ -156,7 +156,7 @@ class HeldOutLoss:
         kernel_at: Callable[[Any], Any], options: RunOptions,
     ) -> None:  # fmt: skip
         self.X, self.y, self.loss, self.space, self.options = X, y, loss, space, options
-        self._kernel_at = kernel_at
+        self.kernel_at = kernel_at
         self._has_weights = "class_weight" in space.names or space.fixed.get("class_weight", 1.0) != 1.0
         self.members = [np.flatnonzero(fold == h) for h in range(int(fold.max()) + 1)]
         self.ends: Callable[[], None] = lambda: None
@@ -165,7 +165,7 @@ class HeldOutLoss:
 
     def problem(self, values: dict[str, Any]) -> DualProblem:
         """Return the problem of all examples at these parameters."""
-        known = self._kernel_at(values.get("gamma", 1.0))
+        known = self.kernel_at(values.get("gamma", 1.0))
         if not self.loss.has_labels:
             return DualProblem.regression(
                 self.X, self.y, kernel=known, C=values["C"], epsilon=values["epsilon"]
@@ -476,22 +476,47 @@ def tune_by_gradient(
     >>> sorted(found.best), found.loss < found.evaluations[0].loss
     (['C', 'gamma'], True)
     """
-    minimize = _minimizer()
-    began, deadline = time.perf_counter(), Deadline.after(time_limit)
-    starts, most = whole("starts", starts, 1), whole("max_evaluations", max_evaluations, 1)
+    began = time.perf_counter()
     watching = None if callback is None else of_progress(callback)
     J = held_out_loss(
         X, y, parameters=parameters, loss=loss, folds=folds, rng=rng, kernel=kernel, gamma=gamma, degree=degree,
         coef0=coef0, C=C, epsilon=epsilon, class_weight=class_weight, bounds=bounds, engine=engine, cache_mb=cache_mb,
         n_jobs=n_jobs,
     )  # fmt: skip
+    return minimised(
+        J, J, starts=starts, max_evaluations=max_evaluations, rng=rng, time_limit=time_limit, progress=progress,
+        watching=watching, began=began,
+    )  # fmt: skip
+
+
+def minimised(
+    J: HeldOutLoss, value_at: Callable[[np.ndarray], tuple[float, np.ndarray]], *, starts: int, max_evaluations: int,
+    rng: Any, time_limit: float | None, progress: bool | str, began: float,
+    watching: Callable[[Progress], object] | None = None,
+) -> Tuning:  # fmt: skip
+    """Return the least J from several starts, as `tune_by_gradient` does.
+
+    Parameters
+    ----------
+    J : HeldOutLoss
+    value_at : callable
+        From θ to J and its gradient: J itself, or one that looks them up first.
+    starts, max_evaluations, rng, time_limit, progress
+        As in `tune_by_gradient`.
+    began : float
+        The clock when the call began.
+    watching : callable, optional
+        Called after each evaluation; a true result ends the search.
+    """
+    minimize, deadline = _minimizer(), Deadline.after(time_limit)
+    starts, most = whole("starts", starts, 1), whole("max_evaluations", max_evaluations, 1)
     J.options = replace(J.options, time_limit=deadline)
     rows, status, number = list[Evaluation](), Status.CONVERGED, 0
     told = Progress("tune_by_gradient", "evaluations", "the best of these")
     told.begin("", total=starts * most)
 
     def evaluated(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = J(theta)
+        value, gradient = value_at(theta)
         tuned = {name: each for name, each in J.space.values(theta).items() if name in _tuned(J.space)}
         slope, elapsed = float(np.abs(gradient).max()), time.perf_counter() - began
         rows.append(Evaluation(tuned, value, J.fold_losses.copy(), number, slope, J.events, elapsed))
@@ -545,7 +570,10 @@ def _tuned(space: Space) -> set[str]:
 def _two_labels(y: Any, n: int) -> np.ndarray:
     labels = targets(y, n)
     if not (np.isin(labels, (-1.0, 1.0)).all() and np.ptp(labels) > 0.0):
-        raise ValueError("y should hold the labels −1 and +1, both of them; with epsilon= it holds targets.")
+        raise ValueError(
+            f"y holds {len(np.unique(labels))} different numbers; give the labels −1 and +1, both of them, or epsilon= "
+            "with targets. SVCCV tunes machines of more classes."
+        )
     return labels
 
 

@@ -5,10 +5,12 @@ The search is `refsvm.derivatives.tuning.tune_by_gradient`; the estimator that r
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,11 +20,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from refsvm._checks import targets
+from refsvm._checks import refuses, targets
 from refsvm.derivatives.losses import Loss
-from refsvm.derivatives.tuning import Tuning, tune_by_gradient
+from refsvm.derivatives.tuning import Tuning, held_out_loss, minimised
 from refsvm.engine.limits import Interrupted
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
+from refsvm.estimators.stored_values import StoredValues
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
 from refsvm.estimators.validation import NO_LABELS, checked_data, encoded
@@ -44,6 +47,7 @@ class GradientCV(KernelEstimator, ABC):
     max_evaluations: int = 60
     time_limit: float | None = None
     n_jobs: int | None = None
+    store: str | Path | None = None
     random_state: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
@@ -63,6 +67,7 @@ class GradientCV(KernelEstimator, ABC):
         "max_evaluations": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
         "n_jobs": [Integral, None],
+        "store": [str, Path, None],
         "random_state": ["random_state"],
     }
 
@@ -70,6 +75,7 @@ class GradientCV(KernelEstimator, ABC):
     _is_classifier: ClassVar[bool] = False
     _label_checks: ClassVar[dict[str, Any]] = {}
 
+    @refuses(sample_weight="leave sample_weight={} out, or use SVCCV or SVRCV, whose fit takes it")
     def fit(self, X: Any, y: Any) -> Self:
         """Search along the gradient, and train with the best parameters.
 
@@ -112,13 +118,7 @@ class GradientCV(KernelEstimator, ABC):
             0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         )
         try:
-            found = tune_by_gradient(
-                X, marks, parameters=self.parameters, loss=self.loss, folds=folds, rng=seed, kernel=self.kernel,
-                gamma=self.gamma, degree=self.degree, coef0=self.coef0, C=self.C, bounds=self.bounds,
-                starts=self.n_starts, max_evaluations=self.max_evaluations, engine=self.engine,
-                cache_mb=self.cache_size, time_limit=self.time_limit, n_jobs=self.n_jobs,
-                progress=self.verbose if self.verbose == "auto" else bool(self.verbose), **more,
-            )  # fmt: skip
+            found = self._search(X, marks, folds, seed, more)
         except Interrupted as interrupted:
             self._keep(interrupted.result)
             rows = interrupted.result.evaluations
@@ -131,6 +131,20 @@ class GradientCV(KernelEstimator, ABC):
         given = {name: getattr(self, name) for name in shared - {"verbose", "time_limit"}}
         self.best_estimator_ = self._model(**given | self.best_params_).fit(X, y)
         return self
+
+    def _search(self, X: Any, marks: np.ndarray, folds: Any, seed: int, more: dict[str, Any]) -> Tuning:
+        """Return the least held-out loss, as `refsvm.derivatives.tuning.tune_by_gradient` does."""
+        began = time.perf_counter()
+        J = held_out_loss(
+            X, marks, parameters=self.parameters, loss=self.loss, folds=folds, rng=seed, kernel=self.kernel,
+            gamma=self.gamma, degree=self.degree, coef0=self.coef0, C=self.C, bounds=self.bounds, engine=self.engine,
+            cache_mb=self.cache_size, n_jobs=self.n_jobs, **more,
+        )  # fmt: skip
+        return minimised(
+            J, J if self.store is None else StoredValues(J, self.store, type(self).__name__), starts=self.n_starts,
+            max_evaluations=self.max_evaluations, rng=seed, time_limit=self.time_limit,
+            progress=self.verbose if self.verbose == "auto" else bool(self.verbose), began=began,
+        )  # fmt: skip
 
     @abstractmethod
     def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
@@ -213,6 +227,8 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
         Draws the starts after the first; None draws the same ones in every fit.
     n_jobs : int, optional
         Threads that share the folds of an evaluation.
+    store : str or path, optional
+        SQLite file that keeps each evaluation as it comes; an interrupted search on the same data goes on from there.
     kernel : {"linear", "poly", "rbf", "sigmoid"}, default "rbf"
     degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
         As in `SVC`; `tol` and the rules are those of the last fit, and all before it are solved to 1e-10.
@@ -287,7 +303,7 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     epsilon : float, default 0.1
         ε of the first start, or of all if it is not tuned.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
-    cv, C, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, verbose
+    cv, C, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, store, verbose
         As in `SVCGradientCV`; a number of folds takes examples in order.
     kernel, degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
         As in `SVCGradientCV`.

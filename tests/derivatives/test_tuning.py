@@ -212,6 +212,6 @@ def test_refusals(given, sentence):
 
 def test_labels_are_two():
     pytest.importorskip("scipy")
-    for wrong in (np.arange(36.0), np.ones(36)):
-        with pytest.raises(ValueError, match="labels −1 and \\+1, both of them"):
+    for wrong, count in ((np.arange(36.0) % 3, 3), (np.ones(36), 1)):
+        with pytest.raises(ValueError, match=f"y holds {count} .* labels −1 and \\+1, both of them"):
             tune_by_gradient(X, wrong)

@@ -146,6 +146,45 @@ def test_refusals(model, marks, sentence):
         model.fit(X, marks)
 
 
+def test_a_store_goes_on_where_a_search_has_ended(tmp_path, monkeypatch):
+    computed, call = [], HeldOutLoss.__call__
+
+    def counted(J, theta):
+        computed.append(theta)
+        return call(J, theta)
+
+    monkeypatch.setattr(HeldOutLoss, "__call__", counted)
+    given = {**FEW, "n_starts": 2, "parameters": ("C", "gammas"), "store": tmp_path / "values.sqlite"}
+    short = SVCGradientCV(**{**given, "max_evaluations": 2}).fit(X, Y)
+    first = len(computed)
+    again = SVCGradientCV(**{**given, "max_evaluations": 2}).fit(X, Y)
+    assert len(computed) == first
+    for name, column in short.cv_results_.items():
+        if name not in ("params", "seconds"):
+            np.testing.assert_array_equal(again.cv_results_[name], column)
+    assert again.best_params_ == short.best_params_
+    longer = SVCGradientCV(**given).fit(X, Y)
+    assert 0 < len(computed) - first == longer.n_iter_ - first
+    alone = SVCGradientCV(**{**given, "store": None}).fit(X, Y)
+    np.testing.assert_allclose(longer.best_score_, alone.best_score_, rtol=1e-6)
+    # other data, folds, losses and starts are other values
+    for other in ({"loss": "logistic"}, {"cv": 4}, {"C": 2.0}, {"kernel": "linear", "parameters": "C"}):
+        before = len(computed)
+        SVCGradientCV(**{**given, "n_starts": 1, "max_evaluations": 1, **other}).fit(X, Y)
+        assert len(computed) > before
+    before = len(computed)
+    SVCGradientCV(**{**given, "n_starts": 1, "max_evaluations": 1}).fit(X + 1.0, Y)
+    assert len(computed) > before
+
+
+@pytest.mark.parametrize(("model", "marks"), [(SVCGradientCV(**FEW), Y), (SVRGradientCV(**FEW), TARGETS)])
+def test_weights_are_refused(model, marks):
+    with pytest.raises(
+        TypeError, match=r"leave sample_weight=<ndarray of shape \(40,\)> out, or use SVCCV or SVRCV"
+    ):
+        model.fit(X, marks, sample_weight=np.ones(40))
+
+
 def test_it_is_an_estimator():
     model = SVCGradientCV(parameters=("C", "gammas"), bounds={"C": (0.1, 10.0)}, **FEW)
     assert clone(model).get_params() == model.get_params()

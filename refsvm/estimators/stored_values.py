@@ -1,0 +1,58 @@
+"""StoredValues: the values of a held-out loss in a file, so that a search that has ended early goes on from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refsvm._checks import version
+from refsvm.derivatives.tuning import HeldOutLoss
+from refsvm.identity import IDENTITY, described, package_code
+from refsvm.store import RunStore, digest, fingerprint
+
+
+class StoredValues:
+    """J and its gradient at θ, each value a run of a store; one that is there is not computed again.
+
+    Parameters
+    ----------
+    J : HeldOutLoss
+    path : str or path
+        The SQLite file.
+    name : str
+        Of the estimator.
+    """
+
+    def __init__(self, J: HeldOutLoss, path: str | Path, name: str) -> None:
+        self.J, self.name, self.runs = J, name, RunStore(Path(path))
+        self.runs.prepare()
+        self._common = {
+            "identity": IDENTITY, "refsvm": version(), "code": package_code(), "strategy": f"refsvm: {name}",
+            "examples": fingerprint(J.X, J.y), "folds": fingerprint(*J.members), "loss": repr(J.loss),
+            "parameters": list(J.space.names),
+        }  # fmt: skip
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return J and its gradient, shape (p,); ``J.fold_losses`` and ``J.events`` are those of this θ."""
+        config = self._config(theta)
+        run = digest(config)
+        known = self.runs.metrics([run]).get(run)
+        if known is not None:
+            self.J.fold_losses, self.J.events = np.array(known["fold_losses"]), known["events"]
+            return known["loss"], np.array(known["gradient"])
+        loss, gradient = self.J(theta)
+        metrics = {
+            "loss": loss, "gradient": gradient, "fold_losses": self.J.fold_losses, "events": self.J.events,
+        }  # fmt: skip
+        self.runs.add(
+            run, config=config, problem=f"{len(theta)} parameters", strategy=self.name, metrics=metrics
+        )
+        return loss, gradient
+
+    def _config(self, theta: np.ndarray) -> dict[str, Any]:
+        """Return all that the value depends on: data, folds, loss, kernel, parameters and code."""
+        values = self.J.space.values(theta)
+        kernel = described("kernel", self.J.kernel_at(values.get("gamma", 1.0)))
+        return {**self._common, **values, "kernel": kernel}
