@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -116,6 +117,10 @@ class Folds(LeftOut):
 
 class _EndedEarly(Exception):  # noqa: N818  a signal, and no error
     """A limit has ended the search; its status is the argument."""
+
+
+class _Enough(Exception):  # noqa: N818  a signal, and no error
+    """A start has had its evaluations; L-BFGS-B itself asks after a search along a line alone."""
 
 
 class HeldOutLoss:
@@ -425,7 +430,7 @@ def tune_by_gradient(
         The first at the values that are given, the others drawn within the middle half of the bounds, on the scale of
         logarithms.
     max_evaluations : int
-        Values of J from each start.
+        Most values of J from each start.
     engine, cache_mb, n_jobs
         As in `refsvm.leave_one_out`.
     time_limit : float, optional
@@ -525,6 +530,8 @@ def minimised(
         told.tell(len(rows))
         if watching is not None and watching(told):
             raise _EndedEarly(Status.CALLBACK)
+        if sum(each.start == number for each in rows) == most:
+            raise _Enough
         return value, gradient
 
     with line_of(told, progress), interruptible() as interrupt:
@@ -538,10 +545,11 @@ def minimised(
         J.ends = ends
         try:
             for start in J.space.starts(J.space.fixed, starts, np.random.default_rng(rng)):
-                minimize(
-                    evaluated, start, jac=True, method="L-BFGS-B", bounds=J.space.bounds,
-                    options={"maxfun": most, "ftol": 1e-6, "gtol": 1e-5},
-                )  # fmt: skip
+                with suppress(_Enough):
+                    minimize(
+                        evaluated, start, jac=True, method="L-BFGS-B", bounds=J.space.bounds,
+                        options={"maxfun": most, "ftol": 1e-6, "gtol": 1e-5},
+                    )  # fmt: skip
                 number += 1
         except _EndedEarly as ended:
             status = ended.args[0]

@@ -220,7 +220,7 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
     bounds : dict of str to (float, float), optional
         As in `refsvm.derivatives.tuning.tune_by_gradient`.
     n_starts, max_evaluations : int, default 3 and 60
-        Starts, and values of the loss from each.
+        Starts, and most values of the loss from each.
     time_limit : float, optional
         Seconds of the search.
     random_state : int, RandomState or None

@@ -136,6 +136,7 @@ def test_the_search_finds_less_than_where_it_starts(name):
     assert found.best_of_starts.min() == found.loss
     assert len(found.best_of_starts) == 2
     assert {each.start for each in found.evaluations} == {0, 1}
+    assert max(np.bincount([each.start for each in found.evaluations])) <= 6
     np.testing.assert_allclose([each.fold_losses.mean() for each in found.evaluations], losses, rtol=0.2)
     again = tune_by_gradient(X, marks, engine="numpy", starts=2, max_evaluations=6, rng=0, **given)
     np.testing.assert_allclose(again.loss, found.loss, rtol=1e-6)
