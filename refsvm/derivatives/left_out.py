@@ -112,9 +112,9 @@ class LeftOut:
         if self.ended():
             return
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
-        plan = []
+        changes_nothing, plan = names == ZeroAlpha.name, []
         for place, some in enumerate(members):
-            if (names[some] == ZeroAlpha.name).all():  # α stays optimal without them
+            if changes_nothing[some].all():  # α stays optimal without them
                 self._take(place, self.full)
                 yield place
             else:
@@ -131,13 +131,11 @@ class LeftOut:
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
             self.iterations += ended.iterations
             solution = rounds.solutions.pop(place).in_solver_coordinates()
-            found = solution if solution.kkt_gap <= self.tol else None
-            if found is None and self.K is not None:
-                found = settled(solution, self.K, self.example, self.tol)
-            if found is None:
+            found = None if self.K is None else settled(solution, self.K, self.example, self.tol)
+            if found is None and solution.kkt_gap > self.tol:
                 tight.append(turn)
                 continue
-            self._take(place, found)
+            self._take(place, solution if found is None else found)
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Precomputed, Status, solve
-from refsvm.derivatives import Huber, Logistic, Pinball, Squared, SquaredHinge, influence
+from refsvm.derivatives import Huber, Logistic, Pinball, Squared, SquaredHinge, influence, left_out, optimum
 from refsvm.derivatives.losses import LOSSES, loss_called
 
 from ..settings import FAST, interrupted
@@ -186,6 +186,81 @@ def test_duplicates_and_given_matrices():
     np.testing.assert_allclose(
         by_matrix.decision_values + by_matrix.changes[0], refit("two classes", [], T), atol=1e-8
     )
+
+
+def test_groups_are_trained_in_parts(monkeypatch):
+    problem = PROBLEMS["two classes"](np.arange(60))
+    whole = influence(problem, GROUPS, T, engine="numpy")
+    monkeypatch.setattr(left_out, "AT_ONCE", 2)
+    in_parts = influence(problem, GROUPS, T, engine="numpy")
+    np.testing.assert_array_equal(in_parts.changes, whole.changes)
+    assert in_parts.iterations == whole.iterations
+
+
+def test_products_with_kernel_values_come_in_parts(monkeypatch):
+    problem = PROBLEMS["regression"](np.arange(60))
+    found = [influence(problem, GROUPS, points, engine="numpy") for points in (T, None)]
+    monkeypatch.setattr(optimum, "ENTRIES", 100)
+    for whole, points in zip(found, (T, None), strict=True):
+        in_parts = influence(problem, GROUPS, points, engine="numpy")
+        np.testing.assert_allclose(in_parts.changes, whole.changes, atol=1e-12)
+        np.testing.assert_allclose(in_parts.first_order, whole.first_order, atol=1e-12)
+
+
+def test_groups_whose_sets_are_not_found_are_solved_by_steps(monkeypatch):
+    problem = PROBLEMS["two classes"](np.arange(60))
+    by_sets = influence(problem, GROUPS, T, engine="numpy")
+    monkeypatch.setattr(left_out, "settled", lambda *_: None)
+    by_steps = influence(problem, GROUPS, T, engine="numpy")
+    np.testing.assert_allclose(by_steps.changes, by_sets.changes, atol=1e-8)
+    assert by_steps.is_known.all()
+    assert by_steps.iterations > by_sets.iterations
+
+
+def test_machines_that_are_not_solved_are_told(monkeypatch):
+    monkeypatch.setattr(left_out, "settled", lambda *_: None)
+    problem = PROBLEMS["two classes"](np.arange(60))
+    solution = solve(problem, stop=KKTGap(1e-11))
+    with pytest.warns(UserWarning, match=r"machines of influence"):
+        found = influence(solution, GROUPS, T, max_iter=2, engine="numpy")
+    assert found.is_known.all()
+    assert found.kkt_gaps.max() > 1e-6
+
+
+def test_a_tolerance_of_its_own():
+    problem = PROBLEMS["two classes"](np.arange(60))
+    loose, tight = (
+        influence(problem, GROUPS, T, tol=tol, cache_mb=0.01, engine="numpy") for tol in (1e-2, 1e-8)
+    )
+    assert loose.iterations < tight.iterations
+    assert 1e-8 < loose.kkt_gaps.max() <= 1e-2 * max(1.0, np.ptp(loose.decision_values))
+    assert tight.kkt_gaps.max() <= 1e-8 * max(1.0, np.ptp(tight.decision_values))
+
+
+def test_what_is_printed():
+    found = influence(
+        PROBLEMS["two classes"](np.arange(60)), GROUPS, T, labels, loss="logistic", engine="numpy"
+    )
+    told = found._summary().pairs
+    assert told["groups"] == told["known"] == "9"
+    assert told["decision values"] == "7"
+    assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
+    assert float(told["largest change"]) == pytest.approx(np.abs(found.changes).max(), rel=1e-5)
+    assert told["steps"] == f"{found.iterations:,}"
+    assert told["status"] == "CONVERGED"
+    assert not found._summary().is_partial
+    assert found.seconds > 0.0
+
+
+def test_groups_as_they_may_be_given():
+    problem = PROBLEMS["two classes"](np.arange(60))
+    found = influence(problem, [[3, -1, 3], [59, 3], (0,)], T, engine="numpy")
+    assert [each.tolist() for each in found.members] == [[3, 59], [3, 59], [0]]
+    np.testing.assert_array_equal(found.changes[0], found.changes[1])
+    days = np.arange(60) // 20 * 7
+    assert influence(problem, days, T, engine="numpy").names.tolist() == [0, 7, 14]
+    with pytest.raises(ValueError, match=r"groups has shape \(60,\) and type float64"):
+        influence(problem, days + 0.5, T)
 
 
 def test_frame():

@@ -142,6 +142,61 @@ def test_the_search_finds_less_than_where_it_starts(name):
     np.testing.assert_allclose(again.loss, found.loss, rtol=1e-6)
 
 
+def test_bounds_by_default_and_where_searches_start():
+    scale = 1.0 / (3 * X.var())
+    J = held_out_loss(X, y, parameters=("C", "gammas", "class_weight"), gamma=0.2, C=3.0, class_weight=2.0)
+    expected = [(1e-2, 1e4), *[(1e-5 * scale, 1e3 * scale)] * 3, (0.1, 10.0)]
+    np.testing.assert_allclose(np.exp(J.space.bounds), expected)
+    first, *others = J.space.starts(J.space.fixed, 40, np.random.default_rng(0))
+    np.testing.assert_allclose(np.exp(first), [3.0, 0.2, 0.2, 0.2, 2.0])
+    low, high = J.space.bounds.T
+    shares = (np.array(others) - low) / (high - low)
+    assert len(others) == 39
+    assert 0.25 <= shares.min() < 0.3
+    assert 0.7 < shares.max() <= 0.75
+    # one draw for the γ of all features
+    np.testing.assert_allclose(shares[:, 1:4], shares[:, 1:2] * np.ones(3))
+    J = held_out_loss(X, score, parameters=("gamma", "epsilon"), epsilon=1e9)
+    expected = [(1e-3 * scale, 1e3 * scale), (1e-3 * score.std(), score.std())]
+    np.testing.assert_allclose(np.exp(J.space.bounds), expected)
+    np.testing.assert_allclose(np.exp(J.space.theta(J.space.fixed)), [scale, score.std()])
+
+
+def test_folds_share_the_classes_and_rng_shuffles_them():
+    few = np.where(np.arange(36) < 9, 1.0, -1.0)
+    J = held_out_loss(X, few, folds=3)
+    assert [int((few[some] > 0).sum()) for some in J.members] == [3, 3, 3]
+    shuffled = held_out_loss(X, few, folds=3, rng=0)
+    assert [int((few[some] > 0).sum()) for some in shuffled.members] == [3, 3, 3]
+    assert [each.tolist() for each in shuffled.members] != [each.tolist() for each in J.members]
+    J = held_out_loss(X, score, folds=3, epsilon=0.1)
+    assert [each.tolist() for each in J.members] == [list(range(at, at + 12)) for at in (0, 12, 24)]
+
+
+def test_rows_of_evaluations_and_what_a_callback_sees():
+    pytest.importorskip("scipy")
+    seen = []
+
+    def watch(told):
+        seen.append((told.loss, told.best, told.done))
+
+    found = tune_by_gradient(X, y, engine="numpy", starts=1, max_evaluations=3, callback=watch)
+    J = held_out_loss(X, y, engine="numpy")
+    for row, (loss, best, done) in zip(found.evaluations, seen, strict=True):
+        value, gradient = J(J.space.theta(row.params))
+        np.testing.assert_allclose((row.loss, row.slope), (value, np.abs(gradient).max()), rtol=1e-6)
+        np.testing.assert_allclose(row.fold_losses, J.fold_losses, rtol=1e-6)
+        assert (loss, row.events, row.start) == (row.loss, 0, 0)
+        least = min(found.evaluations[:done], key=lambda each: each.loss)
+        assert best == f"{least.loss:.4g} at C={least.params['C']:.4g}, gamma={least.params['gamma']:.4g}"
+    assert [done for _, _, done in seen] == [1, 2, 3]
+    elapsed = [row.elapsed for row in found.evaluations]
+    assert 0.0 < elapsed[0] < elapsed[1] < elapsed[2] <= found.seconds
+    told = found._summary().pairs
+    assert (told["evaluations"], told["starts"], told["status"]) == ("3", "1", "CONVERGED")
+    assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
+
+
 def test_bounds_hold_and_frames():
     pytest.importorskip("scipy")
     bounds = {"C": (0.5, 2.0), "gamma": (0.1, 0.2)}
