@@ -87,6 +87,8 @@ def test_a_training_error_is_one_by_more_than_the_gap(gap, signs):
 BOUNDS = {
     "0.9": (0.4, 0.9, 0.0, 1),
     "0.9, known to less than 0.1": (0.4, 0.9, 0.2, 0),
+    "0.9, and twice the gap is less than 0.1": (0.4, 0.9, 0.04, 1),
+    "0.9, and twice the gap is more than 0.1": (0.4, 0.9, 0.06, 0),
     "0.9, and the gap is negative": (0.4, 0.9, -0.2, 1),
     "1": (0.5, 1.0, 0.0, 0),
     "1.1": (0.4, 0.7, 0.0, 0),

@@ -212,6 +212,9 @@ def test_each_round_knows_where_it_starts_from():
         assert (turn.weights[0], turn.C) == (number, Cs[place])
     told = [turn.neighbour is not None and turn.neighbour[0] is not None for *_, turn in turns]
     assert told == [False] * 4 + [True] + [False] * 3
+    turns = planned(splits, [[0, 1, 2]] * 3, Cs, ActiveSet(), neighbours=True)
+    told = [turn.neighbour is not None and turn.neighbour[0] is not None for *_, turn in turns]
+    assert told == [False] * 3 + [False, True, True] * 2  # of all that is solved at the same two places
 
 
 def test_what_the_neighbour_tells_saves_steps():
