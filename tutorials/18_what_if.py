@@ -144,7 +144,7 @@ for axes, numbers, names in (
     (panels[1], sides["C"][:, None], ["by $C$"]),
     (panels[2], sides["gamma"][:, None], [r"by $\gamma$"]),
 ):
-    axes.imshow(numbers, cmap="RdBu_r", vmin=-1.6, vmax=1.6)
+    axes.imshow(numbers, cmap="RdBu_r", vmin=-2.5, vmax=2.5)
     for (i, j), number in np.ndenumerate(numbers):
         axes.text(j, i, f"{number:.3f}", ha="center", va="center", color=INK)
     axes.set_xticks(range(len(names)), names)
