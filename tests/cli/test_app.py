@@ -4,8 +4,6 @@ import json
 import logging
 import os
 import runpy
-import subprocess
-import sys
 
 import pytest
 
@@ -94,14 +92,6 @@ sys.exit(10 + ("sklearn" in sys.modules))
         (["cv", str(few), "--label", "y", "--folds", "3", "--engine", "numpy", "--scale"], True),
     ):
         assert process(*command, code=code).returncode == 10 + needs, command
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
-@pytest.mark.slow
-def test_a_reader_that_leaves_early_is_no_error():
-    command = f"{sys.executable} -m refsvm datasets --json | true"
-    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, timeout=60)
-    assert "Traceback" not in result.stderr
 
 
 def test_what_the_package_says_while_it_compiles_is_a_note(monkeypatch):

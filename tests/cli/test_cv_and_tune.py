@@ -8,7 +8,7 @@ from sklearn.svm import SVR as SKSVR
 from refsvm import RBF, SIR, SVCCV, cross_validate
 from refsvm.datasets import load
 
-from .commands import json_of, refused, works
+from .commands import json_of, works
 
 
 def test_cv_tells_the_error_and_the_cost_of_each_seeder():
@@ -95,17 +95,3 @@ def test_tune_of_a_regression_finds_the_cell_of_a_grid_search(tmp_path):
     np.testing.assert_allclose(found, results["mean_test_score"], atol=2e-3)
     assert {name: document["best"][name] for name in ("C", "gamma")} == grid.best_params_
     assert store.exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["cv", "heart", "--seeders", "sri"], "did you mean sir?"),
-        (["cv", "heart", "--folds", "1"], "folds=1 is not a whole number ≥ 2"),
-        (["cv", "heart", "--repeats", "0"], "repeats=0 is not a whole number ≥ 1"),
-        (["tune", "heart", "--Cs", "1,x"], "Cs='1,x' is not a list of positive numbers"),
-        (["tune", "heart", "--gammas", "0"], "gammas='0' is not a list of positive numbers"),
-    ],
-)
-def test_refusals(arguments, words):
-    assert words in refused(*arguments)

@@ -70,21 +70,5 @@ def test_seeders_and_stops_side_by_side(small):
     assert "seeder" in shown
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (("--seeders", "hot"), "seeders='hot' is unknown"),
-        (("--stops", "kkt"), "stops='kkt' is unknown; did you mean kkt-gap?"),
-        (("--stops", "working-set-gap"), "stops='working-set-gap' is unknown"),
-        (("--engine", "c"), "engine='c' is unknown"),
-        (("--tol", "0"), "tol"),
-        (("--jobs", "0"), "n_jobs=0"),
-        (("--n-jobs", "0"), "n_jobs=0"),
-    ],
-)
-def test_bad_options_are_one_sentence(options, says, small):
-    assert says in refused("loo", small, *options)
-
-
 def test_one_class_is_refused(write):
     assert "class" in refused("loo", write("one.libsvm", "1 1:2\n1 1:3\n"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .commands import json_of, refused, works
+from .commands import json_of, works
 
 
 def test_a_path_in_sentences():
@@ -34,21 +34,3 @@ def test_a_picture(tmp_path):
 def test_a_time_limit_is_told():
     said = works("path", "heart", "--time-limit", 1e-9).stdout
     assert "The time limit was reached" in said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ("path heart --C-min 2 --C-max 1", "C_min=2.0 is not below C_max=1.0"),
-        ("path heart --tracker svmpath", "did you mean svmp?"),
-        ("path monks1 --kernel linear --tracker hastie", "use tracker=SVMP()"),
-        ("path heart --folds 1", "folds=1 is not a whole number"),
-        ("path heart --cache-mb 0.1", "does not hold the kernel matrix"),
-        ("path heart --kernel sigmoid", "not positive semi-definite"),
-        ("path heart --plot nowhere/path.png", "cannot be written"),
-        ("path heart --C-max 1 --plot path.abc", "cannot be written"),
-        ("path heart --engine fast", "choose from auto, numba, numpy."),
-    ],
-)
-def test_refusals(arguments, says):
-    assert says in refused(*arguments.split())

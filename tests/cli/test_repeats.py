@@ -17,14 +17,9 @@ from refsvm.kernels import RBF
 from refsvm.stopping import KKTGap
 
 from ..settings import FAST
-from .commands import json_of, refused, run, works
+from .commands import json_of, run, works
 
 TWO = ("compare", "heart", "ionosphere", "--engines", FAST)
-
-
-@pytest.fixture(autouse=True)
-def _no_data_directory(monkeypatch):
-    monkeypatch.delenv("REFSVM_DATA", raising=False)
 
 
 def test_means_over_orders_are_those_of_the_experiment(tmp_path):
@@ -98,22 +93,6 @@ def test_rules_that_do_not_fit_are_left_out():
     assert result.stderr.startswith(f"note: mvp, planning-ahead, {FAST} left out: ")
     rows = [line for line in result.stdout.splitlines() if line.split()[:1] == ["heart"]]
     assert sum("second-order" in line for line in rows) == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["heart", "--repeats", 0], "permutations=0"),
-        (["heart", "heart", "--repeats", 2], "two of the name 'heart'"),
-        (["heart", "--repeats", 2, "--store", "no/such/folder/x.sqlite"], "a folder that exists"),
-        (["heart", "nothing", "--repeats", 2], "'nothing'"),
-        (["heart", "--repeats", 2, "--selectors", "mvp", "--steps", "planning-ahead"], "cannot be combined"),
-        (["heart", "--repeats", 2, "--cache-mb", 1e-9], "does not hold two kernel rows"),
-        (["heart", "--repeats", "many"], "valid integer"),
-    ],
-)
-def test_what_is_refused_is_one_sentence(arguments, says):
-    assert says in refused("compare", *arguments)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import refsvm
-from refsvm.multiclass.model import Scaling
 
 from .commands import json_of, refused, works
 
@@ -70,19 +69,3 @@ def test_sparse_features_are_scaled_and_not_shifted(tmp_path):
 def test_there_is_nothing_to_scale_in_a_kernel_matrix(tmp_path):
     np.savez(tmp_path / "K.npz", X=np.eye(4), y=[1, -1, 1, -1])
     assert "scale=True" in refused("cv", tmp_path / "K.npz", "--kernel", "precomputed", "--scale")
-
-
-@pytest.mark.parametrize(
-    "wrong", ["7", "[[1],[1]]", "[[0,0,0],[1,1,0]]", '[[0,0,0],["a",1,1]]', "[[0,0,0]]", "[1, 2]"]
-)
-def test_a_damaged_scaling_is_a_sentence(data, tmp_path, wrong):
-    works("fit", data, "--label", "y", "--model", tmp_path / "m", "--scale")
-    head = (tmp_path / "m").read_text().partition("# scaling ")[0]
-    (tmp_path / "m").write_text(f"{head}# scaling {wrong}\n")
-    with pytest.raises(ValueError, match="is not a LIBSVM model file"):
-        refsvm.read_model(tmp_path / "m")
-
-
-def test_other_data_than_were_scaled_are_refused():
-    with pytest.raises(ValueError, match="X has 3 features, but 2 were scaled"):
-        Scaling(np.zeros(2), np.ones(2))(np.ones((1, 3)))
