@@ -1,9 +1,11 @@
-"""Auto: when compiled code goes on where NumPy stopped, and that results do not tell."""
+"""Auto: what it begins with, when compiled code goes on where NumPy stopped, and that results do not tell."""
 
 from __future__ import annotations
 
 import gc
 import itertools
+import subprocess
+import sys
 import weakref
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +32,7 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.backend import chosen_backend
 from refsvm.compiled import auto
 from refsvm.stopping.base import StoppingRule
 from refsvm.testing import SHRINK_EARLY, first_difference
@@ -94,28 +97,37 @@ def test_a_solve_handed_over_is_the_same_solve(k, shrinking, selector, step, cac
         assert first_difference(one, both) is None
 
 
+OPTIONS = {"kernel": RBF(0.5), "C": 20.0}
+
+
+def values_along(**options):
+    path = regularization_path(X, Y, kernel=RBF(0.5), C_min=0.1, C_max=10.0, **options)
+    return np.append(path.C, path.alpha(3.0))
+
+
+def values_of(run, seeder, **options):
+    """Decision values of rounds that this seeder begins."""
+    return run(X, Y, seeder=seeder, **OPTIONS, **options).decision_values
+
+
+FOLDS = partial(cross_validate, folds=10, rng=0)
+LONG = {
+    "leave-one-out": partial(values_of, leave_one_out, TOP()),
+    "folds, SIR": partial(values_of, FOLDS, SIR()),
+    "folds, ATO": partial(values_of, FOLDS, ATO()),
+    "path": values_along,
+}
+
+
 @needs_jit
 @pytest.mark.parametrize("k", [0, 3, 20, 60, 10**9])
-@pytest.mark.parametrize("seeder", [TOP(), SIR(), ATO()], ids=repr)
-@pytest.mark.slow
-def test_rounds_handed_over_are_the_same_rounds(k, seeder, after_steps):
-    run = leave_one_out if seeder == TOP() else partial(cross_validate, folds=10, rng=0)
-    options = {"kernel": RBF(0.5), "C": 20.0, "seeder": seeder}
-    expected = run(X, Y, **options, engine="numpy")
+@pytest.mark.parametrize(
+    "call", [pytest.param(each, marks=[pytest.mark.slow] * (each != "path")) for each in LONG]
+)
+def test_rounds_and_paths_handed_over_are_the_same(k, call, after_steps):
+    expected = LONG[call](engine="numpy")
     after_steps(k)
-    found = run(X, Y, **options)
-    assert np.array_equal(found.decision_values, expected.decision_values, equal_nan=True)
-
-
-@needs_jit
-@pytest.mark.parametrize("k", [0, 3, 20, 10**9])
-def test_a_path_handed_over_is_the_same_path(k, after_steps):
-    options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0}
-    expected = regularization_path(X, Y, **options, engine="numpy")
-    after_steps(k)
-    found = regularization_path(X, Y, **options)
-    assert np.array_equal(found.C, expected.C)
-    assert np.array_equal(found.alpha(3.0), expected.alpha(3.0))
+    np.testing.assert_array_equal(LONG[call](), expected)
 
 
 @pytest.fixture
@@ -149,14 +161,11 @@ def test_a_solve_goes_on_in_numpy_until_its_code_is_there(times, compiled_meanwh
 
 @needs_jit
 @pytest.mark.parametrize("times", [1, 10**9])
-@pytest.mark.parametrize("seeder", [TOP(), SIR()], ids=repr)
+@pytest.mark.parametrize("call", ["leave-one-out", "folds, SIR"])
 @pytest.mark.slow
-def test_rounds_go_on_in_numpy_until_their_code_is_there(times, seeder, compiled_meanwhile):
-    options = {"kernel": RBF(0.5), "C": 20.0, "seeder": seeder}
-    run = leave_one_out if seeder == TOP() else partial(cross_validate, folds=10, rng=0)
-    expected, asked = run(X, Y, **options, engine="numpy"), compiled_meanwhile(times)
-    found = run(X, Y, **options)
-    assert np.array_equal(found.decision_values, expected.decision_values, equal_nan=True)
+def test_rounds_go_on_in_numpy_until_their_code_is_there(times, call, compiled_meanwhile):
+    expected, asked = LONG[call](engine="numpy"), compiled_meanwhile(times)
+    np.testing.assert_array_equal(LONG[call](), expected)
     # of leave-one-out, rounds that go on for their sign ask once more
     assert (asked.count("rounds") in (2, 3)) == (times == 1)
     # one that waits for its rounds makes seeds by the twin, if that is there
@@ -165,12 +174,9 @@ def test_rounds_go_on_in_numpy_until_their_code_is_there(times, seeder, compiled
 
 @needs_jit
 def test_a_path_goes_on_in_numpy_until_its_code_is_there(compiled_meanwhile):
-    options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0}
-    expected, asked = regularization_path(X, Y, **options, engine="numpy"), compiled_meanwhile(3)
-    found = regularization_path(X, Y, **options)
+    expected, asked = values_along(engine="numpy"), compiled_meanwhile(3)
+    np.testing.assert_array_equal(values_along(), expected)
     assert asked.count("twin") == 4
-    assert np.array_equal(found.C, expected.C)
-    assert np.array_equal(found.alpha(3.0), expected.alpha(3.0))
 
 
 def test_engines_with_a_name_ask_no_other(compiled_meanwhile):
@@ -398,3 +404,21 @@ def test_trouble_of_a_rule_is_one_warning_for_all_restricted_problems(after_step
     assert len(caught) == 1
     assert solution.engine == "numpy"
     assert not auto.process.broken
+
+
+def test_where_numba_interprets_auto_is_numpy(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert chosen_backend("auto").name == "numpy"
+    assert solve(PROBLEM).engine == "numpy"
+
+
+@needs_jit
+@pytest.mark.slow
+def test_a_new_process_does_not_load_numba_for_a_small_problem():
+    script = (
+        "import sys; from refsvm import *; from refsvm.datasets import load; h = load('heart'); "
+        "s = solve(DualProblem.classification(h.X, h.y, kernel=RBF(0.005), C=1.0)); "
+        "print(s.engine, 'numba' in sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == ["numpy", "False"]

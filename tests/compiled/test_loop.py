@@ -103,6 +103,11 @@ def test_a_stopping_rule_that_asks_for_no_row_is_stopped(rule, words):
         solve(practice_problems()["duplicates"], stop=rule, step=NewtonStep(), engine="numba")
 
 
+def few(n):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    return DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+
+
 @pytest.mark.slow
 def test_compiled_code_of_others_can_take_steps():
     """A loop of one's own around `one_step`, as a compiled driver of many rounds has."""
@@ -118,9 +123,7 @@ def test_compiled_code_of_others_can_take_steps():
             outcome = one_step(second_order, newton, kkt_gap, selector, step, stop, state)
         return outcome
 
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+    problem = few(40)
     rules = Rules(SecondOrder(), NewtonStep(), KKTGap(1e-6))
     rows = stored_rows(problem.gram)
     rows.fetch(np.arange(problem.n))
@@ -145,9 +148,7 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
     monkeypatch.setattr(
         function_type, "_get_wrapper_address", lambda *rule: asked.append(rule) or look_up(*rule)
     )
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+    problem = few(60)
     for selector in (MostViolatingPair(), SecondOrder()):  # through pointers, and built in
         solution = solve(problem, selector=selector, step=NewtonStep(), engine="numba", shrinking=False)
         assert solution.kernel_rows > 10
@@ -158,9 +159,7 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
 @pytest.mark.parametrize("selector", [MostViolatingPair(), SecondOrder()], ids=["pointers", "built in"])
 @pytest.mark.slow
 def test_a_session_releases_its_arrays(selector):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 3))
-    problem = DualProblem.classification(X, np.where(X[:, 0] > 0.2, 1, -1), kernel=RBF(0.5), C=10.0)
+    problem = few(40)
     rules = Rules(selector, NewtonStep(), KKTGap())
     state = rules.begin(problem, np.zeros(problem.n), stored_rows(problem.gram))
     state.session = sessions.Session(state, rules, twins_of(rules), None)
