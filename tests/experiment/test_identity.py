@@ -2,7 +2,7 @@
 
 import json
 import platform
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 
@@ -13,7 +13,7 @@ from refsvm import RBF, KKTGap, Linear, MostViolatingPair, NewtonStep, PlanningA
 from refsvm.datasets import make_banana
 from refsvm.experiment import Experiment, Problem, Solve, identity
 from refsvm.experiment.identity import code_of
-from refsvm.store import described, digest, fingerprint
+from refsvm.store import digest, fingerprint
 
 from .echoes import Echo, echoes, numbered, rows_of
 
@@ -146,18 +146,3 @@ def test_a_fingerprint_sees_every_value():
     sparse = pytest.importorskip("scipy.sparse")
     both = sparse.csr_matrix(np.eye(3)), sparse.csr_matrix(np.eye(3)[::-1])
     assert len({fingerprint(each, y) for each in both}) == 2
-
-
-@dataclass(frozen=True)
-class Holding:
-    values: np.ndarray
-
-
-def test_a_description_names_every_number():
-    """NumPy shows three numbers at each end of an array of more than 1,000, and rounds them."""
-    values = np.arange(3000.0)
-    other, near = values.copy(), values.copy()
-    other[1500], near[0] = 0.5, 1e-13
-    said = {described("rule", Holding(each)) for each in (values, other, near)}
-    assert len(said) == 3
-    assert described("rule", Holding(values.copy())) in said

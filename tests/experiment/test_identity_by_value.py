@@ -127,6 +127,7 @@ PAIRS = {
     "a truth value": (Holding(1), Holding(True)),
     "the sign of zero": (Holding(0.0), Holding(-0.0)),
     "the precision of a number": (Holding(np.float32(0.5)), Holding(0.5)),
+    "a small entry of an array": (Holding(np.zeros(3000)), Holding(np.eye(1, 3000)[0] * 1e-13)),
     "an entry of an array": (Holding(np.zeros(5000)), Holding(np.eye(1, 5000, 2500)[0])),
     "the type of an array": (Holding(np.zeros(3)), Holding(np.zeros(3, dtype=np.float32))),
     "the type of another size": (Holding(np.zeros(4)), Holding(np.zeros(4, dtype=np.int64))),

@@ -133,11 +133,17 @@ def test_dense_data_are_scaled_by_a_sparse_scaling():
     np.testing.assert_array_equal(scaling(data.toarray()), scaling(data).toarray())
     with pytest.raises(ValueError, match="X has 2 features"):
         scaling(np.ones((1, 2)))
+    with pytest.raises(ValueError, match="X has 3 features, but 2 were scaled"):
+        Scaling(np.zeros(2), np.ones(2))(np.ones((1, 3)))
 
 
 @pytest.mark.parametrize(
-    "wrong", ["[[0], [0], [1]]", "[[2, 1], [0, 0], [1, 1]]", "[[1, 2], [0], [1, 1]]", "[[1.5], [0], [1]]"]
-)
+    "wrong",
+    [
+        "[[0], [0], [1]]", "[[2, 1], [0, 0], [1, 1]]", "[[1, 2], [0], [1, 1]]", "[[1.5], [0], [1]]",
+        "7", "[[1],[1]]", "[[0,0,0],[1,1,0]]", '[[0,0,0],["a",1,1]]', "[[0,0,0]]", "[1, 2]",
+    ],
+)  # fmt: skip
 def test_a_damaged_scaling_of_some_features_is_refused(wrong, tmp_path):
     write_model(SVC(engine="numpy").fit(X.to_numpy(), Y), tmp_path / "m")
     (tmp_path / "m").write_text((tmp_path / "m").read_text() + f"# scaling {wrong}\n")

@@ -16,6 +16,8 @@ from refsvm import SVC
 from refsvm.multiclass.model import Model
 from refsvm.multiclass.model_file import read_model, write_model
 
+from .test_function_model import SVR_FILE
+
 # What LIBSVM 3.37 stores and decides after training on (1, 0), (0, 1), (0, -1), (-1, 0), labelled 3, -1, -1,
 # 7, with svm-train -t 2 -g 0.5 -c 10 -e 1e-9.
 BY_LIBSVM = """svm_type c_svc
@@ -246,11 +248,19 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         (" 2:1", " 2147483648:1", "SV holds 2.14748e+09, which is not a whole number of 32 bits"),
         (" 2:1", " 99999999999999999999:1", "SV holds 1e+20"),
         (" 2:1", " 2:1 2:1", "the indices of a support vector should rise"),
+        # of a regression
+        ("rho -0.5\n", "", "rho should hold 1 finite numbers"),
+        ("rho -0.5", "rho -0.5 2", "rho should hold 1 finite numbers"),
+        ("total_sv 2", "total_sv 3", "total_sv is 3 and 2 lines follow SV"),
+        ("total_sv 2", "total_sv 0", "do not make a model"),
+        ("0.25 1:2", "0.25 0.5 1:2", "not a list of index:value"),
+        ("epsilon_svr", "epsilon_svr_2", "svm_type epsilon_svr_2 is unknown"),
     ],
 )
 def test_a_damaged_file_is_refused_with_the_reason(tmp_path, pattern, replacement, reason):
-    text = re.sub(pattern, replacement.replace("\\", r"\\"), BY_LIBSVM, count=1)
-    assert text != BY_LIBSVM
+    whole = next(each for each in (BY_LIBSVM, SVR_FILE) if re.search(pattern, each))
+    text = re.sub(pattern, replacement.replace("\\", r"\\"), whole, count=1)
+    assert text != whole
     (tmp_path / "m").write_text(text)
     with pytest.raises(ValueError, match="is not a LIBSVM model file") as caught:
         read_model(tmp_path / "m")
