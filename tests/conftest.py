@@ -20,7 +20,7 @@ os.environ["REFSVM_COMPILE_BESIDE"] = "0"
 # These compare with scikit-learn and SciPy throughout, and import them at once.
 if find_spec("sklearn") is None:
     collect_ignore = [
-        "estimators/test_one_class.py", "kernels/test_distinct_rows.py", "solver/test_precision.py",
+        "kernels/test_distinct_rows.py", "solver/test_precision.py",
         "stopping/test_relative.py", "test_origin.py", "test_rounding_is_said.py", "test_scales.py",
     ]  # fmt: skip
 

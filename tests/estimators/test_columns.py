@@ -18,12 +18,6 @@ X, y = load("heart").X, load("heart").y
 GRID = {"Cs": [10.0, 0.1, 1.0], "gammas": [0.01, 0.1]}
 
 
-def test_threads_find_the_same():
-    one, two = (SVCCV(**GRID, n_jobs=jobs).fit(X, y).cv_results_ for jobs in (1, 2))
-    np.testing.assert_array_equal(one["mean_test_score"], two["mean_test_score"])
-    np.testing.assert_array_equal(one["mean_iterations"], two["mean_iterations"])
-
-
 @pytest.mark.parametrize(("engine", "shared"), [(FAST, FAST == "numba"), ("numpy", False)])
 def test_columns_are_shared_where_that_pays(engine, shared, monkeypatch):
     """Readable code, which holds the interpreter's lock, is over sooner in one thread."""

@@ -253,10 +253,10 @@ def test_bad_data_are_refused_with_a_sentence():
             SVR().fit(X, np.where(Y > 1, wrong, Y))
     with pytest.raises(ValueError, match=r"y reaches 1e.200; scale the targets"):
         SVR().fit(X, np.where(Y > 1, 1e200, Y))
-    with pytest.raises(ValueError, match="all samples have zero or negative weights"):
-        SVR().fit(X, Y, np.zeros(90))
-    with pytest.raises(ValueError, match="all samples have zero or negative weights"):
-        OneClassSVM().fit(X, sample_weight=np.zeros(90))
+    for model in (SVR(), OneClassSVM()):
+        for weights in (np.zeros(90), -1.0 * (np.arange(90) % 2)):
+            with pytest.raises(ValueError, match="all samples have zero or negative weights"):
+                model.fit(X, Y, sample_weight=weights)
     with pytest.raises(ValueError, match="weights of moderate size"):
         OneClassSVM().fit(X, sample_weight=np.full(90, 1e305))
 
@@ -268,6 +268,22 @@ def test_constant_targets_need_no_support_vector_beyond_the_tube(epsilon):
         model = SVR(epsilon=epsilon).fit(X, np.full(90, 3.5))
     np.testing.assert_allclose(model.predict(X), 3.5, atol=epsilon + 1e-3)
     assert model.coef_.shape == (1, 4) if model.kernel == "linear" else model.dual_coef_.shape[0] == 1
+
+
+def test_b_makes_room_for_rounding_and_no_more():
+    """A constant added to K adds νn times it to each Σ αᵢ k(x, xᵢ), which b takes: no decision value changes."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    K = X @ X.T + 1.0
+    near, far = (OneClassSVM(kernel="precomputed", nu=0.2, tol=1e-7).fit(K + c) for c in (0.0, 1e6))
+    assert far.decision_function(K + 1e6) == pytest.approx(near.decision_function(K), abs=2e-4)
+
+
+def test_a_machine_that_is_constant_leaves_no_example_outside():
+    """Examples around the origin, linear kernel: w = 0 is best, G is 0 but for rounding, and the terms of h are not."""
+    A = np.random.default_rng(1).normal(size=(40, 2))
+    X = np.concatenate([A, -A])
+    model = OneClassSVM(kernel="linear", nu=0.4).fit(X)
+    assert not ((model.predict(X) < 0) & (model.alpha_ < 1.0)).any()
 
 
 @pytest.mark.slow

@@ -14,7 +14,6 @@ from refsvm import (
     Linear,
     Polynomial,
     Precomputed,
-    Status,
 )
 
 from ..several_classes import examples
@@ -38,13 +37,6 @@ def test_a_precomputed_kernel_equals_the_named_one(k):
         values[:, np.setdiff1d(np.arange(len(y)), model.support_)] = 1e6
         assert np.array_equal(model.predict(values), named.predict(T))
         assert model.n_kernel_rows_ == 0
-
-
-def test_a_precomputed_kernel_may_be_read_only():
-    X, y = examples(2)
-    K = RBF(0.3)(X, X)
-    K.flags.writeable = False
-    assert SVC(kernel="precomputed").fit(K, y).status_ is Status.CONVERGED
 
 
 def test_cross_validation_cuts_a_precomputed_kernel_in_both_directions():
