@@ -27,7 +27,6 @@ from refsvm import (  # noqa: E402
     solve,
 )
 from refsvm.kernels import Gram  # noqa: E402
-from refsvm.problem import best_intercept  # noqa: E402
 from refsvm.solver.rules import starting_point  # noqa: E402
 from refsvm.testing.contract import infeasibility  # noqa: E402
 
@@ -175,20 +174,6 @@ def test_scaling_the_kernel_and_the_penalty_scales_the_objective(problem, factor
     assert solved(scaled).objective == pytest.approx(expected, abs=1e-7 * (1.0 + size(problem)) / factor)
 
 
-@given(PROBLEMS, st.data())
-def test_a_restricted_problem_has_the_gradient_of_the_full_one(problem, draw):
-    alpha = problem.feasible(draw.draw(arrays(VALUES, problem.n)))
-    B = draw.draw(st.lists(st.integers(0, problem.n - 1), min_size=1, unique=True))
-    part = problem.restrict(B, alpha)
-    room = 1e-13 * (1.0 + size(problem))
-    np.testing.assert_allclose(part.gradient(alpha[B]), problem.gradient(alpha)[B], atol=room)
-    assert abs(part.z - alpha[B].sum()) <= room
-    # solving a part never lowers the whole
-    changed = alpha.copy()
-    changed[B] = solved(part, start=part.feasible(alpha[B])).alpha
-    assert problem.objective(changed) >= problem.objective(alpha) - 1e-7 * (1.0 + size(problem))
-
-
 @given(data(12), st.sampled_from([0.3, 2.0]), KERNELS, st.integers(0, 11))
 def test_leaving_out_equals_deleting_the_row(sample, C, kernel, r):
     X, y = sample
@@ -208,18 +193,6 @@ def test_any_point_is_repaired_to_a_feasible_one(problem, draw):
     assert infeasibility(problem, point) <= 1e-14
     again = problem.feasible(point)
     assert np.abs(again - point).max() <= 1e-13 * (1.0 + np.abs(point).max())
-
-
-@given(boxes(), st.data())
-def test_no_intercept_is_better_than_the_best(problem, draw):
-    G, lower, upper, z = draw.draw(arrays(VALUES, problem.n)), problem.lower, problem.upper, problem.z
-
-    def loss(b: float) -> float:
-        return float(np.maximum(upper * (G - b), lower * (G - b)).sum() + b * z)
-
-    best = best_intercept(G, z, lower, upper)
-    everywhere = [*G, *(G + 0.1), *(G - 0.1), draw.draw(FINITE)]
-    assert loss(best) <= min(map(loss, everywhere)) + 1e-9 * (1.0 + np.abs([lower, upper]).sum())
 
 
 @given(classifications(), st.sampled_from([2, 3, 5]))

@@ -55,6 +55,7 @@ def test_any_ending(ending, packed, says, tmp_path):
     data = open_data(path, "kind")
     np.testing.assert_array_equal(data.X, X)
     assert (data.y.tolist(), data.columns, data.name) == (KINDS, ("a", "b"), "flowers")
+    assert (data.source, data.licence, data.C) == (str(path), "", None)
     path.write_bytes(PACKERS[packed](LIBSVM.encode()))
     data = open_data(path)
     np.testing.assert_array_equal(dense(data), X)

@@ -43,31 +43,6 @@ def test_the_argument_wins_over_the_environment(directory, tmp_path, monkeypatch
 
 
 @pytest.mark.usefixtures("no_data_directory")
-@pytest.mark.parametrize(
-    ("name", "text", "label"),
-    [
-        ("a.csv", "u,v,kind\n0,1,1\n2,0,2\n", "kind"),
-        ("a.CSV", "0,1,1\n2,0,2\n", -1),
-        ("a.libsvm", "1 2:1\n2 1:2\n", None),
-        ("heart", "1 2:1\n2 1:2\n", None),
-    ],
-)
-def test_a_path_is_read_as_its_ending_says(name, text, label, tmp_path):
-    if label is None:  # the LIBSVM format
-        pytest.importorskip("sklearn")
-    else:
-        pytest.importorskip("pandas")
-    path = tmp_path / name
-    path.write_text(text)
-    data = open_data(path, label=label)
-    dense = data.X if isinstance(data.X, np.ndarray) else data.X.toarray()
-    np.testing.assert_array_equal(dense, X)
-    assert data.y.tolist() == [1, 2]
-    assert (data.name, data.source, data.licence) == (path.stem, str(path), "")
-    assert data.C is None
-
-
-@pytest.mark.usefixtures("no_data_directory")
 def test_an_archive_is_opened_by_path(directory):
     assert open_data(directory / "mushrooms.npz").name == "mushrooms"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from itertools import islice
 from types import SimpleNamespace
 
@@ -79,14 +78,6 @@ def test_the_weight_of_equal_examples_is_that_of_one(engine):
         assert (alpha[1:] <= 1e-12).all()
 
 
-def test_equal_examples_are_refused_by_hastie():
-    K = np.block([[np.eye(1), np.zeros((1, 2))], [np.zeros((2, 1)), ONES]])
-    with pytest.raises(ValueError, match=r"use tracker=SVMP\(\)"):
-        regularization_path(
-            K, [1, -1, -1], kernel=Precomputed(), C_min=0.1, C_max=10.0, tracker=Hastie(), merge=False
-        )
-
-
 def test_a_path_along_which_an_example_comes_and_goes(engine):
     """Two of each class on a line, −3, −1 and 1, 3 with K = xx′ + 1: 0 and 3 are beyond the margin once w > 1/3.
 
@@ -109,14 +100,6 @@ def test_a_path_along_which_an_example_comes_and_goes(engine):
     for C in (1 / 24, 1 / 6, 0.5):
         assert abs(path.C - C).min() < 1e-8
     assert {"repair", "backup"}.isdisjoint(path.counts)  # SMO would put right what the events get wrong
-
-
-@pytest.mark.parametrize("tracker", [SVMP(), Hastie()], ids=repr)
-def test_a_tracker_is_a_value(tracker):
-    assert tracker == type(tracker)()
-    assert hash(tracker) == hash(type(tracker)())
-    with pytest.raises(FrozenInstanceError):
-        tracker.tol = tracker.tau = 1.0
 
 
 def test_g_is_computed_anew_after_so_many_events(monkeypatch):
@@ -246,11 +229,6 @@ def test_an_example_beyond_its_bound_by_rounding_blocks_and_turns_nothing_round(
     step = SVMP()._singular_step(walk, null[:, None], 2.0, 0.25, (0.0, 0.0))
     assert (step.length, step.db) == (0.0, 0.25)
     assert walk.variables.d.tolist() == d.tolist()
-
-
-def test_the_numbers_of_a_tracker_are_those_it_was_measured_with():
-    assert SVMP() == SVMP(eps_kkt=1e-7, eps_smo=1e-9, tau=1e-12, tau_2=1e-10, gamma=0.01, ell=50, refresh=50)
-    assert Hastie() == Hastie(tol=1e-10)
 
 
 @pytest.mark.parametrize("unit", [2.0**-60, 0.25, 1.0, 64.0, 2.0**60])
