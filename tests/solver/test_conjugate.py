@@ -13,6 +13,8 @@ from refsvm import (
     HybridMaximumGain,
     KKTGap,
     Linear,
+    LOODualityGap,
+    MostViolatingPair,
     NewtonStep,
     PlanningAheadStep,
     SecondOrder,
@@ -44,6 +46,31 @@ def free_pairs(problem, selector):
         if known is not None and state.last_free and np.count_nonzero(now[0]) > 2:
             yield *known, state
         known = now if state.last_free else None
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_displacement_is_what_the_step_added(name):
+    """Δ and KΔ explain every change, f grows by the gain, and G stays v − Kα."""
+    problem, before = PROBLEMS[name], np.zeros(0)
+    K = problem.gram.block(np.arange(problem.n))
+    for state in iterate(problem, selector=SecondOrder(), step=ConjugateStep(), stop=KKTGap(1e-4)):
+        # where what is carried is cut the next step goes on along the pair alone
+        if len(before) and np.count_nonzero(state.alpha != before) <= np.count_nonzero(state.displacement):
+            np.testing.assert_allclose(state.alpha - before, state.displacement, rtol=0.0, atol=1e-9)
+        before = state.alpha.copy()
+        np.testing.assert_allclose(state.displacement_image, K @ state.displacement, atol=1e-7)
+        if state.iteration > 200:
+            break
+    largest = np.abs(before).max()
+    np.testing.assert_allclose(state.gradient, problem.gradient(state.alpha), atol=1e-6 * (1.0 + largest))
+    np.testing.assert_allclose(state.objective, problem.objective(state.alpha), rtol=1e-7, atol=1e-9)
+    slope = float(state.displacement @ state.gradient)
+    np.testing.assert_allclose(state.carried_slope, slope, atol=1e-6 * (1.0 + abs(state.objective)))
+
+
+def test_nothing_is_kept_where_nothing_is_carried():
+    state = next(iterate(PROBLEMS["duplicates"]))
+    assert (state.displacement, state.displacement_image) == (None, None)
 
 
 @pytest.mark.parametrize("selector", [SecondOrder(), ConjugateSecondOrder(), HybridMaximumGain()])
@@ -202,11 +229,10 @@ def test_a_rule_that_carries_and_plans_is_refused():
 
 
 @needs_numba
-@pytest.mark.parametrize(
-    "name", ["regression box", "one-class box", "any box", "indefinite matrix", "duplicates"]
-)
-def test_both_engines_shrunk_and_with_few_rows(name):
-    case = Case(name, PROBLEMS[name], (ConjugateSecondOrder(), ConjugateStep(), KKTGap(1e-6)))
+@pytest.mark.parametrize("selector", [ConjugateSecondOrder(), MostViolatingPair()], ids=repr)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_both_engines_shrunk_and_with_few_rows(name, selector):
+    case = Case(name, PROBLEMS[name], (selector, ConjugateStep(), KKTGap(1e-6)))
     for shrinking in (False, True):
         check_engines(case, shrinking=shrinking, cache_mb=0.002)
 
@@ -240,16 +266,24 @@ def test_every_kind_of_problem_ends_at_the_same_objective(make, engine):
     assert carried.objective == pytest.approx(plain.objective, rel=1e-7)
 
 
+@pytest.mark.parametrize("stop", [KKTGap(1e-6), LOODualityGap(1e-5)], ids=repr)
 @pytest.mark.slow
-def test_rounds_and_folds_take_the_same_predictions():
+def test_rounds_and_folds_take_the_same_predictions(stop):
     data = load("heart")
     X, y = data.X[: 60 if INTERPRETED else 270], data.y[: 60 if INTERPRETED else 270]
-    options = {"kernel": RBF(0.005), "C": 10.0, "engine": FAST, "stop": KKTGap(1e-6)}
-    plain, carried = (leave_one_out(X, y, step=step, **options) for step in (NewtonStep(), ConjugateStep()))
+    options = {"kernel": RBF(0.005), "C": 10.0, "engine": FAST}
+    plain, carried = (
+        leave_one_out(X, y, step=step, stop=stop, **options) for step in (NewtonStep(), ConjugateStep())
+    )
     assert np.array_equal(plain.predictions, carried.predictions)
-    assert carried.round_iterations.sum() < plain.round_iterations.sum()
+    if not stop.left_out:
+        assert carried.round_iterations.sum() < plain.round_iterations.sum()
+    few = {"kernel": RBF(0.05), "C": 3.0, "step": ConjugateStep(), "stop": stop}
+    one, other = (leave_one_out(X[:60], y[:60], engine=engine, **few) for engine in ("numpy", FAST))
+    assert np.array_equal(one.round_iterations, other.round_iterations)
     folds, others = (
-        cross_validate(X, y, step=step, rng=0, **options) for step in (NewtonStep(), ConjugateStep())
+        cross_validate(X, y, step=step, rng=0, stop=KKTGap(1e-6), **options)
+        for step in (NewtonStep(), ConjugateStep())
     )
     np.testing.assert_allclose(folds.decision_values, others.decision_values, atol=1e-4)
 

@@ -196,11 +196,6 @@ def test_a_limit_on_steps_is_kept(engine):
         assert again.status is Status.CONVERGED
 
 
-def test_period_is_refused_where_it_is_no_number_of_steps():
-    with pytest.raises(ValueError, match="period=0 "):
-        LIBSVMShrinking(period=0)
-
-
 class LeavesTheGradient(ActiveSet):
     """Forgets to bring the gradient of those that return up to date."""
 

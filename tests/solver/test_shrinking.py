@@ -264,11 +264,6 @@ def test_a_shrinking_says_how_steps_are_taken():
         Shrinking()
 
 
-def test_a_shrinking_says_how_it_takes_steps():
-    with pytest.raises(TypeError, match="abstract"):
-        type("Silent", (Shrinking,), {})()
-
-
 @pytest.mark.parametrize(("up_to", "copied"), [(0, 0), (4, 0), (5, 3), (1500, 3)])
 def test_rows_that_are_stored_are_copied_in_one_piece_for_few_variables(up_to, copied):
     """Of A = 0, 2, 4, 6, 8 the rows 2, 6 and 8 are stored, and 3, which is not asked for."""

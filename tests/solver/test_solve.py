@@ -14,7 +14,6 @@ from refsvm import (
     RBF,
     DualProblem,
     Greedy,
-    HybridMaximumGain,
     KKTGap,
     MaximumGain,
     MostViolatingPair,
@@ -226,29 +225,6 @@ def test_a_small_cache_costs_rows_and_changes_nothing(rows, engine):
 def test_a_small_cache_does_not_change_the_answer_of_shrinking(engine):
     small = solve(PLAIN, stop=KKTGap(1e-8), engine=engine, cache_mb=3 * 240 / 2**20)
     assert small.objective == pytest.approx(solve(PLAIN, stop=KKTGap(1e-8)).objective, rel=1e-9)
-
-
-def test_hybrid_maximum_gain_needs_one_new_row_a_step(engine):
-    solution = solve(
-        PLAIN,
-        selector=HybridMaximumGain(),
-        engine=engine,
-        shrinking=False,
-        trace=True,
-        cache_mb=3.5 * 240 / 2**20,
-    )
-    new = np.diff(solution.trace["rows"])
-    reselected = [
-        bool({i, j} & {k, m})
-        for i, j, k, m in zip(
-            solution.trace["i"][1:],
-            solution.trace["j"][1:],
-            solution.trace["i"],
-            solution.trace["j"],
-            strict=False,
-        )
-    ]
-    assert new[reselected].max() <= 1
 
 
 def test_the_options_of_iterate_are_those_of_solve():

@@ -54,22 +54,27 @@ def test_the_first_pair_is_the_lowest_of_equals():
 
 @dataclass(frozen=True)
 class Answering(WorkingSetSelector):
-    """The most violating pair twice, then always the same answer."""
+    """The most violating pair so many times, then always the same answer."""
 
     answer: Any
+    after: int = 2
 
     def select(self, state):
-        return (state.top, state.bottom) if state.iteration < 2 else self.answer
+        return (state.top, state.bottom) if state.iteration < self.after else self.answer
 
 
-@pytest.mark.parametrize("answer", [(1, 1), (2, -3)], ids=repr)
-def test_what_is_no_pair_is_refused_in_a_sentence(answer):
-    said = re.escape(f"select() returned {answer!r}, which is no pair; return two")
+@pytest.mark.parametrize("after", [0, 2, 5])
+@pytest.mark.parametrize(
+    "answer", [(1, 1), (2, -3), (0, 0), (3, -1), (True, False), (np.True_, 0), (1, np.False_)], ids=repr
+)
+def test_what_is_no_pair_is_refused_in_a_sentence(answer, after):
+    shown = tuple(each.item() if isinstance(each, np.bool_) else each for each in answer)
+    said, selector = re.escape(f"select() returned {shown!r}, which is no pair"), Answering(answer, after)
     with pytest.raises(ValueError, match=said):
-        list(iterate(PLAIN, selector=Answering(answer)))
+        list(iterate(PLAIN, selector=selector))
     with pytest.raises(ValueError, match=said) as failure:
-        solve(PLAIN, selector=Answering(answer), shrinking=False)
-    assert repr(Answering(answer)) in failure.value.__notes__[0]
+        solve(PLAIN, selector=selector, shrinking=False)
+    assert repr(selector) in failure.value.__notes__[0]
 
 
 @pytest.mark.parametrize("answer", [None, 3, (0.0, 1.0), (2,), (0, 1, 2), (0, 10**6)], ids=repr)

@@ -58,16 +58,6 @@ class Stops(StoppingRule):
         return self.code if state.gap > self.gap else 1
 
 
-@pytest.mark.parametrize("pair", [(True, False), (np.True_, 0), (1, np.False_), (0, 0), (3, -1)])
-def test_a_pair_that_is_none_is_refused(pair):
-    words = r"select\(\) returned .*, which is no pair"
-    for after in (0, 5):
-        with pytest.raises(ValueError, match=words):
-            solve(PROBLEM, selector=Selects(pair, after), shrinking=False)
-    with pytest.raises(ValueError, match=words):
-        list(iterate(PROBLEM, selector=Selects(pair)))
-
-
 @pytest.mark.parametrize(
     "mu", [float("inf"), -float("inf"), float("nan"), np.float64("inf"), np.float32("nan")]
 )
