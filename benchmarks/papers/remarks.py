@@ -151,6 +151,7 @@ chooses that: from 3,000 examples, where C and the tolerance allow it. Ties betw
 example, in LIBSVM to the last. The paper does not say how it prepared its sets; they are prepared as its numbers of
 support vectors tell, see [](preparations.md). Algorithm 2, which plans after clipped steps too, is `EagerPlanningStep`;
 it is not measured here, since the paper replaces it by Algorithm 4 and has no figures for it. Figure 1 is a sketch.
+Steps were counted by the versions that stand below the tables, and not again since the arithmetic is the package's own.
 """,
     "figure 2": """
 A planned step of a chessboard of 300 examples, C = 1000: its gain against its length μ, in those of the Newton step μ̂,
