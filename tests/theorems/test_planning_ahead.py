@@ -107,6 +107,33 @@ def test_the_planning_step_gains_most():
         assert PlanningAheadStep()._plan(state, *double.first, 0) == pytest.approx((mu, 2.0 * best), rel=1e-7)
 
 
+@pytest.mark.parametrize("second", [(0, 1), (1, 0)])
+def test_the_same_set_cannot_be_planned_twice(second):
+    """det = 0: any split of one step into two gains the same."""
+    double = DoubleStep.random(0, (0, 1), second)
+    state = double.state()
+    mu = PlanningAheadStep().length(state, 0, 1)
+    assert state.n_candidates == 0
+    assert mu == pytest.approx(state.slope / state.curvature)
+
+
+def test_multiple_planning_takes_the_best_of_the_recent_sets():
+    for seed in range(20):
+        doubles = [DoubleStep.random(seed, (0, 1), second) for second in [(2, 3), (0, 4), (5, 1)]]
+        tops = [top_of_parabola(double.gain) for double in doubles]
+        step = PlanningAheadStep(history=3)
+        rows = stored_rows(doubles[0].problem.gram)
+        state = Rules(SecondOrder(), step, KKTGap()).begin(doubles[0].problem, doubles[0].alpha, rows)
+        for h, double in enumerate(doubles):
+            state.working_sets[h] = double.second
+            state.curvatures[h] = double.state().curvatures[0]
+        state.last_free = 1
+        state.measure(0, 1)
+        assert step.length(state, 0, 1) == pytest.approx(max(tops, key=lambda top: top[1])[0], rel=1e-7)
+        np.testing.assert_array_equal(state.candidates[:3], [double.second for double in doubles])
+        assert state.n_candidates == 3
+
+
 # -- PA, Algorithm 4: when it is planned -----------------------------------------------------------------------
 
 
