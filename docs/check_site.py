@@ -39,7 +39,10 @@ def complaints(page: Any, url: str, *, loads: bool) -> Iterator[tuple[str, str]]
             None if message.text.startswith("[PST]") else heard.append(f"console: {message.text}")
         ),
         "pageerror": lambda error: heard.append(f"error: {error}"),
-        "requestfailed": lambda request: heard.append(f"failed: {request.url}"),
+        # what was still on its way when the next page was asked for has not failed
+        "requestfailed": lambda request: (
+            None if request.failure == "net::ERR_ABORTED" else heard.append(f"failed: {request.url}")
+        ),
         "request": lambda request: (
             None
             if request.url.startswith(("file:", "data:", "blob:"))

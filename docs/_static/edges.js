@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const SCROLLS = "pre, .pst-scrollable-table-container, div.math mjx-container, span.math.wide, .figure-scroll";
+  const SCROLLS = "pre, .pst-scrollable-table-container, div.math mjx-container, span.math.wide, .figure-scroll, .output_html, .output_html .refsvm";
 
   function mark(element) {
     const behind = element.scrollLeft > 2;
