@@ -12,7 +12,7 @@ regressions, scikit-learn's Gaussian process with one length for each feature an
 along the gradient has one start and at most 40 evaluations. Printed are the number of parameters, the mean error of the
 tests (the percentage of wrong labels, or the root of the mean square as a percentage of the targets' standard
 deviation), its standard error over splits, by how much the error is less than that of the grid with the standard error
-of the paired differences, and the seconds of the processor that a fit takes on one thread.
+of the paired differences, and the median seconds of the processor that a fit takes on one thread.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
             cells = [f"{errors.mean():.1f}", standard_error(errors), "", ""]
             if way != "grid":
                 cells[2:] = [f"{gains.mean():.1f}", standard_error(gains)]
-            seconds = np.mean([each["seconds"] for each in found.values()])
+            seconds = np.median([each["seconds"] for each in found.values()])
             count = next(iter(found.values()))["parameters"]
             lines.append(f"| {name} | {way} | {count} | {len(found)} | {' | '.join(cells)} | {seconds:.2g} |")
     return lines
