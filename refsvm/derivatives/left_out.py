@@ -139,7 +139,7 @@ class LeftOut:
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break
-        # those whose sets were not found, anew: few are
+        # the few machines whose sets were not found, anew
         if tight and rounds.limits.seconds_left() > 0.0:
             for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
                 self.iterations += ended.iterations

@@ -28,10 +28,14 @@ def takes_model(function: Callable[..., Result]) -> Callable[..., Result]:
                 f"{function.__name__} takes no {name}; give refsvm.SVC, SVR or OneClassSVM with the same parameters"
                 ", or its best_estimator_ if it is a search."
             )
+        if not given:
+            raise TypeError(
+                f"{function.__name__}(model, X, y) takes the model by position, before the examples."
+            )
         if len(given) > 3:
             raise TypeError(f"{function.__name__}(model, X, y) takes no more by position; give names.")
         X, y = (*given[1:], None, None)[:2]
-        X, y = options.pop("X", X) if given else X, options.pop("y", y)
+        X, y = options.pop("X", X), options.pop("y", y)
         own, counts_alike = model.arguments_for(function.__name__, X, y)
         if twice := [each for each in own if each in options and each in MODEL]:
             raise ValueError(f"{twice[0]} is a parameter of the {name} that was given; set it there.")

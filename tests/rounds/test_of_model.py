@@ -90,3 +90,7 @@ def test_what_is_no_model_of_the_package_is_refused():
         ask(Other(), "X")
     with pytest.raises(TypeError, match=r"^ask\(model, X, y\) takes no more by position; give names.$"):
         ask(Model(), "X", "y", "C")
+    with pytest.raises(
+        TypeError, match=r"^ask\(model, X, y\) takes the model by position, before the examples.$"
+    ):
+        ask(X=Model(), y="y")

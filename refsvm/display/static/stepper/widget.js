@@ -122,7 +122,7 @@ function render({ model, el }) {
     say();
   }
 
-  // The value beside a slider, and of it to those who hear it: its own is the logarithm.
+  // The value beside a slider, and what a screen reader says of it: the value of its own is the logarithm.
   function tell(slider, value) {
     slider.previousElementSibling.textContent = show(value);
     slider.setAttribute("aria-valuetext", show(value));
