@@ -434,7 +434,7 @@ def test_the_longest_planned_step_is_that_of_the_trace(monkeypatch):
     from refsvm.experiment import Instance
 
     monkeypatch.syspath_prepend(SCRIPTS)
-    from planned_steps import TracedSolve, share
+    from planning_ahead import TracedSolve, share
 
     board = make_chessboard(40, rng=0)
     instance = Instance(board.X, board.y, RBF(0.5), 100.0)

@@ -3,7 +3,7 @@
     python benchmarks/papers/headlines.py      write the first section of each page anew
 
 Every figure of ours is read from the page, so the section is true of the tables below it, and `page.Page` writes it
-with them. What the papers claim stands in `claims_of_training.py` and `claims_of_rounds_and_paths.py`.
+with them. What the papers claim stands in `claims.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from claims_of_rounds_and_paths import alpha_seeding, leave_one_out, svmp
-from claims_of_training import conjugate, maximum_gain, planning_ahead
+from claims import alpha_seeding, conjugate, leave_one_out, maximum_gain, planning_ahead, svmp
 from page_tables import Answer, Tables
 
 HEADING: Final = "The headlines"

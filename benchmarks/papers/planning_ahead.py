@@ -6,8 +6,9 @@ python benchmarks/papers/planning_ahead.py --data-dir DIR
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 import data
@@ -15,16 +16,237 @@ import numpy as np
 from candidate_step import CandidateStep
 from cpu_solve import CPUSolve
 from page import Page, arguments, carried_out, relative
-from planned_steps import step_sizes
-from planning_published import PUBLISHED
 from remarks import PLANNING_AHEAD as REMARKS
-from shrinking_tables import shrinking_tables
 from verdicts import Family, listed, never_more
 
-from refsvm import RBF, LIBSVMShrinking, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep, SecondOrder
+from refsvm import (
+    RBF,
+    ConjugateSecondOrder,
+    ConjugateStep,
+    HybridMaximumGain,
+    LIBSVMShrinking,
+    MostViolatingPair,
+    NewtonStep,
+    NoShrinking,
+    OverrelaxedNewtonStep,
+    PlanningAheadStep,
+    Restriction,
+    SecondOrder,
+    Solution,
+)
 from refsvm.datasets import Dataset, make_chessboard, paper_suite
-from refsvm.experiment import Experiment, Grid, Problem, Solve, paired_p
+from refsvm.experiment import STEP_RATIO_EDGES, Experiment, Grid, Problem, Solve, paired_p
 from refsvm.experiment.grid import number, p_value, ratio_of
+from refsvm.experiment.strategy import Record
+
+# -- The published figures of Glasmachers (2008): Table 1 and Table 2 ----------------------------------------
+
+
+@dataclass(frozen=True)
+class Published:
+    """A line of Table 1 and of Table 2."""
+
+    n: int
+    sv: int
+    bsv: int
+    seconds: tuple[float, float]
+    iterations: tuple[int, int]
+
+    @property
+    def ratio(self) -> float:
+        """Iterations of PA-SMO over those of SMO."""
+        return self.iterations[1] / self.iterations[0]
+
+
+PUBLISHED = {
+    "ida_banana": Published(5300, 1223, 1199, (2.07, 2.08), (23295, 19721)),
+    "ida_breast-cancer": Published(277, 178, 131, (0.02, 0.02), (313, 292)),
+    "ida_diabetis": Published(768, 445, 414, (0.08, 0.10), (361, 358)),
+    "ida_flare-solar": Published(1066, 744, 709, (0.18, 0.19), (792, 744)),
+    "ida_german": Published(1000, 620, 426, (0.20, 0.19), (908, 879)),
+    "ida_heart": Published(270, 158, 149, (0.02, 0.02), (113, 112)),
+    "ida_image": Published(2310, 301, 84, (0.45, 0.46), (6553, 6359)),
+    "ida_ringnorm": Published(7400, 625, 86, (2.41, 2.27), (1569, 1537)),
+    "ida_splice": Published(3175, 1426, 7, (4.04, 3.92), (6643, 5854)),
+    "ida_thyroid": Published(215, 17, 3, (0.02, 0.01), (744, 667)),
+    "ida_titanic": Published(2201, 934, 915, (0.54, 0.47), (3375, 1653)),
+    "ida_twonorm": Published(7400, 734, 662, (2.67, 2.65), (641, 642)),
+    "ida_waveform": Published(5000, 1262, 980, (3.03, 2.99), (1610, 1539)),
+    "chessboard-1000": Published(1000, 41, 3, (3.86, 2.98), (1883310, 1186963)),
+    "tic_tac_toe": Published(958, 104, 0, (0.10, 0.10), (8321, 7786)),
+    "ionosphere": Published(351, 190, 8, (0.03, 0.04), (411, 408)),
+    "spambase": Published(4601, 1982, 583, (8.36, 8.36), (9641, 9171)),
+    "internet_ads_adbench": Published(2358, 1350, 6, (2.38, 2.31), (2785, 2750)),
+    "chessboard-10000": Published(10000, 129, 84, (76.72, 75.36), (32130476, 24997371)),
+    "chessboard-100000": Published(100000, 556, 504, (475.37, 428.18), (145364030, 105199379)),
+    "connect-4": Published(61108, 13485, 5994, (1268.04, 1243.56), (82076, 77690)),
+    "king-rook-vs-king": Published(28056, 5815, 206, (272.80, 273.06), (69410, 64067)),
+}
+
+
+# -- Shrinking × step × selector: the steps of every combination that the rules allow, for the page on planning ahead --
+
+COMBINED = "Shrinking × step × selector"
+SHRINKINGS = {"none": NoShrinking(), "LIBSVM's": LIBSVMShrinking(), "restriction": Restriction()}
+PAIRS = {  # planned steps need the candidates of second order
+    ("most violating pair", "Newton"): (MostViolatingPair(), NewtonStep()),
+    ("most violating pair", "conjugate"): (MostViolatingPair(), ConjugateStep()),
+    ("second order", "Newton"): (SecondOrder(), NewtonStep()),
+    ("second order", "planned"): (SecondOrder(), PlanningAheadStep()),
+    ("second order", "conjugate"): (SecondOrder(), ConjugateStep()),
+    ("HMG", "Newton"): (HybridMaximumGain(), NewtonStep()),
+    ("HMG", "conjugate"): (HybridMaximumGain(), ConjugateStep()),
+    ("its own", "conjugate"): (ConjugateSecondOrder(), ConjugateStep()),
+}
+NEWTON_PAIR = ("second order", "Newton")
+SHOWN = (("second order", "planned"), ("its own", "conjugate"))
+COMBINED_ORDERS = 2
+
+
+def shrinking_tables(page: Page, chosen: Any, problems: Sequence[Problem]) -> None:
+    """Carry out all combinations and write the section, unless the page keeps its own."""
+    if not page.wants(COMBINED):
+        return
+    engine = "numpy" if chosen.quick else "auto"  # to compile them all takes minutes
+    common = {"cache_mb": 600.0, "max_iter": 10**9, "engine": engine}
+    strategies = [
+        Solve(combination(pair, words), selector=selector, step=step, shrinking=rule, **common)
+        for (words, rule), (pair, (selector, step)) in product(SHRINKINGS.items(), PAIRS.items())
+    ]
+    orders = min(COMBINED_ORDERS, chosen.permutations)
+    runs = carried_out(COMBINED, Experiment(strategies, problems, chosen.store, orders), chosen.jobs)
+    text = f"{len(problems)} sets, {orders} order{'s' * (orders > 1)}, ε = 0.001, kernel rows in memory."
+    page.add(
+        COMBINED, text,
+        "Steps relative to second order with Newton steps and without shrinking: the geometric mean over the sets, "
+        "in brackets the least and the largest ratio.", over_all(runs),
+        "Set by set, relative to second order with Newton steps and the same shrinking:", by_set(runs),
+        REMARKS["shrinking tables"],
+    )  # fmt: skip
+
+
+def combination(pair: tuple[str, str], words: str) -> str:
+    """Return what a combination is called in the store."""
+    return ", ".join((*pair, words))
+
+
+def over_all(runs: Experiment) -> Grid:
+    """A row for each selector and step, a column for each shrinking."""
+    comparison = runs.compare("iterations", combination(NEWTON_PAIR, "none"))
+    rows = []
+    for pair in PAIRS:
+        row = list(pair)
+        for words in SHRINKINGS:
+            own = combination(pair, words)
+            cells = [comparison.cells[each.name, own].ratio or 1.0 for each in runs.problems]
+            mean = 1.0 if own == comparison.baseline else comparison.geometric_mean(own)
+            row.append(f"{ratio_of(mean)} ({min(cells):.2f} … {max(cells):.2f})")
+        rows.append(tuple(row))
+    return Grid(("selector", "step", *SHRINKINGS), tuple(rows), labels=2)
+
+
+def by_set(runs: Experiment) -> Grid:
+    """A row for each set: planned steps, and conjugate ones with their selector, under each shrinking."""
+    compared = {}
+    for words in SHRINKINGS:
+        names = [combination(pair, words) for pair in (NEWTON_PAIR, *SHOWN)]
+        some = replace(runs, strategies=[each for each in runs.strategies if each.name in names])
+        compared[words] = some.compare("iterations", combination(NEWTON_PAIR, words))
+    columns = [(pair, words) for pair, words in product(SHOWN, SHRINKINGS)]
+    rows = [
+        (
+            each.name,
+            *(
+                ratio_of(compared[words].cells[each.name, combination(pair, words)].ratio)
+                for pair, words in columns
+            ),
+        )
+        for each in runs.problems
+    ]
+    means = (ratio_of(compared[words].geometric_mean(combination(pair, words))) for pair, words in columns)
+    headers = (f"{pair[1]}, {words}" for pair, words in columns)
+    return Grid(("problem", *headers), (*rows, ("geometric mean", *means)))
+
+
+# -- How long planned steps are: Figure 3 and §7.3 of Glasmachers (2008) -------------------------------------
+
+TRACED_ORDERS = 2
+LARGEST = "largest μ/μ̂ − 1"
+"""The column of the longest planned step."""
+
+
+@dataclass(frozen=True)
+class TracedSolve(Solve):
+    """One solve with its trace; the record also has ``largest``, the largest μ/μ̂ − 1 of its planned steps."""
+
+    trace: bool = True
+
+    def measured(self, result: Solution) -> Record:
+        """Return the stored numbers of a solution."""
+        assert result.trace is not None
+        planned = result.trace["planned"] == 1
+        ratio = result.trace["step"][planned] / result.trace["newton"][planned] - 1.0
+        return super().measured(result) | {"largest": float(ratio.max(initial=0.0))}
+
+
+TRACED = TracedSolve(
+    "PA-SMO", selector=SecondOrder(), step=PlanningAheadStep(), shrinking=False, cache_mb=1000.0, max_iter=10**10,
+    cache_dtype="float64",
+)  # fmt: skip
+
+
+def step_sizes(page: Page, chosen: Any, problems: Sequence[Problem], board: Sequence[Problem]) -> None:
+    """Measure the histograms of Figure 3, on all sets, and on the large chessboard in one order if it is asked for."""
+    some = Experiment([TRACED], problems, chosen.store, min(TRACED_ORDERS, chosen.permutations))
+    records = carried_out("Step sizes", some, chosen.jobs).records()
+    if board:
+        one = Experiment([TRACED], board, chosen.store)
+        records += carried_out("Step sizes, large", one, chosen.jobs).records()
+    names = list(dict.fromkeys(record["problem"] for record in records))
+    counts = {name: total(records, name, "step_ratio_histogram") for name in names}
+    largest = {name: max(each["largest"] for each in records if each["problem"] == name) for name in names}
+    edges = [number(edge, 3) if np.isfinite(edge) else "" for edge in STEP_RATIO_EDGES]
+    bins = [f"{low} … {high}".strip() for low, high in pairwise(edges)]
+    rows = []
+    for name in names:
+        orders = sum(record["problem"] == name for record in records)
+        planned = 100 * counts[name].sum() / total(records, name, "iterations")
+        shares = [share(count, counts[name].sum()) for count in counts[name]]
+        rows.append((name, f"{orders}", f"{planned:.1f}", *shares, number(largest[name], 3)))
+    heads = ("problem", "orders", "planned, % of all steps", *bins, LARGEST)
+    page.add(
+        "§7.3: planned step sizes", "Percent of the planned steps by μ/μ̂ − 1:", Grid(heads, tuple(rows)),
+        remark(counts, largest),
+    )  # fmt: skip
+
+
+def total(records: Sequence[Record], name: str, metric: str) -> Any:
+    """Add up a metric over the orders of a problem."""
+    return np.sum([record[metric] for record in records if record["problem"] == name], axis=0)
+
+
+def share(count: int, of: int) -> str:
+    """Return a share in per cent, without hiding that a few of millions are there."""
+    percent = 100 * count / max(of, 1)
+    return "0" if not count else f"{percent:.2f}" if percent >= 0.01 else f"{percent:.0e}"
+
+
+def remark(counts: dict[str, np.ndarray], largest: dict[str, float]) -> str:
+    """Say what the histograms have in common."""
+    low = np.array(STEP_RATIO_EDGES[:-1])
+    shares = {name: each / max(each.sum(), 1) for name, each in counts.items()}
+    by_a_fifth = [each[(low >= -0.1) & (low < 0.2)].sum() for each in shares.values()]
+    doubled = [100 * each[low >= 1.0].sum() for each in shares.values()]
+    longest = max(largest, key=largest.__getitem__)
+    text = REMARKS["7.3 thousands"] if largest[longest] >= 1000.0 else REMARKS["7.3 no thousands"]
+    return REMARKS["7.3 sizes"].format(
+        half=sum(each > 0.5 for each in by_a_fifth), of=len(counts), least=f"{min(doubled):.0f}",
+        most=f"{max(doubled):.0f}", shorter=sum(int(each[low < -0.1].sum()) for each in counts.values()) or "none",
+        below=f"{100 * max(each[low == -0.1].sum() for each in shares.values()):.2f}",
+    ) + text.format(largest=number(largest[longest], 3), where=longest)  # fmt: skip
+
+
+# -- The page --------------------------------------------------------------------------------------------------
 
 THOUSANDS = "chessboard-10000"
 """The set on which Figure 3's longest steps are looked for."""

@@ -7,29 +7,442 @@ python benchmarks/papers/svmp.py --full madelon   # sets of Table IV
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
+import time
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
+from shutil import which
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from event_cost import EventCost, noisy
-from libsvm_cost import AgainstLIBSVM
 from page import Page, arguments, carried_out
-from qr_updates import ALGEBRAS, updates_table
-from qr_updates import HEADING as UPDATES
-from r_svmpath import BesideR, installed, versions
-from rounds_along_c import RoundsAlongC
-from svmp_as_printed import CHECK_OFF, PaperSettings
-from svmp_published import GAUSSIAN, LARGE, LARGE_GAUSSIAN, LINEAR, SECOND_COST, There
-from svmp_remarks import REMARKS
+from remarks import SVMP as REMARKS
 from verdicts import FIFTH, listed, near
 
-from refsvm import RBF, SVMP, Linear
+from refsvm import RBF, SVMP, ActiveSet, DualProblem, KKTGap, Linear, PathTracker, Rounds, regularization_path
 from refsvm.datasets import open_data
-from refsvm.experiment import Experiment, Grid, Problem, TrackPath
+from refsvm.experiment import Experiment, Grid, Instance, Problem, Strategy, TrackPath
 from refsvm.experiment.grid import number
-from refsvm.paths import SVD, PivotedQR, UpdatedInverse
+from refsvm.experiment.strategy import EIGHT_POINTS, Record, one_thread
+from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR
+
+# -- The published figures of Ong, Shao & Yang (2010): Tables II, III and IV ---------------------------------
+
+
+@dataclass(frozen=True)
+class There:
+    """A line of Table II or III: what the paper found."""
+
+    elbow: int
+    events: int
+    nullity: int
+    seconds: tuple[float, float, float]
+    cost: float
+    special: int
+    repairs: int
+
+
+LINEAR = {
+    "sonar": There(42, 207, 0, (1.046, 1.030, 1.290), 0.2153, 1, 0),
+    "heart": There(14, 336, 0, (1.593, 1.625, 1.891), 0.003, 1, 0),
+    "ionosphere": There(34, 388, 0, (1.968, 1.935, 2.437), 0.0233, 1, 0),
+    "wbc": There(11, 507, 6, (4.328, 4.297, 4.515), 0.0075, 30, 0),
+    "monk 1": There(105, 52, 98, (5.703, 11.82, 12.29), 0.0012, 7, 0),
+    "monk 2": There(290, 1, 283, (2.687, 2.328, 2.359), 0.0004, 0, 0),
+    "monk 3": There(119, 74, 86, (5.765, 6.062, 6.000), 0.0033, 24, 0),
+    "diabetes": There(9, 350, 0, (3.578, 3.687, 3.906), 0.0004, 1, 0),
+    "HillValley": There(17, 610, 0, (9.453, 9.312, 9.931), 0.0003, 2, 0),
+    "german": There(28, 440, 3, (12.97, 13.18, 13.85), 0.0003, 0, 4),
+}
+GAUSSIAN = {
+    "sonar": There(104, 8, 0, (0.265, 0.265, 0.312), 0.0823, 2, 1),
+    "heart": There(170, 55, 0, (2.031, 1.218, 1.468), 0.0832, 6, 1),
+    "ionosphere": There(193, 13, 1, (4.015, 2.328, 2.312), 0.2073, 0, 1),
+    "wbc": There(195, 285, 29, (28.17, 20.62, 20.73), 0.0683, 3, 0),
+    "monk 1": There(432, 32, 0, (21.43, 3.312, 3.708), 0.0089, 32, 0),
+    "monk 2": There(432, 143, 0, (173.1, 20.65, 13.42), 0.1818, 0, 1),
+    "monk 3": There(432, 270, 0, (211.1, 27.18, 20.62), 0.0965, 7, 1),
+    "diabetes": There(457, 180, 0, (214.5, 27.97, 18.10), 0.0674, 1, 3),
+    "HillValley": There(172, 641, 2, (42.65, 23.65, 27.21), 0.0016, 18, 11),
+    "german": There(800, 112, 0, (728.2, 92.20, 41.48), 0.2456, 15, 1),
+}
+LARGE = {"svmguide3": (22, 920, 0, 58.28), "madelon": (501, 4061, 0, 754.8), "splice": (62, 6340, 3, 674.1)}
+LARGE_GAUSSIAN = {"svmguide3": (1223, 266, 0), "madelon": (2000, 2, 0), "splice": (3149, 156, 179)}
+SECOND_COST = {"sonar": 30.06, "heart": 11.00, "ionosphere": 10.82, "wbc": 0.0657, "monk 1": 0.0088, "monk 2": 13.74,
+               "monk 3": 3.667, "diabetes": 7.703, "HillValley": 0.0198, "german": 22.256}  # fmt: skip
+"""c^SL2 of Table III: the check turned off."""
+
+
+# -- EventCost: a strategy that measures what one event costs, against the size of the elbow and n -----------
+
+
+def noisy(n: int) -> SimpleNamespace:
+    """n normal points in ten dimensions; the label is the sign of x₁x₂ + ½x₃ + noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 10))
+    return SimpleNamespace(
+        X=X, y=np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.5 * rng.normal(size=n) > 0, 1, -1)
+    )
+
+
+@dataclass(frozen=True)
+class EventCost(Strategy):
+    """Track `repeats` times; the fastest counts, without the kernel matrix and the start."""
+
+    tracker: PathTracker = field(default_factory=SVMP)
+    C_min: float = 1e-3
+    C_max: float = 1e2
+    repeats: int = 3
+
+    def run(self, instance: Instance) -> Record:
+        """Measure."""
+        seconds = []
+        for _ in range(self.repeats):
+            path = regularization_path(
+                instance.X, instance.y, kernel=instance.kernel, C_min=self.C_min, C_max=self.C_max,
+                tracker=self.tracker,
+            )  # fmt: skip
+            seconds.append(path.seconds - path.start_seconds)
+        return {
+            "breakpoints": len(path.C),
+            "mean_elbow": float(path.record.elbow.mean()),
+            "largest_elbow": int(path.record.elbow.max()),
+            "microseconds": 1e6 * min(seconds) / len(path.C),
+        }
+
+
+# -- AgainstLIBSVM: a strategy that compares the cost along a path with LIBSVM's at random λ -----------------
+
+
+@dataclass(frozen=True)
+class AgainstLIBSVM(Strategy):
+    """The largest relative difference of the primal cost, as c_max of the paper, and of the dual objective.
+
+    ``lambdas`` values of λ are drawn log-uniformly between 1/C_max and 1/C_min. LIBSVM stops at `tol`, or after
+    `max_iter` steps; then the value is left out and counted as ``unfinished``.
+    """
+
+    C_min: float = 1e-4
+    C_max: float = 1e3
+    lambdas: int = 100
+    tol: float = 1e-8
+    max_iter: int = 100_000
+
+    def run(self, instance: Instance) -> Record:
+        """Track once, and train with LIBSVM at every λ."""
+        X, y, kernel = instance.X, instance.y, instance.kernel
+        path = regularization_path(X, y, kernel=kernel, C_min=self.C_min, C_max=self.C_max)
+        K = np.ascontiguousarray(kernel(X, X))
+        Cs = np.exp(
+            np.random.default_rng(0).uniform(np.log(self.C_min), np.log(self.C_max), size=self.lambdas)
+        )
+        found = [values for C in Cs.tolist() if (values := self._compared(path, K, y, C)) is not None]
+        primal, dual = np.array(found).T if found else (np.array([np.nan]),) * 2
+        return {
+            "cost_percent": 100.0 * float(np.abs(primal).max()),
+            "objective_difference": float(np.abs(dual).max()),
+            "unfinished": self.lambdas - len(found),
+            "kkt_violation": path.kkt_audit().worst,
+        }
+
+    def _compared(self, path, K, y, C):
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.svm import SVC
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            peer = SVC(kernel="precomputed", C=C, tol=self.tol, max_iter=self.max_iter, cache_size=500).fit(
+                K, y
+            )
+        if int(peer.n_iter_[0]) >= self.max_iter:
+            return None
+        theirs, ours = np.zeros(len(y)), path.alpha(C)
+        theirs[peer.support_] = peer.dual_coef_[0]
+        # ½αᵀKα + C Σ max(0, 1 − yh)
+        costs = [
+            0.5 * a @ K @ a + C * np.maximum(0.0, 1.0 - y * (K @ a + b)).sum()
+            for a, b in ((ours, path.intercept(C)), (theirs, peer.intercept_[0]))
+        ]
+        duals = [y @ a - 0.5 * a @ K @ a for a in (ours, theirs)]
+        return costs[0] / costs[1] - 1.0, duals[0] / duals[1] - 1.0
+
+
+# -- RoundsAlongC: the strategy that a path replaces, warm-started rounds at given values of C ---------------
+
+
+@dataclass(frozen=True)
+class RoundsAlongC(Strategy):
+    """Solve at every breakpoint of the path, each round from the one before, and compare with tracking in one process.
+
+    ``tol`` is the KKT gap of a round. The path itself is exact to about 1e-12, far below that.
+    """
+
+    C_min: float = 1e-4
+    C_max: float = 1e3
+    tol: float = 1e-3
+    repeats: int = 3
+
+    def run(self, instance: Instance) -> Record:
+        """Track and solve, `repeats` times each in turn; medians."""
+        paths, rounds, iterations = [], [], 0
+        for _ in range(self.repeats):
+            began = time.process_time()
+            path = regularization_path(
+                instance.X, instance.y, kernel=instance.kernel, C_min=self.C_min, C_max=self.C_max
+            )
+            paths.append(time.process_time() - began)
+            began = time.process_time()
+            iterations = self._rounds(instance, path.C)
+            rounds.append(time.process_time() - began)
+        tracked, solved = float(np.median(paths)), float(np.median(rounds))
+        return {
+            "breakpoints": len(path.C),
+            "seconds": tracked,
+            "rounds_seconds": solved,
+            "ratio": solved / tracked,
+            "microseconds_per_event": 1e6 * tracked / len(path.C),
+            "mean_elbow": float(path.record.elbow.mean()),
+            "round_iterations": iterations,
+        }
+
+    def _rounds(self, instance: Instance, values: np.ndarray) -> int:
+        problem = DualProblem.classification(instance.X, instance.y, kernel=instance.kernel, C=1.0)
+        rounds, seeder, solution, iterations = Rounds(problem, stop=KKTGap(self.tol)), ActiveSet(), None, 0
+        for C in values.tolist():
+            lower, upper = C * problem.lower, C * problem.upper
+            start = None if solution is None else seeder.seed(solution, rounds.boxed(lower, upper))
+            solution = rounds.solve(lower=lower, upper=upper, start=start)
+            iterations += solution.iterations
+        return iterations
+
+
+# -- PaperSettings: a strategy that tracks with the tolerances of Ong, Shao & Yang (2010), its cost beside ours --
+
+NEVER = 10**9
+
+AS_PRINTED = SVMP(
+    algebra=PivotedQR(), eps_kkt=1e-3, eps_smo=1e-6, tau=1e-4, tau_2=1e-8, gamma=0.01, ell=50, refresh=NEVER,
+    starts_at_bound=True,
+)  # fmt: skip
+"""ε_kkt, τ, τ₂, γ and ℓ of §VIII, QR with pivoting, a start by (55); ξ is updated by (39), never computed afresh."""
+
+CHECK_OFF = replace(AS_PRINTED, eps_kkt=1e300)
+"""The same without the check (56)."""
+
+
+@dataclass(frozen=True)
+class PaperSettings(Strategy):
+    """Tracks once with `tracker`, once with ``SVMP()``, and compares their primal costs at random λ.
+
+    ``lambdas`` values of λ are drawn log-uniformly between 1/C_max and 1/C_min.
+    """
+
+    tracker: SVMP = AS_PRINTED
+    C_min: float = 1e-4
+    C_max: float = 1e3
+    lambdas: int = 100
+    time_limit: float = 120.0
+
+    def run(self, instance: Instance) -> Record:
+        """Return what Tables II and III count."""
+        X, y, kernel = instance.X, instance.y, instance.kernel
+        span = {"C_min": self.C_min, "C_max": self.C_max, "kernel": kernel}
+        found = regularization_path(
+            X, y, tracker=self.tracker, merge=False, time_limit=self.time_limit, **span
+        )
+        ours = regularization_path(X, y, **span)
+        K = np.ascontiguousarray(kernel(X, X))
+        Cs = np.exp(
+            np.random.default_rng(0).uniform(np.log(self.C_min), np.log(self.C_max), size=self.lambdas)
+        )
+        Cs = Cs[(found.C.min() <= Cs) & (found.C.max() >= Cs)]  # a path that loses its digits ends there
+        # ½αᵀKα + C Σ max(0, 1 − yh)
+        costs = [
+            [0.5 * a @ K @ a + C * np.maximum(0.0, 1.0 - y * (K @ a + path.intercept(C))).sum() for path, a in
+             ((found, found.alpha(C)), (ours, ours.alpha(C)))]
+            for C in Cs.tolist()
+        ]  # fmt: skip
+        one, other = np.array(costs).T
+        return {
+            "largest_elbow": int(found.record.elbow.max()),
+            "breakpoints": len(found.C),
+            "nullity": found.nullity,
+            "special": found.counts.get("special", 0),
+            "repairs": found.counts.get("repair", 0) + found.counts.get("backup", 0),
+            "cost_percent": 100.0 * float(np.abs(one / other - 1.0).max()),
+            "kkt_violation": found.kkt_audit().worst,
+            "reached": float(found.C.max()),
+            "status": found.status.name,
+        }
+
+
+# -- CPU seconds of the path with each linear algebra of the elbow, section VII of Ong, Shao & Yang (2010) among them --
+
+UPDATES = "Updates of QR factors"
+NAMES = "SVD", "QR", "updated QR", "inverse"
+
+REMARK = """
+CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances: the least of the turns
+that fit in a second, or of one. *Of SVD* is the share of the SVD's time that updates save, here and by the seconds of
+Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} % here and up to 94 % there ("up to 90%" in the
+conclusion). On {alike} of {of} sets the share is the published one to 20 points. The factors are those of
+`scipy.linalg.qr_insert` and `qr_delete`, and new ones with pivots wherever the rank is in doubt. `SVMP` keeps the
+inverse by default, with which compiled code follows runs of events.
+"""
+
+
+@dataclass(frozen=True)
+class CPUOfPath(Strategy):
+    """Tracks, again and again for a second; its record has the least CPU seconds, and how many events the path has."""
+
+    tracker: PathTracker = field(default_factory=SVMP)
+    C_min: float = 1e-4
+    C_max: float = 1e3
+    enough: float = 1.0
+
+    def warm_up(self) -> None:
+        """Load compiled code and the linear algebra, or the first set would pay for them."""
+        regularization_path(EIGHT_POINTS.X, EIGHT_POINTS.y, kernel=EIGHT_POINTS.kernel, engine="numba")
+        replace(self, enough=0.0).run(EIGHT_POINTS)
+
+    def run(self, instance: Instance) -> Record:
+        """Measure."""
+        turns: list[float] = []
+        while not turns or sum(turns) < self.enough:
+            with one_thread():
+                began = time.process_time()
+                path = regularization_path(
+                    instance.X, instance.y, kernel=instance.kernel, C_min=self.C_min, C_max=self.C_max,
+                    tracker=self.tracker, merge=False,
+                )  # fmt: skip
+                turns.append(time.process_time() - began)
+        return {
+            "cpu": min(turns),
+            "breakpoints": len(path.C),
+            "largest_elbow": int(path.record.elbow.max()),
+            "kkt_violation": path.kkt_audit().worst,
+        }
+
+
+ALGEBRAS = [
+    CPUOfPath(name, tracker=SVMP(algebra=algebra))
+    for name, algebra in zip(NAMES, (SVD(), PivotedQR(), UpdatedQR(), UpdatedInverse()), strict=True)
+]
+
+
+def updates_table(
+    names: Sequence[str], records: Sequence[dict[str, Any]], there: dict[str, tuple[float, float, float]]
+) -> tuple[Grid, str]:
+    """Return the table, and what it shows; `there` has the seconds of SVD, QR and updates in the paper."""
+    found = {(record["problem"], record["strategy"]): record for record in records}
+    rows, savings = [], []
+    for name in names:
+        own = [found[name, algebra] for algebra in NAMES]
+        cpu = [record["cpu"] for record in own]
+        saved, published = 1.0 - cpu[2] / cpu[0], 1.0 - there[name][2] / there[name][0]
+        savings.append((saved, published))
+        rows.append(
+            (name, f"{own[2]['largest_elbow']:,}", f"{own[2]['breakpoints']:,}", *(number(each, 3) for each in cpu),
+             f"{100 * saved:.0f} %", f"{100 * published:.0f} %", number(own[2]["kkt_violation"], 2))
+        )  # fmt: skip
+    heads = ("set", "largest elbow", "events", *(f"{name} (s)" for name in NAMES), "of SVD", "there", "KKT")
+    alike = sum(abs(ours - other) <= 0.2 for ours, other in savings)
+    text = REMARK.format(alike=alike, of=len(names), most=f"{100 * max(saved for saved, _ in savings):.0f}")
+    return Grid(heads, tuple(rows)), text
+
+
+# -- BesideR: a strategy that tracks the same data with R's package svmpath (Hastie) and with refsvm, in turns --
+
+TRACK = """
+suppressMessages(library(svmpath))
+given <- commandArgs(TRUE)
+table <- unname(as.matrix(read.csv(given[1], header = FALSE)))
+y <- table[, 1]; x <- table[, -1]
+began <- proc.time()
+path <- try(svmpath(x, y, kernel.function = radial.kernel, param.kernel = as.numeric(given[2]),
+                    lambda.min = as.numeric(given[3])), silent = TRUE)
+seconds <- sum((proc.time() - began)[1:2])
+if (inherits(path, "try-error")) {
+    cat("failed", gsub("\\\\s+", " ", as.character(path)))
+} else {
+    cat("tracked", length(path$lambda), max(path$lambda), seconds)
+}
+"""
+
+
+VERSIONS = """
+of <- as.character(packageVersion("svmpath"))
+cat(R.version.string, ", svmpath ", of, ", BLAS ", basename(La_library()), sep = "")
+"""
+
+
+def versions() -> str:
+    """Say which R, which svmpath and which BLAS these are."""
+    return subprocess.run(["Rscript", "-e", VERSIONS], capture_output=True, text=True, check=True).stdout
+
+
+def installed() -> bool:
+    """Whether Rscript finds svmpath."""
+    if which("Rscript") is None:
+        return False
+    command = ["Rscript", "-e", "quit(status = !requireNamespace('svmpath', quietly = TRUE))"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@dataclass(frozen=True)
+class BesideR(Strategy):
+    """CPU seconds of both from svmpath's first λ down to 1/C_max, kernel matrix included; the fastest turn of each.
+
+    It needs Rscript and the package svmpath; `installed` tells whether both are there.
+    """
+
+    C_max: float = 1e3
+    repeats: int = 5
+
+    def run(self, instance: Instance) -> Record:
+        """Take turns; if svmpath fails, keep its message."""
+        C_min, theirs, ours, events = 1e-4, [], [], 0
+        message = ""
+        for _ in range(self.repeats):
+            answer = self._tracked_by_r(instance).split(maxsplit=1)
+            if answer[0] == "tracked":
+                count, first, seconds = (float(part) for part in answer[1].split())
+                events, C_min = int(count), 1.0 / first
+                theirs.append(seconds)
+            else:
+                message = answer[1]
+            began = time.process_time()
+            path = regularization_path(
+                instance.X, instance.y, kernel=instance.kernel, C_min=C_min, C_max=self.C_max
+            )
+            ours.append(time.process_time() - began)
+        return {
+            "n": len(instance.y),
+            "events_r": events,
+            "seconds_r": min(theirs, default=0.0),
+            "failure": message,
+            "breakpoints": len(path.C),
+            "seconds": min(ours),
+            "kkt_violation": path.kkt_audit().worst,
+        }
+
+    def _tracked_by_r(self, instance: Instance) -> str:
+        """Return 'tracked', events, first λ and seconds, or 'failed' and why."""
+        gamma: float = instance.kernel.gamma  # type: ignore[union-attr]
+        with tempfile.TemporaryDirectory() as folder:
+            data, script = Path(folder) / "data.csv", Path(folder) / "track.R"
+            np.savetxt(data, np.column_stack([instance.y, instance.X]), delimiter=",", fmt="%.17g")
+            script.write_text(TRACK)
+            command = ["Rscript", str(script), str(data), repr(gamma), repr(1.0 / self.C_max)]
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+# -- The page --------------------------------------------------------------------------------------------------
 
 ARCHIVES = {
     "sonar": ("sonar", 104), "heart": ("ida_heart", 170), "ionosphere": ("ionosphere", 200), "wbc": ("wbc", 350),
