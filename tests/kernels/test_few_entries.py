@@ -148,13 +148,6 @@ def test_other_data_stay_as_they_are(dense):
     assert Gram(RBF(0.05), dense).X is dense
 
 
-def test_rows_that_look_sparse_at_first_are_counted_all(monkeypatch):
-    monkeypatch.setattr("refsvm.kernels.sparse.ENTRIES_COUNTED", 10 * D)
-    dense = np.ones((N, D))
-    dense[::30] = 0.0  # the rows that are counted first
-    assert compressed(dense) is None
-
-
 def test_without_scipy_data_stay_dense(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
     assert compressed(X) is None

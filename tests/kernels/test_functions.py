@@ -156,11 +156,6 @@ def test_a_callable_may_return_integers():
     assert block.dtype == np.float64
 
 
-def test_kernels_are_values():
-    assert RBF(0.5) == RBF(0.5) != RBF(0.6)
-    assert len({Linear(), Linear(), Precomputed(), Precomputed(), Sigmoid()}) == 3
-
-
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast")
 def test_float32_rows_refuse_what_they_cannot_hold_and_float64_rows_take_it():
     gram, rows = Gram(Polynomial(degree=2, gamma=1.0, coef0=0.0), np.full((4, 1), 1e30)), np.arange(2)

@@ -85,6 +85,7 @@ def test_rounds_are_the_same(engine):
 def test_it_is_a_value():
     assert RBF(list(GAMMAS)) == RBF(tuple(GAMMAS)) == KERNEL != RBF(GAMMAS + 1.0)
     assert hash(RBF(list(GAMMAS))) == hash(KERNEL)
+    assert RBF(0.5) == RBF(0.5) != RBF(0.6)
     assert repr(KERNEL) == "RBF(gamma=(0.1, 2.0, 0.0, 0.5, 0.3))"
     assert pickle.loads(pickle.dumps(KERNEL)) == KERNEL
     assert replace(KERNEL, gamma=2) == RBF(2)

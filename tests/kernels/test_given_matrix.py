@@ -22,6 +22,7 @@ from refsvm import (
 )
 from refsvm.kernels import Gram
 from refsvm.kernels.checked import GivenMatrix, grown
+from refsvm.kernels.facts import KernelFacts
 
 from ..settings import FAST
 
@@ -77,23 +78,9 @@ def test_the_least_and_the_most_that_an_object_may_have():
             return K.diagonal()
 
     least, most = GivenMatrix(GIVEN), GivenMatrix(Rich(STRINGS))
-    assert (
-        least.full_matrix_only,
-        least.facts.prefers_batches,
-        least.facts.is_psd,
-        least.facts.data_error,
-    ) == (
-        False,
-        False,
-        False,
-        0.0,
-    )
-    assert (most.full_matrix_only, most.facts.prefers_batches, most.facts.is_psd, most.facts.data_error) == (
-        True,
-        True,
-        True,
-        1e-9,
-    )
+    assert (least.full_matrix_only, most.full_matrix_only) == (False, True)
+    assert least.facts == KernelFacts(prefers_batches=False, is_psd=False, data_error=0.0)
+    assert most.facts == KernelFacts(prefers_batches=True, is_psd=True, data_error=1e-9)
     rows, columns = np.array([7, 3]), np.array([1, 59, 0])
     for gram in (least, most):
         np.testing.assert_array_equal(gram.diagonal(), K.diagonal())
@@ -177,29 +164,19 @@ def test_a_path_takes_an_object_an_array_and_a_problem():
 
 @pytest.mark.parametrize("engine", ["numpy", FAST])
 @pytest.mark.parametrize("cache_mb", [200.0, 0.02])
-def test_leave_one_out_takes_an_object_an_array_and_a_problem(engine, cache_mb):
-    options = {"engine": engine, "cache_mb": cache_mb}
-    exact = leave_one_out(K, Y, kernel=Precomputed(), C=0.1, engine=engine)
+@pytest.mark.parametrize("run", [leave_one_out, cross_validate])
+def test_rounds_take_an_object_an_array_and_a_problem(run, engine, cache_mb):
+    options = {"engine": engine} if run is leave_one_out else {"folds": 5, "rng": 0, "engine": engine}
+    exact = run(K, Y, kernel=Precomputed(), C=0.1, **options)
     for arguments in ({"y": Y, "gram": GIVEN, "C": 0.1}, {"y": Y, "gram": K, "C": 0.1}, {"X": HELD}):
-        found = leave_one_out(**arguments, **options)
+        found = run(**arguments, **options, cache_mb=cache_mb)
         np.testing.assert_array_equal(found.predictions, exact.predictions)
         assert found.is_complete
-    assert leave_one_out(HELD, engine=engine).error == exact.error
-    if cache_mb > 1.0:
-        assert leave_one_out(y=Y, gram=GIVEN, C=0.1, **options).kernel_rows == N
-
-
-@pytest.mark.parametrize("engine", ["numpy", FAST])
-@pytest.mark.parametrize("cache_mb", [200.0, 0.02])
-def test_cross_validation_takes_an_object_an_array_and_a_problem(engine, cache_mb):
-    options = {"folds": 5, "rng": 0, "engine": engine, "cache_mb": cache_mb}
-    exact = cross_validate(K, Y, kernel=Precomputed(), C=0.1, **{**options, "cache_mb": 200.0})
-    for arguments in ({"y": Y, "gram": GIVEN, "C": 0.1}, {"y": Y, "gram": K, "C": 0.1}, {"X": HELD}):
-        found = cross_validate(**arguments, **options)
-        np.testing.assert_array_equal(found.predictions, exact.predictions)
-        np.testing.assert_allclose(found.decision_values, exact.decision_values, atol=5e-3)
+        if run is cross_validate:
+            np.testing.assert_allclose(found.decision_values, exact.decision_values, atol=5e-3)
         if cache_mb > 1.0:
             assert found.kernel_rows == (N if arguments.get("gram") is GIVEN else 0)
+    assert run(HELD, **options).error == exact.error
 
 
 def test_cross_validation_of_several_classes_takes_an_object():
@@ -234,8 +211,17 @@ def without(name):
     return type("Odd", (), {part: True for part in ("n", "block") if part != name})()
 
 
-def shuffled(self, rows, columns=None):
-    return K[np.sort(rows)][:, slice(None) if columns is None else columns]
+def blocks(block):
+    """Return what makes an object whose blocks these are, of rows and of columns or None."""
+    return lambda: changed(block=lambda self, rows, columns=None: block(rows, columns))
+
+
+def full(rows, value):
+    return np.full((len(rows), len(rows)), value)
+
+
+def some(columns):
+    return slice(None) if columns is None else columns
 
 
 WRONG = {
@@ -243,10 +229,7 @@ WRONG = {
     "no n": (lambda: without("n"), "gram=Odd has no 'n'"),
     "no block": (lambda: without("block"), "gram=Odd has no 'block'"),
     "a class": (lambda: Spectrum, "gram=Spectrum is a class; pass an object"),
-    "an n that is none": (
-        lambda: changed(n=property(lambda self: 2.5, lambda self, n: None)),
-        "Odd.n=2.5",
-    ),
+    "an n that is none": (lambda: changed(n=property(lambda self: 2.5, lambda self, n: None)), "Odd.n=2.5"),
     "no example": (
         lambda: changed(n=property(lambda self: 0, lambda self, n: None)),
         "Odd.n=0 is not a whole number ≥ 1; give ",
@@ -256,41 +239,31 @@ WRONG = {
         "gram=Odd fails on a block of 8 rows.*TypeError",
     ),
     "columns that are ignored": (
-        lambda: changed(block=lambda self, rows, columns=None: K[rows]),
+        blocks(lambda rows, columns: K[rows]),
         r"gram=Odd fails on a block of 8 rows and 8 columns: .*shape \(8, 60\); it must return .*shape \(8, 8\)",
     ),
     "the transposed block": (
-        lambda: changed(
-            block=lambda self, rows, columns=None: K[:, rows][slice(None) if columns is None else columns]
-        ),
+        blocks(lambda rows, columns: K[:, rows][some(columns)]),
         r"a block of 1 rows: .*shape \(60, 1\); it must return one real number for each pair, shape \(1, 60\)",
     ),
     "an error of its own": (
-        lambda: changed(block=lambda self, rows, columns=None: 1 // 0),
+        blocks(lambda rows, columns: 1 // 0),
         "gram=Odd fails on a block.*ZeroDivisionError: integer division",
     ),
     "NaN": (
-        lambda: changed(block=lambda self, rows, columns=None: np.full((len(rows), len(rows)), np.nan)),
+        blocks(lambda rows, columns: full(rows, np.nan)),
         "gram=Odd fails on a block of 8 rows and 8 columns: .*The kernel takes the value nan",
     ),
     "text": (
-        lambda: changed(block=lambda self, rows, columns=None: np.full((len(rows), len(rows)), "a")),
+        blocks(lambda rows, columns: full(rows, "a")),
         "gram=Odd fails on a block.* returned values of type <U1.*one real number",
     ),
-    "nothing returned": (
-        lambda: changed(block=lambda self, rows, columns=None: None),
-        "gram=Odd fails on a block.* returned values of type object",
-    ),
     "rows in an order of its own": (
-        lambda: changed(block=shuffled),
+        blocks(lambda rows, columns: K[np.sort(rows)][:, some(columns)]),
         "gram=Odd does not follow the order of the rows",
     ),
     "columns in an order of its own": (
-        lambda: changed(
-            block=lambda self, rows, columns=None: K[rows][
-                :, slice(None) if columns is None else np.sort(columns)
-            ]
-        ),
+        blocks(lambda rows, columns: K[rows][:, slice(None) if columns is None else np.sort(columns)]),
         "gram=Odd does not follow the order of the columns",
     ),
     "a matrix that is not symmetric": (
@@ -298,9 +271,7 @@ WRONG = {
         r"gram=Odd is not symmetric.* among examples \[0, 20, 30, 59\]",
     ),
     "another row without columns": (
-        lambda: changed(
-            block=lambda self, rows, columns=None: 2.0 * K[rows] if columns is None else K[rows][:, columns]
-        ),
+        blocks(lambda rows, columns: 2.0 * K[rows] if columns is None else K[rows][:, columns]),
         "gram=Odd has another row without columns",
     ),
     "another diagonal": (
@@ -322,9 +293,7 @@ def test_what_is_wrong_with_an_object_is_said_in_one_sentence(case):
 
 
 def test_nan_that_comes_later_is_found_then():
-    bad = changed(
-        block=lambda self, rows, columns=None: K[rows][:, slice(None) if columns is None else columns]
-    )
+    bad = blocks(lambda rows, columns: K[rows][:, some(columns)])()
     problem = DualProblem.classification(y=Y, gram=bad, C=0.1)
     type(bad).block = lambda self, rows, columns=None: np.full((len(rows), N), np.inf)
     with pytest.raises(ValueError, match=r"gram=Odd fails on a block of .*takes the value inf"):
@@ -388,7 +357,7 @@ def test_rows_that_are_too_short_for_a_larger_matrix_are_refused():
 )
 def test_what_an_object_returns_in_place_of_numbers_is_named(found, said):
     """Its class where NumPy can only say that it is an object; else the type of the numbers says it."""
-    odd = changed(block=lambda self, rows, columns=None: found)
+    odd = blocks(lambda rows, columns: found)()
     with pytest.raises(ValueError, match="gram=Odd fails on a block") as refused:
         DualProblem.classification(y=Y, gram=odd)
     assert f"it returned {said}; it must return" in str(refused.value)
@@ -438,19 +407,11 @@ def test_a_few_places_have_to_agree_to_a_millionth_of_the_largest_value(part, is
         else:
             assert GivenMatrix(given).n == 13
 
-    for i, j, is_seen in (
-        (0, 4, 1),
-        (4, 6, 1),
-        (6, 12, 1),
-        (12, 0, 1),
-        (3, 5, 0),
-        (7, 11, 0),
-        (0, 5, 0),
-        (1, 12, 0),
-    ):
+    seen, others = [(0, 4), (4, 6), (6, 12), (12, 0)], [(3, 5), (7, 11), (0, 5), (1, 12)]
+    for place in (*seen, *others):
         other = K.copy()
-        other[i, j] += error
-        check(Held(other), "is not symmetric", is_refused and bool(is_seen))
+        other[place] += error
+        check(Held(other), "is not symmetric", is_refused and place in seen)
     row, diagonal = K[0].copy(), K.diagonal().copy()
     row[6] += error
     diagonal[4] += error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Kernel, KKTGap, Linear, Polynomial, Precomputed, Sigmoid, solve
+from refsvm import DualProblem, Kernel, KKTGap, Precomputed, solve
 from refsvm.kernels import Gram
 from refsvm.testing import check_strategy
 
@@ -52,12 +52,3 @@ def test_the_machine_is_that_of_the_matrix(kernel):
     )
     assert own.status.name == "CONVERGED"
     assert own.objective == pytest.approx(given.objective, rel=1e-6)
-
-
-@pytest.mark.parametrize("kernel", [Linear(), RBF(0.5), Polynomial(2, 0.5, 1.0), Sigmoid(0.1, 0.2)], ids=repr)
-def test_what_is_said_of_the_norms_is_true(kernel):
-    inner, norms, zero = X @ X.T, (X**2).sum(axis=1), np.zeros(30)
-    same = np.array_equal(
-        kernel.from_inner(inner.copy(), norms, norms), kernel.from_inner(inner.copy(), zero, zero)
-    )
-    assert same is not kernel.uses_norms

@@ -239,11 +239,16 @@ def test_rows_that_two_variables_share_are_computed_at_once_for_half_as_many(mos
     assert (two_of_each.filled, two_of_each.computed) == (0, computed)
 
 
-def test_the_seconds_of_a_row_are_the_mean_of_those_that_were_computed(monkeypatch):
-    """Each look at the clock takes 2⁻⁴ s."""
+@pytest.fixture
+def clock(monkeypatch):
+    """Each look at it takes 2⁻⁴ s."""
     ticks = itertools.count(7)
-    clock = SimpleNamespace(perf_counter=lambda: next(ticks) * 2.0**-4)
-    monkeypatch.setattr("refsvm.kernels.cached_rows.time", clock)
+    ticking = SimpleNamespace(perf_counter=lambda: next(ticks) * 2.0**-4)
+    monkeypatch.setattr("refsvm.kernels.cached_rows.time", ticking)
+
+
+@pytest.mark.usefixtures("clock")
+def test_the_seconds_of_a_row_are_the_mean_of_those_that_were_computed():
     rows = CachedRows(Gram(RBF(0.5), X), budget(6))
     assert rows.row_seconds == rows.seconds_for(np.arange(5)) == 0.0
     rows.ensure(0)
@@ -254,10 +259,8 @@ def test_the_seconds_of_a_row_are_the_mean_of_those_that_were_computed(monkeypat
     assert rows.seconds_for(np.array([1, 2])) == 0.0
 
 
-def test_rows_that_variables_share_take_the_seconds_of_their_examples(monkeypatch):
-    ticks = itertools.count(7)
-    clock = SimpleNamespace(perf_counter=lambda: next(ticks) * 2.0**-4)
-    monkeypatch.setattr("refsvm.kernels.cached_rows.time", clock)
+@pytest.mark.usefixtures("clock")
+def test_rows_that_variables_share_take_the_seconds_of_their_examples():
     rows = stored_rows(View(Gram(RBF(0.5), X), np.tile(np.arange(N), 2)))
     rows.gram.store.fetch(np.array([0, 1]))
     asked = np.array([0, 3, N, N + 3, N + 4])

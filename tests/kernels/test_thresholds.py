@@ -26,7 +26,8 @@ def test_examples_are_multiplied_around_their_mean_where_distances_are_large(gam
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "is_far"), [(8.0, 10.0, False), (8.02, 10.02, True), (-8.0, -10.0, False)]
+    ("first", "last", "is_far"),
+    [(8.0, 10.0, False), (8.02, 10.02, True), (-8.0, -10.0, False), (10.0, -10.0, False)],
 )
 def test_two_digits_are_lost_before_a_linear_kernel_moves(first, last, is_far):
     """max ‖x‖² = 100 max ‖x − c‖²."""
@@ -34,7 +35,7 @@ def test_two_digits_are_lost_before_a_linear_kernel_moves(first, last, is_far):
     assert (found is not None) == is_far
 
 
-@pytest.mark.parametrize(("x", "is_far"), [((30.0, 10.0), False), ((30.0, 10.01), True)])
+@pytest.mark.parametrize(("x", "is_far"), [((30.0, 10.0), False), ((30.0, 10.01), True), ((0.0, 0.0), False)])
 def test_examples_that_are_all_the_same_move_beyond_a_thousand(x, is_far):
     assert (origin_of(np.array([x, x])) is not None) == is_far
 

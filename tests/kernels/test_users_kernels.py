@@ -35,42 +35,34 @@ CALLS = {
     "leave_one_out": lambda k, Q: leave_one_out(Q, Y, kernel=k),
     "cross_validate": lambda k, Q: cross_validate(Q, Y, kernel=k, folds=3, rng=0),
     "path": lambda k, Q: regularization_path(X, Y, kernel=k, C_max=0.1).decision_function(Q, 0.1),
+    "SVC.fit": lambda k, Q: svm().SVC(kernel=k).fit(Q, Y),
+    "SVC.fit of few rows": lambda k, Q: svm().SVC(kernel=k, cache_size=0.002).fit(Q, Y),
+    "SVC.predict": lambda k, Q: svm().SVC(kernel=k).fit(X.copy(), Y).predict(Q),
+    "SVC.partial_fit": lambda k, Q: (
+        svm().SVC(kernel=k).partial_fit(Q[:30], Y[:30]).partial_fit(Q[30:], Y[30:])
+    ),
+    "SVR.fit": lambda k, Q: svm().SVR(kernel=k).fit(Q, X[:, 1]),
+    "SVR.predict_interval": lambda k, Q: (
+        svm().SVR(kernel=k).partial_fit(X.copy(), X[:, 1]).predict_interval(Q)
+    ),
+    "OneClassSVM.fit": lambda k, Q: svm().OneClassSVM(kernel=k).fit(Q).decision_function(Q),
+    "SVCCV.fit": lambda k, Q: svm().SVCCV(kernel=k, Cs=[1.0], cv=3).fit(Q, Y).predict(Q),
+    "SVRCV.fit": lambda k, Q: svm().SVRCV(kernel=k, Cs=[1.0], cv=3).fit(Q, X[:, 1]).predict(Q),
 }
 
 
-def estimators():
-    pytest.importorskip("sklearn")
-    from refsvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
-
-    return {
-        "SVC.fit": lambda k, Q: SVC(kernel=k).fit(Q, Y),
-        "SVC.fit of few rows": lambda k, Q: SVC(kernel=k, cache_size=0.002).fit(Q, Y),
-        "SVC.predict": lambda k, Q: SVC(kernel=k).fit(X.copy(), Y).predict(Q),
-        "SVC.partial_fit": lambda k, Q: SVC(kernel=k).partial_fit(Q[:30], Y[:30]).partial_fit(Q[30:], Y[30:]),
-        "SVR.fit": lambda k, Q: SVR(kernel=k).fit(Q, X[:, 1]),
-        "SVR.predict_interval": lambda k, Q: SVR(kernel=k).partial_fit(X.copy(), X[:, 1]).predict_interval(Q),
-        "OneClassSVM.fit": lambda k, Q: OneClassSVM(kernel=k).fit(Q).decision_function(Q),
-        "SVCCV.fit": lambda k, Q: SVCCV(kernel=k, Cs=[1.0], cv=3).fit(Q, Y).predict(Q),
-        "SVRCV.fit": lambda k, Q: SVRCV(kernel=k, Cs=[1.0], cv=3).fit(Q, X[:, 1]).predict(Q),
-    }
-
-
-ALL = [*CALLS, "SVC.fit", "SVC.fit of few rows", "SVC.predict", "SVC.partial_fit", "SVR.fit", "SVR.predict_interval",
-       "OneClassSVM.fit", "SVCCV.fit", "SVRCV.fit"]  # fmt: skip
-
-
-def call_of(name):
-    return CALLS[name] if name in CALLS else estimators()[name]
+def svm():
+    return pytest.importorskip("refsvm.estimators")
 
 
 @pytest.mark.parametrize("kernel", [cosine, doubling])
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", CALLS)
 def test_a_kernel_that_works_in_place_changes_nothing_of_the_callers(name, kernel):
     pytest.importorskip("scipy")  # of paths
-    call, Q = call_of(name), X.copy()
+    Q = X.copy()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a cosine that knows one point less than the data
-        call(kernel, Q)
+        CALLS[name](kernel, Q)
     np.testing.assert_array_equal(Q, X)
 
 
@@ -83,10 +75,10 @@ def test_what_works_in_place_is_trained_as_what_does_not():
 @pytest.mark.parametrize("kernel", [turning, lambda A, B: turning(A, B).astype(np.complex64),
                                     lambda A, B: (A @ B.T).astype(complex),
                                     lambda A, B: turning(A, B).astype(object)])  # fmt: skip
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", CALLS)
 def test_a_complex_kernel_is_refused(name, kernel):
     with pytest.raises(ValueError, match="kernel callable returned complex values"):
-        call_of(name)(kernel, X.copy())
+        CALLS[name](kernel, X.copy())
 
 
 @dataclass(frozen=True)

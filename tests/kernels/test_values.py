@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 from inspect import signature
-from operator import attrgetter
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -14,8 +13,8 @@ import pytest
 from refsvm import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels import Gram, products
 from refsvm.kernels.cached_rows import CachedRows
+from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.matrix import KernelMatrix, View
-from refsvm.kernels.origin import origin_of
 from refsvm.kernels.precision import (
     FLOAT32_CROWDED_FROM,
     float32_pays,
@@ -112,24 +111,13 @@ def test_what_a_matrix_has_without_saying_so():
     assert matrix.distinct.tolist() == [*range(7)]
     assert matrix.exact is matrix.centred is matrix
     assert matrix.offset(np.arange(7.0)) == 0.0
-    assert (
-        matrix.facts.kernel_error,
-        matrix.facts.data_error,
-        matrix.dense,
-        matrix.store,
-        matrix.origin,
-    ) == (
-        None,
-        0.0,
-        None,
-        None,
-        None,
-    )
-    for name in (
-        "supports_float32", "repeats", "full_matrix_only", "facts.keeps_float32", "facts.prefers_batches",
-        "facts.is_psd", "facts.has_unit_diagonal",
-    ):  # fmt: skip
-        assert attrgetter(name)(matrix) is False
+    nothing = KernelFacts(
+        is_psd=False, has_unit_diagonal=False, data_error=0.0, kernel_error=None, keeps_float32=False,
+        prefers_batches=False,
+    )  # fmt: skip
+    assert (matrix.facts, matrix.dense, matrix.store, matrix.origin) == (nothing, None, None, None)
+    for name in ("supports_float32", "repeats", "full_matrix_only"):
+        assert getattr(matrix, name) is False
     part = matrix.restrict(np.array([5, 1, 3]))
     assert part.block(np.array([0, 2]), np.array([1])).tolist() == K[np.ix_([5, 3], [1])].tolist()
     assert part.diagonal().tolist() == K[[5, 1, 3], [5, 1, 3]].tolist()
@@ -213,23 +201,6 @@ def test_values_beyond_float64_are_refused_however_they_are_computed(
             gram.block(np.array(rows))
     else:
         np.testing.assert_allclose(gram.block(np.array(rows)), (x[[*rows]] @ x.T) ** 3, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("X", "origin"),
-    [
-        ([[9.0, 0.0], [9.0, 2.0]], None),  # ‖x‖² ≤ 85, and 1 around the mean
-        ([[10.0, 0.0], [10.0, 2.0]], [10.0, 1.0]),  # 104
-        ([[10.0, 0.0], [-10.0, 2.0]], None),  # around 0
-        ([[30.0, 0.0]] * 2, None),  # all the same: ‖x‖² = 900 …
-        ([[40.0, 0.0]] * 2, [40.0, 0.0]),  # … and 1600
-        ([[0.0, 0.0]] * 2, None),
-    ],
-)
-def test_data_are_moved_where_they_are_far_from_the_origin_for_their_size(X, origin):
-    found = origin_of(np.array(X))
-    assert (found is None) == (origin is None)
-    assert origin is None or found.tolist() == origin
 
 
 def test_both_kinds_of_products_begin_at_the_first_column():
