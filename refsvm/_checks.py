@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from types import FrameType
@@ -66,15 +66,16 @@ def refuses(
     TypeError: solve takes no tol; give stop=KKTGap(1e-05).
     """
 
+    def refusal(call: str, options: Mapping[str, Any]) -> str:
+        for name in advice.keys() & options.keys():
+            return f"{call} takes no {name}; {advice[name].format(shown(options[name]))}."
+        return f"{second}."
+
     def of(function: Callable[Given, Result]) -> Callable[Given, Result]:
         @wraps(function)
         def call(*given: Given.args, **options: Given.kwargs) -> Result:
-            if second and len(given) > 1:
-                raise TypeError(f"{second}.")
-            for name in advice.keys() & options.keys():
-                raise TypeError(
-                    f"{function.__name__} takes no {name}; {advice[name].format(shown(options[name]))}."
-                )
+            if (second and len(given) > 1) or advice.keys() & options.keys():
+                raise TypeError(refusal(function.__name__, options))
             return function(*given, **options)
 
         return call

@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final, Protocol
@@ -44,10 +45,11 @@ class Writer(Protocol):
         """End the line."""
 
 
-class line_of:  # noqa: N801  used like a function, as are those of contextlib
-    """Show a line around a call while it is computed.
+def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress | None]:
+    """Return a context that shows a line while its block is computed; it is entered as the progress if it shows one.
 
-    A call within another, or beside it in another thread, has no line of its own.
+    A call within another, or beside it in another thread, has no line of its own. Where no line would be seen, it
+    is the empty context: such a call pays nothing.
 
     Parameters
     ----------
@@ -67,32 +69,36 @@ class line_of:  # noqa: N801  used like a function, as are those of contextlib
     --------
     >>> from refsvm.engine.line import line_of
     >>> from refsvm.engine.progress import Progress
-    >>> with line_of(Progress("leave_one_out"), "auto") as line:
-    ...     print(line.is_shown)
-    False
+    >>> with line_of(Progress("leave_one_out"), "auto") as shown:
+    ...     print(shown)
+    None
+    """
+    if type(asked) is str and asked == "auto":
+        return Shown(Line(progress, stays=False)) if is_watched() else UNSEEN
+    if not isinstance(asked, bool | np.bool_):
+        raise ValueError(f'progress={asked!r} is unknown; choose True, False or "auto".')
+    return Shown(Line(progress, stays=True) if asked else None)
+
+
+UNSEEN: Final = nullcontext()
+"""The context of a call without a line."""
+
+
+class Shown:
+    """Show a line while a block is computed, or keep the calls within from showing theirs.
+
+    Parameters
+    ----------
+    line : Line, optional
+        None shows none, in this block and in all calls within.
     """
 
-    _line: Line | None = None
-    _is_silent: bool = False
-    _has_place: bool = False
+    def __init__(self, line: Line | None) -> None:
+        self._line, self._has_place = line, False
 
-    def __init__(self, progress: Progress, asked: Any) -> None:
-        is_auto = type(asked) is str and asked == "auto"
-        if is_auto and not is_watched():
-            return
-        if not is_auto and not isinstance(asked, bool | np.bool_):
-            raise ValueError(f'progress={asked!r} is unknown; choose True, False or "auto".')
-        self._line, self._is_silent = Line(progress, stays=not is_auto) if asked else None, not asked
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether there is a line, or will be if the call takes long."""
-        return self._line is not None
-
-    def __enter__(self) -> line_of:
-        if self._line is not None or self._is_silent:
-            self._has_place = _place.take(self._line)
-        return self
+    def __enter__(self) -> Progress | None:
+        self._has_place = _place.take(self._line)
+        return None if self._line is None else self._line.progress
 
     def __exit__(self, *failure: object) -> None:
         if self._has_place:
@@ -227,10 +233,8 @@ def in_notebook() -> bool:
 
 def is_rewritten() -> bool:
     """Whether a line can be rewritten: stderr is a terminal, or a cell of a notebook."""
-    stderr = sys.stderr
-    if stderr is None or getattr(stderr, "closed", False):
-        return False
-    return stderr.isatty() or in_notebook()
+    is_open = sys.stderr is not None and not getattr(sys.stderr, "closed", False)
+    return is_open and (sys.stderr.isatty() or in_notebook())
 
 
 def is_watched() -> bool:

@@ -65,16 +65,20 @@ class Progress:
     leave_one_out: 90 of 270 decided, 12 wrong, 0.0 s, 0.0 s left; Ctrl-C keeps these
     """
 
+    done: int = 0
+    total: int | None = None
+    under_way: str = ""
+    wrong: int | None = None
+    gap: float | None = None
+    steps: int | None = None
+    state: Any = None
+    best: str = ""
+    outcome: str = ""
+    _look: Callable[[], object] | None = None
+
     def __init__(self, call: str, unit: str = "", kept: str = "") -> None:
         self.call, self.unit, self.kept = call, unit, kept
         self.began = time.perf_counter()
-        self.done, self.total, self.under_way = 0, None, ""  # type: int, int | None, str
-        self.wrong: int | None = None
-        self.gap: float | None = None
-        self.steps: int | None = None
-        self.state: Any = None
-        self.best = self.outcome = ""
-        self._look: Callable[[], object] | None = None
         self._counted_from = self.began, 0
 
     @property

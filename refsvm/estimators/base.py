@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass
 from functools import wraps
 from numbers import Integral, Real
@@ -83,10 +83,10 @@ class KernelEstimator(BaseEstimator):
         "verbose": ["verbose", StrOptions({"auto"})],
     }
 
-    def _line(self, unit: str = "", kept: str = "the last point") -> tuple[Progress, line_of]:
-        """Return the progress of `fit`, and its line."""
+    def _line(self, unit: str = "", kept: str = "the last point") -> AbstractContextManager[Progress | None]:
+        """Return the context of `fit`, which shows its line and is entered as its progress."""
         progress = Progress(type(self).__name__, unit, kept)
-        return progress, line_of(progress, self.verbose if self.verbose == "auto" else bool(self.verbose))
+        return line_of(progress, self.verbose if self.verbose == "auto" else bool(self.verbose))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, with objects of this package as names and numbers."""

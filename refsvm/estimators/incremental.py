@@ -136,8 +136,7 @@ class Incremental(KernelMachine):
         kept = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
         reached: dict[int, tuple[np.ndarray, Reached]] = {}
-        progress, line = self._line("percent")
-        with line, self._interruptible():
+        with self._line("percent") as shown, self._interruptible():
             for number, machine in enumerate(self._machines(before, after.clip(0.0))):
                 alpha, known = machine.alpha, None
                 if machine.start.n == 2 * len(alpha):  # both copies of an example of regression
@@ -147,8 +146,7 @@ class Incremental(KernelMachine):
                     known = renumbered(rows, known, machine.rows)
                 solution, end = continued(
                     machine.start, alpha, machine.end, engine=self.engine, cache_mb=np.inf,
-                    time_limit=self.time_limit, reached=known, progress=progress if line.is_shown else None,
-                    part=(number, self._count()),
+                    time_limit=self.time_limit, reached=known, progress=shown, part=(number, self._count()),
                 )  # fmt: skip
                 solutions.append(solution)
                 places.append(machine.rows)

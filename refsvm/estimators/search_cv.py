@@ -24,6 +24,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm._checks import shown
+from refsvm.engine.progress import Progress
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
 from refsvm.estimators.scoring import refuse_refit
@@ -147,8 +148,8 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
         search = replace(search, scoring=self._scoring_with(classes, for_scorer, search.splits))
         level = logging.INFO if self.verbose and self.verbose != "auto" else logging.DEBUG
         tell = partial(_log.log, level, "%d of %d fits are done")
-        progress, line = self._line("fits", "these")
-        with line:
+        with self._line("fits", "these") as shown:
+            progress = shown or Progress(type(self).__name__)
             cells = search.run(X, labels, n_jobs=self.n_jobs, store=self.store, tell=tell, progress=progress)
             if classes is not None:
                 self.classes_ = classes

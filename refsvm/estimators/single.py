@@ -44,14 +44,13 @@ class SingleMachine(Incremental):
         weights = None if weights is None else weights[rows]
         kernel = self._kernel(X[rows] if len(rows) < len(y) else X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
-        progress, line = self._line()
-        with line, self._interruptible():
+        with self._line() as shown, self._interruptible():
             factors = np.ones(len(rows)) if weights is None else weights
             problem = self._problem(gram_of_rows(known, data, rows), y[rows], factors, self._values())
             start = self._start(problem, len(y), rows) if self.warm_start else None
-            solution = solved(problem, self._run_options(progress if line.is_shown else None), start)
-            if line.is_shown:
-                progress.end(solution.status.value, solution.kkt_gap, solution.iterations)
+            solution = solved(problem, self._run_options(shown), start)
+            if shown:
+                shown.end(solution.status.value, solution.kkt_gap, solution.iterations)
             self.kernel_ = kernel
             self._store(solution, X.copy() if is_user_kernel(kernel) else X, rows, computed)
             self._keep(X, y, np.ones(len(y)) if every is None else every)

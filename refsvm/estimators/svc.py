@@ -219,11 +219,10 @@ class SVC(ClassifierMixin, Incremental):
         kernel = self._kernel(X, self.gamma, weights)
         known, data, computed = self._by_number(kernel, X) if is_user_kernel(kernel) else (kernel, X, 0)
         start = self._previous(codes) if self.warm_start else None
-        progress, line = self._line("pairs of classes")
-        if len(classes) > 2:
-            progress.begin("", total=len(classes) * (len(classes) - 1) // 2)
-        with line, self._interruptible() as interrupt:
-            options = self._run_options(progress if line.is_shown else None)
+        with self._line("pairs of classes") as shown, self._interruptible() as interrupt:
+            if shown and len(classes) > 2:
+                shown.begin("", total=len(classes) * (len(classes) - 1) // 2)
+            options = self._run_options(shown)
             if len(present) == len(classes):
                 results = train_pairs(known, data, codes, C, start, interrupt, options)
             else:
@@ -233,10 +232,10 @@ class SVC(ClassifierMixin, Incremental):
                     log.debug("%s", result)
             self.classes_, self.class_weight_, self.kernel_ = classes, class_weight, kernel
             self._store(results, X.copy() if is_user_kernel(kernel) else X, codes, computed)
-            if line.is_shown:
-                progress.tell(len(results))
+            if shown:
+                shown.tell(len(results))
                 steps = sum(each.iterations for each in results)
-                progress.end(self.status_.value, worst(results).kkt_gap, steps)
+                shown.end(self.status_.value, worst(results).kkt_gap, steps)
         if self.fit_status_:
             warnings.warn(convergence_message(results, self._stopping_rule), ConvergenceWarning, stacklevel=2)
         return self

@@ -58,15 +58,20 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
     >>> asked("poly", degree=2), asked("rbf")
     (Named(name='poly', gamma='scale', degree=2, coef0=0.0), None)
     """
-    gamma = of_features(gamma, "rbf" if kernel is None else kernel)
-    given: Any = Named("rbf" if kernel is None else kernel, gamma, degree, coef0)
-    if not isinstance(given.name, str):
-        if given[1:] != DEFAULT[1:]:
-            raise ValueError(
-                f"kernel={short(kernel)} brings its own parameters; set them there, or give a name, such as "
-                'kernel="rbf", gamma=0.5.'
-            )
-        return kernel
+    if kernel is None or isinstance(kernel, str):
+        return _called("rbf" if kernel is None else kernel, gamma, degree, coef0)
+    if (gamma if isinstance(gamma, str) else None, degree, coef0) != DEFAULT[1:]:
+        raise ValueError(
+            f"kernel={short(kernel)} brings its own parameters; set them there, or give a name, such as "
+            'kernel="rbf", gamma=0.5.'
+        )
+    return kernel
+
+
+def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
+    """Return the kernel of a name, checked; None for the default."""
+    gamma = of_features(gamma, kernel)
+    given = Named(kernel, gamma, degree, coef0)
     if given.name not in KERNELS:
         near = hint(
             given.name.lower(), KERNELS, f"choose from {', '.join(KERNELS)}, or give an object: RBF(0.5)."

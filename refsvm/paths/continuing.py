@@ -233,8 +233,8 @@ def continue_to(
         alpha = np.zeros(problem.n)
         alpha[kept] = solution.alpha
     told = Progress("continue_to", "percent", "the last point")
-    with line_of(told, progress) as line:
-        found, _ = continued(start, alpha, problem, progress=told if line.is_shown else None, **options)
+    with line_of(told, progress) as shown:
+        found, _ = continued(start, alpha, problem, progress=shown, **options)
     return unless_interrupted("continue_to", found)
 
 

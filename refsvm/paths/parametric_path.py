@@ -107,7 +107,7 @@ def parametric_path(
     tracker, told = tracker_of_lines(tracker), Progress("parametric_path", "percent", "the path so far")
     with line_of(told, progress) as shown:
         limits = PathLimits(start.n, max_events, time_limit, callback)
-        limits.progress = told if shown.is_shown else limits.progress
+        limits.progress = shown or limits.progress
         merged = merge_variables(start, end) if merge else no_merging(start)
         one, other = (merged_problem(each, merged) for each in (start, end))
         K = kernel_matrix(solved_gram(one, other), cache_mb)

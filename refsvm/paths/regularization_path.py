@@ -134,13 +134,12 @@ def regularization_path(
     kernel = asked(kernel, gamma, degree, coef0)
     told = Progress("regularization_path", "percent", "the path so far")
     line = line_of(told, progress)
-    told_to = told if line.is_shown else None
     if not isinstance(X, DualProblem) and has_several_classes(y):
-        with line:
+        with line as shown:
             several = one_vs_one_path(
                 matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
                 merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
-                progress=told_to,
+                progress=shown,
             )  # fmt: skip
         return unless_interrupted("regularization_path", several)
     classes = SIGNS
@@ -157,11 +156,11 @@ def regularization_path(
         refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
         # C times a weight is a box, so weights need no formula of their own
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
-    with line:
+    with line as shown:
         merged = merge_variables(problem, problem) if merge else no_merging(problem)
         problem = merged_problem(problem, merged)
         limits = PathLimits(problem.n, max_events, time_limit, callback)
-        limits.progress = told_to or limits.progress
+        limits.progress = shown or limits.progress
         path = track(
             problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
             cache_mb=cache_mb, limits=limits,

@@ -125,16 +125,15 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
-    told = Progress("solve", kept="the last point")
-    with line_of(told, progress) as line:
+    with line_of(Progress("solve", kept="the last point"), progress) as shown:
         options = RunOptions(
             selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
             cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
-            polish=polish, told=told if line.is_shown else None,
+            polish=polish, told=shown,
         )  # fmt: skip
         solution = solved(problem, options, start)
-        if line.is_shown:
-            told.end(solution.status.value, solution.kkt_gap, solution.iterations)
+        if shown:
+            shown.end(solution.status.value, solution.kkt_gap, solution.iterations)
     return unless_interrupted("solve", solution)
 
 
