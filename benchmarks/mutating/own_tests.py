@@ -5,7 +5,8 @@ functions get the code of the mutant, and its tests are run until one fails. Wha
 default) is broken before the import, in a fork of the process that has loaded the libraries alone: seconds, not
 milliseconds.
 What is broken is readable, so the tests of ``engine="numba"`` are left out, and other compiled functions are run as
-Python. The quickest tests that run the line come first. Of what the import runs any test may tell.
+Python. Tests that take minutes that way are left out too (`WALKS`). The quickest tests that run the line come first. Of
+what the import runs any test may tell.
 """
 
 from __future__ import annotations
@@ -55,8 +56,12 @@ LOADED: Final = (
     "sklearn.model_selection", "sklearn.utils.estimator_checks", "numba", "qpsolvers", "joblib", "hypothesis",
 )  # fmt: skip
 
+WALKS: Final = ("at_a_large_penalty_is_walked_to", "at_an_easy_penalty_is_walked_to")
+"""Tests of `rounds` that take minutes where compiled functions are run as Python: two thirds of all of its tests."""
+
 OPTIONS: Final = [
-    "-q", "-x", "-s", "--no-header", "--tb=no", "--assert=plain", "-m", "not slow", "-k", "not numba",
+    "-q", "-x", "-s", "--no-header", "--tb=no", "--assert=plain", "-m", "not slow",
+    "-k", " and ".join(f"not {name}" for name in ("numba", *WALKS)),
     "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout", "0",
 ]  # fmt: skip
 
@@ -235,7 +240,7 @@ def run(root: Path, tests: Sequence[str], limit: float) -> Any:
         set_limit(limit)
         watcher = Watcher()
         # tests that are named are run, the slow ones too
-        code = pytest.main([*OPTIONS, "-m", "slow or not slow", *tests], [watcher])
+        code = pytest.main([*OPTIONS, "-m", "slow or not slow", "-k", "not numba", *tests], [watcher])
         return {"code": int(code), "failed": watcher.failed}
 
     found = forked(root, work)
