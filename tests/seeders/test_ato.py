@@ -29,7 +29,7 @@ from refsvm import (
 from refsvm.datasets import load
 from refsvm.kernels import Gram
 from refsvm.seeders import ato
-from refsvm.seeders.ato import PATIENCE, exchange
+from refsvm.seeders.ato import exchange
 from refsvm.solver.rules import stored_rows
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Walk
 
@@ -186,6 +186,8 @@ OF_EXCHANGE = {  # α, the old box and the new one, G − b; then the way it goe
     "at its lower bound, which moves": (-1.0, (-1, 0), (-3, 0), -0.25, -2.0, (-1, 0), BELOW),
     "at its upper bound, which stays": (1.0, (0, 1), (0, 1), 0.25, 0.0, (0, 1), ABOVE),
     "at its lower bound, which stays": (-1.0, (-1, 0), (-1, 0), -0.25, 0.0, (-1, 0), BELOW),
+    "its lower bound has come to it": (0.0, (-1, 1), (0, 1), 0.5, 1.0, (0, 0), ABOVE),
+    "its upper bound has come to it": (0.0, (-1, 1), (-1, 0), -0.5, -1.0, (0, 0), BELOW),
     "no bound above": (0.0, (0, 0), (0, math.inf), 0.5, 1.0, (0, 0), ABOVE),
     "no bound below": (0.0, (0, 0), (-math.inf, 0), -0.5, -1.0, (0, 0), BELOW),
 }
@@ -212,37 +214,29 @@ def test_which_boxes_move_and_where_to(name, far):
     assert of.pace.tolist() == pytest.approx([way, 0.0, 0.0])
 
 
-class Noted:
-    """`Walk.advance`, which notes where each walk is, and the work so far."""
-
-    def __init__(self, monkeypatch):
-        self.t, self.work, honest = [], 0, Walk.advance
-
-        def advance(walk, room):
-            m = len(walk.members)
-            self.work += m * (len(walk.side) + 2 * m)
-            goes_on = honest(walk, room)
-            self.t.append(walk.t)
-            return goes_on
-
-        monkeypatch.setattr(Walk, "advance", advance)
-
-
 def test_the_budget_ends_a_path_on_its_way(heart, monkeypatch):
-    fold = np.arange(heart.n) % 3
+    """An event costs m(w + 2m) where m are free and w watched; the path ends with that beyond four times the budget."""
+    fold, works, honest = np.arange(heart.n) % 3, [], Walk.advance
     solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
-    memory, ends, allowed = TO_THE_END.memory(solved), [], math.inf
+    memory = TO_THE_END.memory(solved)
+    begun = heart.n * (np.count_nonzero(exchange(solved, new).variables.pace) + memory[1])
+
+    def advance(walk, room):
+        m = len(walk.members)
+        works.append((works[-1] if works else begun) + m * (len(walk.side) + 2 * m))
+        return honest(walk, room)
+
     monkeypatch.setattr(ato, "expected", lambda *sizes: 0.0)
-    for part in (1.0, 0.7):
-        noted = Noted(monkeypatch)
-        memory[0] = part * allowed / PATIENCE
-        TO_THE_END.seed(solved, new, memory)
-        moving = np.count_nonzero(exchange(solved, new).variables.pace)
-        allowed = noted.work + heart.n * (moving + memory[1])
-        ends.append(noted.t[-1])
-        monkeypatch.undo()
-        monkeypatch.setattr(ato, "expected", lambda *sizes: 0.0)
-    assert 0.0 < ends[1] < ends[0] == pytest.approx(1.0)
+    monkeypatch.setattr(Walk, "advance", advance)
+    TO_THE_END.seed(solved, new, memory)
+    whole = works.copy()
+    assert len(whole) > 20
+    for event in (0, 7, 20):
+        for less, count in ((0.0, event + 2), (1e-9, event + 1)):
+            works.clear()
+            memory[0] = whole[event] / 4.0 * (1.0 - less)
+            TO_THE_END.seed(solved, new, memory)
+            assert works == whole[:count]
 
 
 def test_the_longest_round_of_a_family_is_known(heart):

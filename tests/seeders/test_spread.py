@@ -72,6 +72,16 @@ def test_rounding_is_shared_by_no_variable():
     assert alpha[2:].tolist() == [0.0, 1.0]
 
 
+@pytest.mark.parametrize("units", [8, 9, -7, -9])
+def test_rounding_is_four_units_of_what_is_summed(units):
+    """Of Σ|α| = 1 and z, which is 1 too: one unit more is shared by all, which are at their bounds."""
+    start = np.array([0.0, 0.0, 1.0, 0.0])
+    box = (start, start + 1.0) if units > 0 else (start - 1.0, start)
+    found = complete(start.copy(), 1.0 + units * 2.0**-52, *box)
+    assert (found != start)[[0, 1, 3]].all() == (abs(units) > 8)
+    assert (found != start).any() == (abs(units) > 8)
+
+
 def test_nothing_is_left_of_large_numbers_where_the_sum_is_zero():
     """A box of one class holds α = 0 only: what rounding leaves of the first sums is taken away too."""
     rng = np.random.default_rng(0)

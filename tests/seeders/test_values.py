@@ -128,6 +128,10 @@ def test_shares_alone_need_no_kernel_row():
         assert what_it_says(seeder) == {"reads_rows"}
 
 
+def test_what_seeds_share_is_made_unless_a_seeder_says_that_it_does_not_pay():
+    assert MIR().pays(None, 0, ()) is Seeder.pays(TOP(), None, 0, ()) is True
+
+
 def test_a_seeder_without_a_body_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         Seeder()

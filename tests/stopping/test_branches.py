@@ -25,7 +25,7 @@ from refsvm.kernels import Gram
 from refsvm.solver.rules import Rules, row_store
 from refsvm.stopping import loo_duality_gap
 from refsvm.stopping.base import validated_code
-from refsvm.stopping.loo_duality_gap import HEAD, H, best_intercept
+from refsvm.stopping.loo_duality_gap import HEAD, NEXT, TAKEN, H, best_intercept
 from refsvm.stopping.midpoint import certain_sign, distances, radius, tangent
 
 from ..balls import proved_sign
@@ -423,6 +423,28 @@ def test_the_last_tangent_is_where_the_others_predict_the_value(examples, width,
                 a, left, s = at, found, slope
             else:
                 c, right, r = at, found, slope
+        assert len({at for at, *_ in asked}) == len(asked)
+
+
+def test_the_search_for_the_best_intercept_ends_after_64_tangents(monkeypatch):
+    """Of b² those at two points meet midway: each is as far from what it predicts as the one before, relatively."""
+    found = []
+    monkeypatch.setattr(
+        loo_duality_gap, "tangent", lambda *given: found.append(given[-1]) or (given[-1] ** 2, 2 * given[-1])
+    )
+    nothing = np.zeros(1)
+    assert best_intercept(nothing, nothing, nothing, -1.0, 2.0)[0] == min(found, key=abs)
+    assert len(found) == 2 + 64
+
+
+@pytest.mark.parametrize(("above", "due"), [(-1.0, 0), (0.0, 0), (1.0, 15)])
+def test_f_is_due_ten_steps_after_it_was_compared_with_h(above, due):
+    """While H is at most f(α), which F is not below, nothing is compared."""
+    rules, state = begun(FULL.without(3), LOODualityGap(1e-9), 3)
+    state.iteration = 5
+    state.stop_memory[[TAKEN, H]] = 6.0, state.objective + above
+    assert asked("numpy", rules, state)[0] == 0
+    assert state.stop_memory[NEXT] == due
 
 
 def test_a_rule_knows_the_solution_it_is_given():

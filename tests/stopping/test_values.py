@@ -56,6 +56,18 @@ def test_a_period_is_any_number_of_steps(period):
     assert StoppingRule.checked("stop", Often(period)).period == period
 
 
+@pytest.mark.parametrize(
+    ("rule", "rows"), [(KKTGap(), 0), (WorkingSetGap(), 0), (BallRule(), 1), (LOODualityGap(), 2)], ids=repr
+)
+def test_the_rows_that_a_rule_reads_at_a_time(rule, rows):
+    assert rule.rows_needed(100) == rows
+
+
+def test_a_rule_without_a_tolerance_has_that_of_the_others():
+    kind = type("Never", (StoppingRule,), {"check": lambda self, state: 0})
+    assert kind().tolerance == 1e-3
+
+
 def test_a_restricted_problem_is_solved_to_half_of_the_gap_by_default():
     for gap in (0.5, 3.0):
         assert StoppingRule.restricted_tolerance(KKTGap(), gap) == gap / 2.0
