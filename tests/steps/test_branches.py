@@ -92,6 +92,10 @@ PLANS = {
     "m has no room to fall": ([2.0, 0.0, 1.0, 0.5], (0, 1), (2, 3), [0.0, 0.0, 0.0, -4.9], False),
     "k has no room to fall": ([2.0, 0.0, 0.5, 1.0], (0, 1), (2, 3), [0.0, 0.0, -4.9, 0.0], False),
     "m has no room to rise": ([2.0, 0.0, 0.5, 1.0], (0, 1), (2, 3), [0.0, 0.0, 0.0, 4.9], False),
+    "i rises to its bound": ([2.0, 0.0, 1.0, 0.5], (0, 1), (2, 3), [4.0, 0.0, 0.0, 0.0], False),
+    "i falls to its bound": ([0.0, -1.0, 0.0, -5.0], (0, 1), (0, 3), [-4.0, 0.0, 0.0, 0.0], False),
+    "k rises to its bound": ([2.0, 0.0, 1.0, 0.0], (0, 1), (2, 3), [0.0, 0.0, 4.5, 0.0], False),
+    "k falls to its bound": ([2.0, 0.0, 0.0, 1.0], (0, 1), (2, 3), [0.0, 0.0, -4.5, 0.0], False),
 }  # fmt: skip
 
 
@@ -344,7 +348,7 @@ NEWTON = 1.5 / 2.9
 PLAIN = {
     "there is no step yet": {"carried_curvature": 0.0},
     "the last one was cut": {"last_free": 0},
-    "p has no curvature but rounding": {"carried_curvature": float((0.4 * 0.3) ** 2 / 2.9 * (1.0 + 1e-11))},
+    "p has no curvature but rounding": {"carried_curvature": float((0.4 * 0.3) ** 2 / 2.9 * (1.0 + 9e-11))},
 }
 
 
