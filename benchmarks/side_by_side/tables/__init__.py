@@ -11,12 +11,10 @@ from .fit import FitTable
 from .grid import GridTable
 from .growth import GrowthTable
 from .large import LargeTable
-from .liquid import LiquidTable
 from .loo import LeaveOneOutTable
 from .predict import PredictTable
 from .regression import RegressionTable
 from .shares import SharesTable
-from .torchkm import TorchKMTable
 
 __all__ = ["TABLES", "Table"]
 
@@ -30,7 +28,5 @@ TABLES: tuple[Table, ...] = (
     DefaultsTable(),
     LeaveOneOutTable(),
     GridTable(),
-    LiquidTable(),
-    TorchKMTable(),
 )
 """In the order in which they are measured."""
