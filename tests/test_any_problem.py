@@ -1,8 +1,7 @@
-"""Any problem, any rules, both engines: equal steps, right gap and objective; `benchmarks/fuzz.py` draws more."""
+"""Any problem, any rules, both engines: equal steps, right gap and objective; the audit "fuzz" draws more."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -26,9 +25,9 @@ from .settings import INTERPRETED, NUMBA, needs_jit  # noqa: E402
 BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
 sys.path.insert(0, BENCHMARKS)
 try:
-    import fuzz
-    from fuzzing.trials import Trial, any_trial
-    from fuzzing.verdict import Verdict
+    from audit import frame, fuzz
+    from audit.fuzz import Verdict
+    from audit.trials import Trial, any_trial
 finally:
     sys.path.remove(BENCHMARKS)
 
@@ -176,21 +175,12 @@ def test_engines_that_differ_are_found_out(monkeypatch):
     assert any(said.startswith("engines differ at step ") for said in Verdict(trial).complaints)
 
 
-def test_the_script_says_how_to_go_on(monkeypatch, capsys):
+def test_what_is_wrong_with_a_trial_is_a_case_that_is_bad(monkeypatch, capsys):
     monkeypatch.setattr(fuzz, "Verdict", lambda trial: Verdict(trial, compiled=False, limit=20))
-    assert fuzz.main(["--first", "3", "--count", "4"]) == 0
-    assert re.fullmatch(
-        r"4 problems \(seeds 3 to 6\), 0 bad; .*; \d+ s, \d+ a second; go on with --first 7\.\n",
-        capsys.readouterr().out,
-    )
-    assert fuzz.main(["--count", "50", "--seconds", "1e-9"]) == 0
-    assert "0 problems" in capsys.readouterr().out
+    assert frame.main(["fuzz", "--first", "3", "--count", "2", "--single"]) == 0
+    assert "fuzz: 2 cases from 3, 0 bad" in capsys.readouterr().out
     monkeypatch.setattr(Verdict, "_check_feasible", lambda self: self.complaints.append("wrong"))
-    assert fuzz.main(["--count", "2", "-v"]) == 1
+    assert frame.main(["fuzz", "--count", "2"]) == 1
     shown = capsys.readouterr().out
-    assert "seed 1: wrong" in shown
-    assert "seed 1: n=" in shown
-    assert "2 bad" in shown
-    monkeypatch.setattr(Verdict, "_check_feasible", lambda self: 1 / 0)
-    assert fuzz.main(["--count", "1"]) == 1
-    assert "ZeroDivisionError" in capsys.readouterr().out
+    assert "case 1: wrong" in shown
+    assert "case 1: n=" in shown

@@ -68,14 +68,15 @@ def test_every_entry_of_the_map_exists():
 
 
 def test_every_entry_of_the_map_has_a_mutation():
-    """`benchmarks/broken_map.py` replaces a text in a file; it should be there, once."""
+    """The audit "broken_map" replaces a text in a file; it should be there, once."""
     root = TESTS.parent
-    text = (root / "benchmarks" / "broken_map.toml").read_text(encoding="utf-8")
-    mutations = tomllib.loads(text)["mutation"]
-    assert {each["entry"] for each in mutations} == {there for _, there, *_ in cells("code.md")[1:]}
-    for each in mutations:
-        assert each["old"] != each["new"]
-        assert (root / each["file"]).read_text(encoding="utf-8").count(each["old"]) == 1, each
+    text = (root / "benchmarks" / "audit" / "broken_map.toml").read_text(encoding="utf-8")
+    mutations = tomllib.loads(text)
+    assert set(mutations) == {there for _, there, *_ in cells("code.md")[1:]}
+    for file, texts in (each for files in mutations.values() for each in files.items()):
+        for old, new in texts:
+            assert old != new
+            assert (root / file).read_text(encoding="utf-8").count(old) == 1, (file, old)
 
 
 def test_the_list_has_every_table_and_figure_of_the_papers():

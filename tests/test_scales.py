@@ -1,4 +1,4 @@
-"""`benchmarks/scales.py`: what is wrong at an origin or in a unit is found out, and what is right passes."""
+"""The audit "scales": what is wrong at an origin or in a unit is found out, and what is right passes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from .settings import FAST
 BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
 sys.path.insert(0, BENCHMARKS)
 try:
-    import scales
-    from fuzzing import callers, scale_verdict
-    from fuzzing.exact import Exact
-    from fuzzing.scaled import CALLERS, Scaled, any_scaled
+    from audit import callers, frame, scales
+    from audit.exact import Exact
+    from audit.scaled import CALLERS, Scaled, any_scaled
 finally:
     sys.path.remove(BENCHMARKS)
 
@@ -39,7 +38,7 @@ def kinds(monkeypatch, problem: Scaled, change) -> set[str]:
     """Return what is complained of after a change of the answer."""
     answer = change(callers.TRAINED[problem.caller](problem))
     monkeypatch.setitem(callers.TRAINED, problem.caller, lambda _: answer)
-    return {kind for kind, _ in scale_verdict.verdict_of(problem).complaints}
+    return {kind for kind, _ in scales.verdict_of(problem).complaints}
 
 
 def changed(**fields):
@@ -114,11 +113,11 @@ def test_a_path_is_held_to_what_it_promises():
     problem = problem_of("nu_path")
     one = np.ones(2)
     box = callers.Machine(np.arange(2), 0 * one, 0 * one, one, np.array([1e-9, 0.5]), one, one, 1e-5)
-    assert scale_verdict.tolerance(problem, box, 1e12) == pytest.approx(1e7, rel=0.01)
-    assert scale_verdict.tolerance(problem, box, 1e-6) == pytest.approx(1e-11, rel=0.01, abs=0.0)
+    assert scales.tolerance(problem, box, 1e12) == pytest.approx(1e7, rel=0.01)
+    assert scales.tolerance(problem, box, 1e-6) == pytest.approx(1e-11, rel=0.01, abs=0.0)
     G = np.array([-3.0, 2.0])
-    assert scale_verdict.ends(G, box) == (2.0, -3.0)
-    assert scale_verdict.ends(G, box, scale_verdict.PATH_START) == (2.0, 2.0)
+    assert scales.ends(G, box) == (2.0, -3.0)
+    assert scales.ends(G, box, scales.PATH_START) == (2.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +135,7 @@ def test_a_warning_has_to_be_true(monkeypatch, said, kind):
         return callers.by_estimator(problem)
 
     monkeypatch.setitem(callers.TRAINED, "SVC", trained)
-    verdict = scale_verdict.verdict_of(problem_of())
+    verdict = scales.verdict_of(problem_of())
     assert verdict.outcome == "told"
     assert [each for each, _ in verdict.complaints] == [kind]
 
@@ -149,7 +148,7 @@ def test_a_limit_met_on_the_way_may_be_said(monkeypatch):
         return replace(callers.by_estimator(problem), earlier=("MAX_ITER",))
 
     monkeypatch.setitem(callers.TRAINED, "SVC", trained)
-    assert scale_verdict.verdict_of(problem_of()).complaints == []
+    assert scales.verdict_of(problem_of()).complaints == []
 
 
 def test_giving_up_on_what_is_easy_in_unit_scale_is_found_out(monkeypatch):
@@ -179,17 +178,15 @@ def test_every_caller_is_drawn_and_known():
     assert {any_scaled(seed).caller for seed in range(400)} == set(CALLERS)
 
 
-def test_the_script_names_what_is_bad(monkeypatch, capsys):
-    monkeypatch.setattr(
-        scales, "verdict_of", lambda problem: scale_verdict.Verdict(complaints=[("gap", "is wide")])
-    )
-    assert scales.main(["--seed", "3", "--problems", "2", "--only", "SVR"]) == 1
+def test_the_audit_names_what_is_bad(monkeypatch, capsys):
+    monkeypatch.setattr(scales, "verdict_of", lambda problem: scales.Verdict(complaints=[("gap", "is wide")]))
+    assert frame.main(["scales", "--first", "3", "--count", "2", "--only", "SVR"]) == 1
     shown = capsys.readouterr().out
-    assert "seed 4: gap: is wide\n" in shown
-    assert 'python benchmarks/scales.py --seed 4 --problems 1 -v --only "SVR"\n' in shown
-    assert "2 problems (seeds from 3), 2 bad; 2 gap; 2 silent" in shown
-    monkeypatch.setattr(scales, "verdict_of", lambda problem: scale_verdict.Verdict())
-    assert scales.main(["--problems", "2"]) == 0
+    assert "case 4: gap: is wide\n" in shown
+    assert 'python -m benchmarks.audit scales --first 4 --count 1 -v --only "SVR"\n' in shown
+    assert "2 cases from 3, 2 bad; 2 silent, 2 gap" in shown
+    monkeypatch.setattr(scales, "verdict_of", lambda problem: scales.Verdict())
+    assert frame.main(["scales", "--count", "2"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -204,5 +201,5 @@ def test_the_script_names_what_is_bad(monkeypatch, capsys):
     ],
 )
 def test_what_was_once_wrong_or_untrue(seed):
-    verdict = scale_verdict.verdict_of(replace(any_scaled(seed), engine=FAST))
+    verdict = scales.verdict_of(replace(any_scaled(seed), engine=FAST))
     assert verdict.complaints == []

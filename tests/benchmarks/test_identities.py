@@ -17,13 +17,13 @@ def identities(monkeypatch):
     # the pairs put their files in the place of modules
     for name in ("colorsys", "colorsys_helper", "mine_of_pairs", "mine_of_pairs_helper"):
         monkeypatch.setitem(sys.modules, name, None)
-    return import_module("identities")
+    return import_module("audit.identities")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 104))
 def test_pairs_that_differ_in_one_thing_are_two_and_others_one(identities, seed):
-    assert identities.wrong_pairs(seed, 10) == []
+    assert [each for number in range(10) for each in identities.wrong_of(seed, number)] == []
 
 
 def test_a_pair_that_is_taken_for_one_is_seen(identities, monkeypatch):
@@ -34,6 +34,6 @@ def test_a_pair_that_is_taken_for_one_is_seen(identities, monkeypatch):
     for module in (search, problem, strategy):
         monkeypatch.setattr(module, "described", lambda name, value: f"{value!r:.20}")
     monkeypatch.setattr(experiment, "code_of", lambda *objects: "")
-    wrong = identities.wrong_pairs(100, 8)
+    wrong = [each for number in range(8) for each in identities.wrong_of(100, number)]
     assert len(wrong) > 3
     assert all(line.startswith("differ") for line in wrong)

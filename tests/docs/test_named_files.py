@@ -19,10 +19,17 @@ NAMED = re.compile(r"(?<![\w:/.])benchmarks/[\w./-]*\w/?")
 """A path from the root; `git show COMMIT:benchmarks/x.py` is one of a past commit."""
 
 
+AUDIT = re.compile(r"python -m benchmarks\.audit (\w+)")
+
+
 def gone(text: str) -> list[str]:
-    """Return the files that a text names and that are not there."""
+    """Return the files and the audits that a text names and that are not there."""
     found = {each for each in NAMED.findall(text) if not each.startswith(MADE)}
-    return sorted(each for each in found if not (ROOT / each).exists())
+    missing = sorted(each for each in found if not (ROOT / each).exists())
+    known = set(
+        re.findall(r'"(\w+)": "\w+"', (ROOT / "benchmarks/audit/frame.py").read_text(encoding="utf-8"))
+    )
+    return missing + sorted(set(AUDIT.findall(text)) - known - {"NAME"})
 
 
 def tracked() -> list[Path]:
@@ -59,6 +66,7 @@ def test_a_script_of_the_table_is_there():
     assert [each for each in names if not (page.parent / each).exists()] == []
 
 
+@pytest.mark.skipif(not (ROOT / "benchmarks").is_dir(), reason="the repository is not here")
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -66,6 +74,7 @@ def test_a_script_of_the_table_is_there():
         ("`benchmarks/no_such/`, and benchmarks/README.md.", ["benchmarks/no_such/"]),
         ("git show 195f11f4:benchmarks/no_such.py", []),
         ("in benchmarks/runs/x.json", []),
+        ("python -m benchmarks.audit no_such, and python -m benchmarks.audit fuzz", ["no_such"]),
     ],
 )
 def test_a_file_that_is_gone_is_seen(text, found):

@@ -1,4 +1,4 @@
-"""An example of weight w is w examples, in everything; `benchmarks/weights.py` draws more."""
+"""An example of weight w is w examples, in everything; `python -m benchmarks.audit weights` draws more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..settings import FAST
 BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
 sys.path.insert(0, BENCHMARKS)
 try:
-    from fuzzing.copies import complaints_about
+    from audit.weights import complaints_about
 finally:
     sys.path.remove(BENCHMARKS)
 

@@ -1,4 +1,4 @@
-"""SVCCV on splits of every kind is GridSearchCV over SVC; `benchmarks/searches.py` draws more."""
+"""SVCCV on splits of every kind is GridSearchCV over SVC; the audit `searches` draws more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from refsvm.paths import cross_validate_path
 BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
 sys.path.insert(0, BENCHMARKS)
 try:
-    from fuzzing.searches import KINDS, any_search, complaints_about
+    from audit.searches import KINDS, any_search, complaints_about
 finally:
     sys.path.remove(BENCHMARKS)
 

@@ -1,4 +1,4 @@
-"""Searches of regressions and by other scores are those of GridSearchCV (more: `benchmarks/searches.py --scores`)."""
+"""Searches of regressions and by other scores are those of GridSearchCV (more: the audit `scores`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..settings import FAST
 BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
 sys.path.insert(0, BENCHMARKS)
 try:
-    from fuzzing.searches import complaints_about, scored_search
+    from audit.searches import complaints_about, scored_search
 finally:
     sys.path.remove(BENCHMARKS)
 

@@ -27,8 +27,8 @@ from ..settings import INTERPRETED, NUMBA
 BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
 sys.path.insert(0, BENCHMARKS)
 try:
-    import narrow
-    from fuzzing.narrow import any_narrow, complaints_about
+    from audit import frame, narrow
+    from audit.narrow import any_narrow, complaints_about
 finally:
     sys.path.remove(BENCHMARKS)
 
@@ -144,11 +144,13 @@ def test_a_gain_below_the_least_number_is_one(selector, engine):
 
 
 def test_the_program_counts_what_is_wrong(monkeypatch, capsys):
-    assert narrow.main(["--first", "1", "--count", "2", "--readable"]) == 0
-    assert capsys.readouterr().out.startswith("2 problems, 0 bad; ")
+    assert frame.main(["narrow", "--first", "1", "--count", "2", "--readable"]) == 0
+    assert capsys.readouterr().out.startswith("narrow: 2 cases from 1, 0 bad; ")
     monkeypatch.setattr(narrow, "complaints_about", lambda trial, compiled: ["it stalls"])
-    assert narrow.main(["--first", "1", "--count", "1", "--readable"]) == 1
-    assert "    it stalls\n1 problems, 1 bad; " in capsys.readouterr().out
+    assert frame.main(["narrow", "--first", "1", "--count", "1", "--readable"]) == 1
+    shown = capsys.readouterr().out
+    assert "case 1: it stalls\n" in shown
+    assert "1 cases from 1, 1 bad; " in shown
 
 
 def test_a_rule_that_gives_up_is_told(monkeypatch):

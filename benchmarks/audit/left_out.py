@@ -1,0 +1,274 @@
+"""The audits "every_machine", "loo_signs" and "loo_path": leave-one-out and folds beside machines trained from scratch.
+
+"every_machine" compares decision values and predictions at a KKT gap of 1e-10, of random classes, regressions and
+novelty detection, with refits at the same gap that are polished. Values are wrong if they differ by more than 1e-8,
+predictions if they differ where no vote is within 1e-8 of 0. Where b may be anything in an interval there is no value
+to compare; such votes and those near 0 are ties. Of classes the signs by the checks and the ball are compared, too, and
+each call is repeated by the readable engine and by two threads, to the last bit.
+
+"loo_signs" compares signs that the KKT gap decides, on C × γ of Franc et al., and "loo_path" what a walk to the end of
+each path says.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm import (
+    ATO,
+    RBF,
+    BallRule,
+    DualProblem,
+    KKTGap,
+    Linear,
+    Precomputed,
+    Solution,
+    Status,
+    cross_validate,
+    leave_one_out,
+    solve,
+)
+
+from .frame import Audit, Found
+from .problems import SETS, Case, any_case, bundled
+
+EXACT: Final = KKTGap(1e-10)
+NEAR: Final = 1e-8
+"""Largest difference of values, in units of the targets or margins."""
+BY_SIGN: Final = ("ball", "duality gap", "training error", "xi-alpha bound")
+STEPS: Final = 3_000_000
+"""Steps after which a refit is not as exact as it should be, and is not compared."""
+
+
+class Refits(NamedTuple):
+    """Decision values of machines without an example, or without its fold, shape (n, machines).
+
+    Attributes
+    ----------
+    values : ndarray of float64
+    is_open : ndarray of bool
+        Where b may be anything in an interval.
+    is_constant : ndarray of bool
+        Where one class is left, so that the machine votes for it.
+    unfinished : int
+        Refits that did not end within their steps.
+    """
+
+    values: np.ndarray
+    is_open: np.ndarray
+    is_constant: np.ndarray
+    unfinished: int
+
+    @property
+    def is_tied(self) -> np.ndarray:
+        """Whether a vote of an example is within the tolerance of 0, or its b is open, shape (n,)."""
+        return np.asarray(((np.abs(self.values) <= NEAR) | self.is_open).any(axis=1))
+
+
+def refits_of(case: Case, groups: list[np.ndarray]) -> Refits:
+    """Train without each group of examples, from scratch, and ask about the group."""
+    K = np.ascontiguousarray(case.kernel(case.X, case.X))
+    pairs = [*combinations(range(case.classes), 2)] or [(0, 0)]
+    shape, unfinished = (len(K), len(pairs)), 0
+    values, is_open, is_constant = np.empty(shape), np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    for column, pair in enumerate(pairs):
+        members = np.arange(len(K)) if case.task else np.flatnonzero(np.isin(case.y, pair))
+        whole = None  # a group without members leaves the machine as it is
+        for out in groups:
+            rest = np.setdiff1d(members, out)
+            machine = (
+                whole if whole is not None and len(rest) == len(members) else trained(case, K, rest, pair)
+            )
+            whole = machine if len(rest) == len(members) else whole
+            values[out, column] = K[np.ix_(out, rest)] @ machine.beta + machine.b
+            is_open[out, column], is_constant[out, column] = machine.is_open, machine.is_constant
+            unfinished += not machine.has_ended
+    return Refits(values, is_open, is_constant, unfinished)
+
+
+class Machine(NamedTuple):
+    """A machine that was trained from scratch."""
+
+    beta: np.ndarray
+    b: float
+    is_open: bool = False
+    is_constant: bool = False
+    has_ended: bool = True
+
+
+def trained(case: Case, K: np.ndarray, rest: np.ndarray, pair: tuple[int, int]) -> Machine:
+    """Train on the rest, of a pair of classes where there are classes."""
+    gram, C, y = K[np.ix_(rest, rest)], case.C[rest], None if case.y is None else case.y[rest]
+    given = {"kernel": Precomputed(), "C": C}
+    if "nu" in case.task:
+        problem = DualProblem.one_class(gram, kernel=Precomputed(), nu=case.task["nu"], weights=C)
+    elif "epsilon" in case.task:
+        problem = DualProblem.regression(gram, y, epsilon=case.task["epsilon"], **given)
+    else:
+        # two classes: the larger one is positive; of several pairs the first
+        signs = np.where(y == pair[1 if case.classes == 2 else 0], 1.0, -1.0)
+        if len(np.unique(signs)) < 2:
+            one = len(signs) > 0
+            return Machine(np.zeros(len(rest)), float(signs[0]) if one else 0.0, not one, one)
+        problem = DualProblem.classification(gram, signs, **given)
+    found = solve(problem, stop=EXACT, polish=True, max_iter=STEPS, engine="numba")
+    has_ended = found.status in (Status.CONVERGED, Status.STALLED)
+    beta = found.alpha.reshape(-1, len(rest)).sum(axis=0)
+    return Machine(beta, found.intercept, not is_unique(found), False, has_ended)
+
+
+def is_unique(found: Solution) -> bool:
+    """Whether b can be one number only: max G over I_up and min G over I_down meet."""
+    problem, G = found.problem, found.gradient
+    up, down = found.alpha < problem.upper, found.alpha > problem.lower
+    return bool(up.any() and down.any() and G[down].min() - G[up].max() <= 0.1 * NEAR)
+
+
+class Verdict(NamedTuple):
+    """What was compared: counts, the largest difference of values, and what is wrong."""
+
+    counts: Counter[str]
+    worst: float
+    wrong: list[str]
+
+
+def verdict_on(case: Case) -> Verdict:
+    """Compare leave-one-out and folds of a problem with refits, and engines and threads with each other."""
+    every, found, worst, wrong = np.arange(len(case.C)), Counter[str](), 0.0, list[str]()
+    folds = [np.flatnonzero(case.fold == number) for number in np.unique(case.fold)]
+    for title, groups, calls in (
+        ("leave-one-out", [*every[:, None]], left_out(case)),
+        ("folds", folds, [("", partial(cross_validate, **case.arguments, folds=case.fold, stop=EXACT))]),
+    ):
+        refits = refits_of(case, groups)
+        found["unfinished"] += refits.unfinished
+        for rule, call in calls:
+            result = call(engine="numba")
+            counts, difference, said = compared(case, result, refits)
+            found, worst = found + counts, max(worst, difference)
+            for how in ({"engine": "numpy"}, {"engine": "numba", "n_jobs": 2}):
+                found["other runs"] += 1
+                said += [] if same_bits(result, call(**how)) else [f"other bits with {how}"]
+            wrong += [f"{title}{rule}: {each}" for each in said]
+    return Verdict(found, worst, wrong)
+
+
+def left_out(case: Case) -> Iterator[tuple[str, Any]]:
+    """Yield calls of leave-one-out: by values, and of classes by the checks and the ball, too."""
+    call = partial(leave_one_out, **case.arguments)
+    yield "", partial(call, stop=EXACT, checks=("zero alpha",))
+    if not case.task:
+        yield " by signs", partial(call, stop=BallRule(EXACT.tol))
+
+
+def same_bits(one: Any, other: Any) -> bool:
+    """Whether two results are the same to the last bit."""
+    names = ("predictions", "decision_values", "decided_by", "round_iterations")
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names if hasattr(one, name)]
+    return all(a.tobytes() == b.tobytes() for a, b in pairs)
+
+
+def compared(case: Case, result: Any, refits: Refits) -> Verdict:
+    """Compare values and predictions; a prediction may differ where a decision is a tie, or b is open."""
+    wrong = [] if result.is_complete else ["incomplete"]
+    values = result.decision_values.reshape(refits.values.shape)
+    by_value = ~(refits.is_open | refits.is_constant | np.isnan(values))
+    if hasattr(result, "decided_by"):  # of some the sign alone is certain
+        by_value &= ~np.isin(result.decided_by.reshape(values.shape), BY_SIGN)
+    size = np.maximum(1.0, np.abs(refits.values))
+    differences = np.where(by_value, np.abs(values - refits.values) / size, 0.0)
+    wrong += [
+        f"example {r}, machine {m}: {values[r, m]:.12g} and {refits.values[r, m]:.12g}"
+        for r, m in zip(*np.nonzero(differences > NEAR), strict=True)
+    ]
+    counts = Counter[str](values=int(by_value.sum()), open=int(refits.is_open.sum()))
+    if "epsilon" not in case.task:
+        differ, tied = result.predictions != predictions(case, refits), refits.is_tied
+        wrong += [f"example {r}: another class" for r in np.flatnonzero(differ & ~tied)]
+        ties = {"ties": int(tied.sum()), "ties that differ": int((differ & tied).sum())}
+        counts += Counter[str](predictions=len(tied), **ties)
+    return Verdict(counts, float(differences.max(initial=0.0)), wrong)
+
+
+def predictions(case: Case, refits: Refits) -> np.ndarray:
+    """Return what the refits predict, by votes of the pairs."""
+    if "nu" in case.task:
+        return np.where(refits.values[:, 0] >= 0.0, 1, -1)
+    if case.classes == 2:
+        return (refits.values[:, 0] >= 0.0) * 1.0
+    votes = np.zeros((len(refits.values), case.classes))
+    for values, (p, q) in zip(refits.values.T, combinations(range(case.classes), 2), strict=True):
+        votes[np.arange(len(values)), np.where(values > 0.0, p, q)] += 1
+    return votes.argmax(axis=1) * 1.0
+
+
+def every_machine(seed: int, options: Any) -> Found:
+    """Compare a random case in every way."""
+    case = any_case(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # constant machines and rounding are told of, which is right
+        counts, worst, wrong = verdict_on(case)
+    return Found(wrong, counts, f"{case.name}, {len(case.C)} examples", {"difference": worst})
+
+
+TRAINED_ON: Final = {"heart": 170, "thyroid": 140, "breast_cancer": 200, "sonar": 150}
+"""Training examples of each set; the first two as in the paper."""
+TIE: Final = 1e-7
+
+
+def of_two(X: np.ndarray, y: np.ndarray, kernel: Any, C: float = 1.0) -> Case:
+    """Return a case of two classes without folds."""
+    return Case("", X, (y > 0) * 1.0, kernel, np.full(len(y), C), {}, np.zeros(len(y)))
+
+
+def loo_signs(number: int, options: Any) -> Found:
+    """Compare the signs of one of 8 x 8 models of each set."""
+    name, (i, j) = [*TRAINED_ON][number // 64], divmod(number % 64, 8)
+    kernel, C = RBF(2.0 ** (-11.0 * j / 7.0)), 500.0 ** (i / 7.0)
+    case = of_two(*bundled(name, TRAINED_ON[name], as_given=True), kernel, C)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        loo = leave_one_out(**case.arguments)
+    by_gap = loo.decided_by == "kkt"
+    some = np.arange(len(by_gap)) if options.all else np.flatnonzero(by_gap)
+    h = refits_of(case, [*some[:, None]]).values[some, 0]
+    wrong = some[(np.abs(h) > TIE) & (2.0 * loo.predictions[some] - 1.0 != np.sign(h))]
+    counts = {"examples": len(by_gap), "decided by the KKT gap": int(by_gap.sum()), "compared": len(some)}
+    counts |= {"of |h| ≤ 1e-3": int((np.abs(h) <= 1e-3).sum()), "ties": int((np.abs(h) <= TIE).sum())}
+    return Found([f"the sign of {r} is wrong" for r in wrong], counts, f"{name}, C = {C:.3g}, {kernel}")
+
+
+def loo_path(number: int, options: Any) -> Found:
+    """Follow each example of a set that has a weight to the end of its path."""
+    name, is_linear = SETS[number // 2], number % 2
+    X, y = bundled(name, options.n)
+    case = of_two(X, y, Linear() if is_linear else RBF(1.0 / X.shape[1]))
+    h = refits_of(case, [*np.arange(len(y))[:, None]]).values[:, 0]
+    walks = ATO(margin=np.inf, budget=np.inf)
+    loo = leave_one_out(**case.arguments, seeder=walks, checks=("zero alpha",))
+    known, tied = ~np.isnan(loo.decision_values), np.abs(h) < NEAR
+    wrong = np.flatnonzero((loo.predictions != (h >= 0.0)) & ~tied)
+    differ = float(np.abs(loo.decision_values - h)[known].max())
+    counts = {each: loo.counts[each] for each in ("zero alpha", "path", "kkt")} | {"tied": int(tied.sum())}
+    shown = f"{name}, {type(case.kernel).__name__}: {counts}, values differ by {differ:.1e}"
+    return Found([f"another class of {r}" for r in wrong], counts, shown, {"difference": differ})
+
+
+ALL: Final = {"action": "store_true", "help": "signs of all examples, not of those that the KKT gap decides"}
+N: Final = {"type": int, "default": 60, "help": "examples of each set"}
+AUDITS: Final = {
+    "every_machine": Audit(
+        "Are leave-one-out and folds those of refits, for every machine?", every_machine, 2000
+    ),
+    "loo_signs": Audit(
+        "Are the signs of leave-one-out those of refits?", loo_signs, 64 * len(TRAINED_ON), {"--all": ALL}
+    ),
+    "loo_path": Audit("Is leave-one-out by walks that of refits?", loo_path, 2 * len(SETS), {"--n": N}),
+}

@@ -1,0 +1,129 @@
+"""Audits: what their frame counts and prints, and a case or two of each."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from ..settings import needs_jit
+from .rows import BENCHMARKS
+
+ROOT = Path(__file__).parents[2]
+FEW = {"loo_path": ("--n", "20"), "lines_of_sets": ("--n", "30"), "killed": ("--orders", "1")}
+ALONE = {"broken_map": "coverage", "identities_by_dask": "distributed", "killed": "distributed"}
+"""Audits that fork or start processes, and what they need."""
+
+
+@pytest.fixture
+def frame(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return import_module("audit.frame")
+
+
+@pytest.fixture
+def asked(frame, monkeypatch):
+    """Put an audit in the place of "fuzz": odd cases are wrong, and the fifth raises."""
+
+    def case(number, options):
+        if number == 5:
+            raise ZeroDivisionError("by zero")
+        wrong = ["it is odd"] * (number % 2 if options.strict else 0)
+        return frame.Found(wrong, ["odd" if number % 2 else "even"], f"case of {number}", {"size": number})
+
+    def enough(count, counts):
+        return ["no case is even"] * (count > 0 and not counts["even"])
+
+    flags = {"--strict": {"action": "store_true"}, "--only": {"default": None}}
+    audit = frame.Audit("Is it odd?", case, 3, flags, enough)
+    monkeypatch.setattr(frame, "audit_of", lambda name: audit)
+    return lambda *words: frame.main(["fuzz", *words])
+
+
+def test_the_summary_counts_cases_and_says_how_to_go_on(asked, capsys):
+    assert asked() == 0
+    assert re.fullmatch(
+        r"fuzz: 3 cases from 0, 0 bad; 2 even, 1 odd; size at most 2.0e\+00; \d+ s; go on with --first 3\.\n",
+        capsys.readouterr().out,
+    )
+    assert asked("--first", "6", "--count", "4", "--every", "2", "-v") == 0
+    shown = capsys.readouterr().out
+    assert "case 8: case of 8; 0.00 s\n" in shown
+    assert "2 cases from 6" in shown
+    assert "--first 10." in shown
+    assert asked("--count", "50", "--seconds", "1e-9") == 0
+    assert "1 cases from 0" in capsys.readouterr().out
+
+
+def test_what_is_wrong_is_described_with_the_command_that_does_it_again(asked, capsys):
+    assert asked("--strict", "--only", "a b") == 1
+    shown = capsys.readouterr().out
+    assert "case 1: case of 1; 0.00 s\ncase 1: it is odd\n" in shown
+    assert '    python -m benchmarks.audit fuzz --first 1 --count 1 -v --strict --only "a b"\n' in shown
+    assert "1 bad" in shown
+
+
+def test_an_exception_is_wrong_and_so_may_be_all_of_them_together(asked, capsys):
+    assert asked("--first", "4", "--count", "2") == 1
+    shown = capsys.readouterr().out
+    assert "case 5: ZeroDivisionError: by zero" in shown
+    assert "1 RAISED" in shown
+    assert asked("--first", "1", "--count", "1") == 1
+    shown = capsys.readouterr().out
+    assert "no case is even\n" in shown
+    assert " 0 bad;" in shown
+
+
+def test_ctrl_c_leaves_a_summary(asked, frame, capsys, monkeypatch):
+    def pressed(*arguments):
+        yield 0, frame.Found([], ["even"]), 0.0
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(frame, "tried_by", pressed)
+    assert asked("--count", "9") == 0
+    assert "1 cases from 0, 0 bad" in capsys.readouterr().out
+
+
+def test_the_page_and_the_nightly_run_name_audits_that_are_there(frame):
+    page = (BENCHMARKS / "audit" / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE) == [*frame.MODULES]
+    nightly = ROOT / ".ci" / "nightly"
+    if nightly.is_file():
+        named = re.findall(r"^audit (\w+)", nightly.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        assert set(named) <= set(frame.MODULES)
+        assert len(set(named)) > 15
+
+
+@needs_jit
+@pytest.mark.slow
+def test_a_case_of_each_audit_is_right(frame, capsys):
+    for needed in ("scipy", "sklearn"):
+        pytest.importorskip(needed)
+    ended = Counter()
+    for name in frame.MODULES:
+        if name in ALONE or (name.startswith("identities") and not find_spec("pandas")):
+            continue
+        assert frame.main([name, "--count", "1", *FEW.get(name, ())]) == 0, name
+        assert f"{name}: 1 cases from 0, 0 bad" in capsys.readouterr().out
+        ended[name] += 1
+    assert len(ended) > 15
+
+
+@needs_jit
+@pytest.mark.slow
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the repository is not here")
+@pytest.mark.parametrize("name", sorted(ALONE))
+def test_an_audit_with_processes_of_its_own_runs_by_its_command(name):
+    for needed in ("scipy", "sklearn", "pandas", ALONE[name]):
+        pytest.importorskip(needed)
+    command = [sys.executable, "-m", "benchmarks.audit", name, "--count", "1", *FEW.get(name, ())]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert f"{name}: 1 cases from 0, 0 bad" in ended.stdout
