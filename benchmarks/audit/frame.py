@@ -107,6 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(name: str, audit: Audit, options: Any) -> int:
     """Try the cases that the options ask for."""
     began, counts, worst, bad, done = time.perf_counter(), Counter[str](), dict[str, float](), 0, 0
+    together: list[str] = []
     numbers = range(options.first, options.first + options.count, options.every)
     try:
         with audit.around():
@@ -123,9 +124,9 @@ def run(name: str, audit: Audit, options: Any) -> int:
                 sys.stdout.flush()
                 if options.seconds is not None and time.perf_counter() - began > options.seconds:
                     break
+            together += audit.all_of_them(done, counts) if audit.all_of_them is not None else []
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
-    together = audit.all_of_them(done, counts) if audit.all_of_them is not None else []
     print(*together, sep="\n", end="\n" if together else "")
     told = [", ".join(f"{number:,} {what}" for what, number in counts.most_common() if number)]
     told.append(", ".join(f"{what} at most {value:.1e}" for what, value in worst.items()))
