@@ -17,7 +17,7 @@ import numpy as np
 import refsvm
 from refsvm import NewtonStep
 
-__all__ = ["DEFAULTS", "LIBRARIES", "Library", "installed", "machine", "versions"]
+__all__ = ["DEFAULTS", "LIBRARIES", "Library", "installed", "machine", "measured_on", "versions"]
 
 
 def as_it_is(X: Any, y: np.ndarray) -> tuple[Any, np.ndarray]:
@@ -145,6 +145,12 @@ def versions(libraries: Sequence[Library]) -> str:
     packages.pop("refsvm", None)
     others = ", ".join(f"{name} {version(name)}" for name in packages)
     return f"refsvm {refsvm.__version__}, Python {platform.python_version()}, {others}"
+
+
+def measured_on() -> str:
+    """Return the sentence on machine and versions of a table of refsvm beside scikit-learn."""
+    with_learn = [library for library in LIBRARIES if library.package == "scikit-learn"]
+    return f"Measured on {machine()}, with {versions(with_learn)}."
 
 
 def machine() -> str:
