@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import refsvm
 from refsvm import (
     RBF,
     DualProblem,
@@ -88,52 +89,28 @@ ENGINE = "numpy"
 FAST: dict[str, Any] = {"engine": ENGINE}
 
 
-def of_estimators(name: str) -> Callable[[Arrays], Answer]:
-    def call(a: Arrays) -> Answer:
-        pytest.importorskip("sklearn")
-        from refsvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
-
-        rbf = {"gamma": 0.3, **FAST}
-        own = {"kernel": lambda A, B: A @ B.T, **FAST}
-        calls: dict[str, Callable[[], Answer]] = {
-            "SVC.fit": lambda: learned(SVC(**rbf).fit(a["X"], a["y"], a["w"])),
-            "SVR.fit": lambda: learned(SVR(**rbf).fit(a["X"], a["t"], a["w"])),
-            "OneClassSVM.fit": lambda: learned(OneClassSVM(**rbf).fit(a["X"], sample_weight=a["w"])),
-            "SVC.fit of a callable": lambda: learned(SVC(**own).fit(a["X"], a["y"], a["w"])),
-            "SVR.fit of a callable": lambda: learned(SVR(**own).fit(a["X"], a["t"], a["w"])),
-            "SVCCV.fit": lambda: learned(
-                SVCCV(Cs=a["C"][:2], gammas=a["w"][:2], cv=3, **FAST).fit(a["X"], a["y"], a["w"])
-            ),
-            "SVRCV.fit": lambda: learned(
-                SVRCV(Cs=a["C"][:2], gammas=a["w"][:2], epsilons=a["w"][:2], cv=3, **FAST).fit(
-                    a["X"], a["t"], a["w"]
-                )
-            ),
-            "SVC.partial_fit": lambda: twice(SVC(**rbf), a, "y"),
-            "SVC.partial_fit of a callable": lambda: twice(SVC(**own), a, "y"),
-            "SVR.partial_fit": lambda: twice(SVR(**rbf), a, "t"),
-            "OneClassSVM.partial_fit": lambda: twice(OneClassSVM(**rbf), a),
-            "SVC.forget": lambda: learned(SVC(**rbf).partial_fit(a["X"], a["y"]).forget(a["few"])),
-        }
-        return calls[name]()
-
-    return call
-
-
-ESTIMATORS = (
-    "SVC.fit",
-    "SVR.fit",
-    "OneClassSVM.fit",
-    "SVC.fit of a callable",
-    "SVR.fit of a callable",
-    "SVCCV.fit",
-    "SVRCV.fit",
-    "SVC.partial_fit",
-    "SVC.partial_fit of a callable",
-    "SVR.partial_fit",
-    "OneClassSVM.partial_fit",
-    "SVC.forget",
-)
+RBF_03: dict[str, Any] = {"gamma": 0.3, **FAST}
+OWN: dict[str, Any] = {"kernel": lambda A, B: A @ B.T, **FAST}
+ESTIMATORS: dict[str, Callable[[Arrays], Answer]] = {
+    "SVC.fit": lambda a: learned(refsvm.SVC(**RBF_03).fit(a["X"], a["y"], a["w"])),
+    "SVR.fit": lambda a: learned(refsvm.SVR(**RBF_03).fit(a["X"], a["t"], a["w"])),
+    "OneClassSVM.fit": lambda a: learned(refsvm.OneClassSVM(**RBF_03).fit(a["X"], sample_weight=a["w"])),
+    "SVC.fit of a callable": lambda a: learned(refsvm.SVC(**OWN).fit(a["X"], a["y"], a["w"])),
+    "SVR.fit of a callable": lambda a: learned(refsvm.SVR(**OWN).fit(a["X"], a["t"], a["w"])),
+    "SVCCV.fit": lambda a: learned(
+        refsvm.SVCCV(Cs=a["C"][:2], gammas=a["w"][:2], cv=3, **FAST).fit(a["X"], a["y"], a["w"])
+    ),
+    "SVRCV.fit": lambda a: learned(
+        refsvm.SVRCV(Cs=a["C"][:2], gammas=a["w"][:2], epsilons=a["w"][:2], cv=3, **FAST).fit(
+            a["X"], a["t"], a["w"]
+        )
+    ),
+    "SVC.partial_fit": lambda a: twice(refsvm.SVC(**RBF_03), a, "y"),
+    "SVC.partial_fit of a callable": lambda a: twice(refsvm.SVC(**OWN), a, "y"),
+    "SVR.partial_fit": lambda a: twice(refsvm.SVR(**RBF_03), a, "t"),
+    "OneClassSVM.partial_fit": lambda a: twice(refsvm.OneClassSVM(**RBF_03), a),
+    "SVC.forget": lambda a: learned(refsvm.SVC(**RBF_03).partial_fit(a["X"], a["y"]).forget(a["few"])),
+}
 
 
 class Data:
@@ -223,7 +200,7 @@ def then(make: Callable[[Arrays], Any], read: Callable[[Any], Any]) -> Callable[
 
 
 CALLS: dict[str, Callable[[Arrays], Answer]] = {
-    **{name: of_estimators(name) for name in ESTIMATORS},
+    **ESTIMATORS,
     "classification": then(problem_of, solved),
     "regression": then(lambda a: DualProblem.regression(a["X"], a["t"], kernel=RBF(0.3), C=a["C"]), solved),
     "one_class": then(lambda a: DualProblem.one_class(a["X"], kernel=RBF(0.3), weights=a["w"]), solved),
@@ -272,6 +249,12 @@ CALLS: dict[str, Callable[[Arrays], Answer]] = {
 }
 
 
+def answer_of(name: str, arrays: Arrays) -> Answer:
+    if name in ESTIMATORS:
+        pytest.importorskip("sklearn")
+    return CALLS[name](arrays)
+
+
 def assert_equal(found: Any, wanted: Any) -> None:
     if isinstance(wanted, tuple | list):
         assert len(found) == len(wanted)
@@ -284,7 +267,7 @@ def assert_equal(found: Any, wanted: Any) -> None:
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.slow
 def test_what_the_caller_writes_to_an_array_later_changes_nothing(name: str) -> None:
-    wanted, arrays = CALLS[name](fresh_arrays())(), fresh_arrays()
+    wanted, arrays = answer_of(name, fresh_arrays())(), fresh_arrays()
     answer = CALLS[name](arrays)
     for array in arrays.values():
         array[...] = np.nan if array.dtype.kind == "f" else 0
@@ -294,7 +277,7 @@ def test_what_the_caller_writes_to_an_array_later_changes_nothing(name: str) -> 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.slow
 def test_arrays_may_be_read_only_and_memory_mapped(name: str, tmp_path: Path) -> None:
-    wanted, arrays = CALLS[name](fresh_arrays())(), {}
+    wanted, arrays = answer_of(name, fresh_arrays())(), {}
     for key, array in fresh_arrays().items():
         np.save(tmp_path / f"{key}.npy", array)
         arrays[key] = np.load(tmp_path / f"{key}.npy", mmap_mode="r")

@@ -39,6 +39,13 @@ def cells(page):
     return [[cell.strip() for cell in row] for row in rows if not set("".join(row)) <= set("-: ")]
 
 
+@pytest.fixture
+def script(monkeypatch):
+    """Import a module of the scripts."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    return importlib.import_module
+
+
 def named(target):
     """What a dotted name names: a module, or what is in it."""
     parts = target.split(".")
@@ -89,10 +96,9 @@ def test_the_list_has_every_table_and_figure_of_the_papers():
 
 
 @pytest.mark.parametrize("page", [*sorted(SCRIPT_OF), "conjugate"])
-def test_the_headlines_are_those_of_the_tables_below(page, monkeypatch):
+def test_the_headlines_are_those_of_the_tables_below(page, script):
     """Each claim has figures of ours and a verdict; written anew the page is the same, so no figure is typed."""
-    monkeypatch.syspath_prepend(SCRIPTS)
-    headlines = importlib.import_module("headlines")
+    headlines = script("headlines")
     text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
     assert headlines.with_headlines(page, text) == text
     answers = list(headlines.CLAIMS[page](headlines.Tables(text)))
@@ -108,10 +114,9 @@ def test_the_headlines_are_those_of_the_tables_below(page, monkeypatch):
 
 
 @pytest.mark.parametrize("page", [*sorted(SCRIPT_OF), "conjugate", "preparations", "seeds_and_answers"])
-def test_a_section_with_tables_ends_with_what_measured_them(page, monkeypatch):
+def test_a_section_with_tables_ends_with_what_measured_them(page, script):
     """Version, commit, processor and load; or that they are counts, if the load was not told yet."""
-    monkeypatch.syspath_prepend(SCRIPTS)
-    measured_by = importlib.import_module("measured_by")
+    measured_by = script("measured_by")
     sections = measured_by.sections((PAGES / f"{page}.md").read_text(encoding="utf-8"))
     without = [
         heading
@@ -147,9 +152,8 @@ def test_what_measured_a_section_is_a_commit_of_the_history():
     assert missing == []
 
 
-def test_the_line_of_a_section_names_version_commit_processor_and_load(monkeypatch):
-    monkeypatch.syspath_prepend(SCRIPTS)
-    measured_by = importlib.import_module("measured_by")
+def test_the_line_of_a_section_names_version_commit_processor_and_load(script):
+    measured_by = script("measured_by")
     assert measured_by.line_of(f"| set |\n\n{measured_by.line()}")
     whole = "*refsvm 0.3.0 (commit ba1502b); AMD EPYC, one core of 2, load 6.0.*"
     assert measured_by.line_of(whole) == whole
@@ -160,10 +164,9 @@ def test_the_line_of_a_section_names_version_commit_processor_and_load(monkeypat
 
 @pytest.mark.parametrize(("measured", "cell", "kept"), [(0, "1", True), (3, "1", False), (0, "2", False)])
 def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
-    measured, cell, kept, tmp_path, monkeypatch
+    measured, cell, kept, tmp_path, monkeypatch, script
 ):
-    monkeypatch.syspath_prepend(SCRIPTS)
-    page, measured_by = importlib.import_module("page"), importlib.import_module("measured_by")
+    page, measured_by = script("page"), script("measured_by")
     from refsvm.experiment import Grid
 
     line = "*refsvm 0.1.0 (commit abcdef0); AMD EPYC, one core of 2, load 6.0.*"
@@ -180,10 +183,9 @@ def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
     assert page.NEW["runs"] == 0
 
 
-def test_sections_that_are_not_asked_for_stay_where_they_stand(tmp_path, monkeypatch):
+def test_sections_that_are_not_asked_for_stay_where_they_stand(tmp_path, script):
     """Even if the script does not come to them, because they need a set that is not asked for."""
-    monkeypatch.syspath_prepend(SCRIPTS)
-    page = importlib.import_module("page")
+    page = script("page")
     output = tmp_path / "page.md"
     output.write_text(
         "# Page\n\nHead.\n\n## A\n\na\n\n## B\n\nb\n\n## C\n\nc\n\n## D\n\nd\n", encoding="utf-8"
@@ -200,9 +202,8 @@ def test_sections_that_are_not_asked_for_stay_where_they_stand(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("kept", ["", "| set | steps |\n|:--|--:|\n| adult | 2 |"])
-def test_rows_that_a_section_loses_are_named(kept, tmp_path, monkeypatch, capsys):
-    monkeypatch.syspath_prepend(SCRIPTS)
-    page = importlib.import_module("page")
+def test_rows_that_a_section_loses_are_named(kept, tmp_path, script, capsys):
+    page = script("page")
     output = tmp_path / "page.md"
     rows = "| set | steps |\n|:--|--:|\n| adult | 1 |\n| mnist | 2 |"
     output.write_text(f"# Page\n\nHead.\n\n## A\n\n{rows}\n", encoding="utf-8")
@@ -211,18 +212,15 @@ def test_rows_that_a_section_loses_are_named(kept, tmp_path, monkeypatch, capsys
     assert capsys.readouterr().err == f"A: the page had {lost}; --full names sets to measure.\n"
 
 
-def test_parts_of_the_sets_do_not_take_the_place_of_all_of_them(monkeypatch):
-    monkeypatch.syspath_prepend(SCRIPTS)
-    script = importlib.import_module("loo_stopping")
+def test_parts_of_the_sets_do_not_take_the_place_of_all_of_them(script, monkeypatch):
     monkeypatch.setattr("sys.argv", ["loo_stopping.py", "--only", "By ", "--full", "german"])
     with pytest.raises(SystemExit, match=r"The page has banana, .* in full; give --full"):
-        script.main()
+        script("loo_stopping").main()
 
 
-def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_path, monkeypatch):
+def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_path, monkeypatch, script):
     """The oldest revision with its tables, however they are spaced; not one whose head keeps the section."""
-    monkeypatch.syspath_prepend(SCRIPTS)
-    measured_by = importlib.import_module("measured_by")
+    measured_by = script("measured_by")
     monkeypatch.setattr(measured_by, "ROOT", tmp_path)
     page = tmp_path / "page.md"
     settings = ("-c", "user.name=a", "-c", "user.email=a@b")
@@ -269,9 +267,8 @@ def test_each_page_begins_with_what_was_done_as_the_paper(page):
 
 
 @pytest.fixture
-def verdicts(monkeypatch):
-    monkeypatch.syspath_prepend(SCRIPTS)
-    return importlib.import_module("verdicts")
+def verdicts(script):
+    return script("verdicts")
 
 
 def tables(page):
@@ -391,32 +388,18 @@ def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
     ("script", "tables"),
     [
         ("maximum_gain.py", ["Table 2", "Table 4", "Table 5", "Table 6", "Table 7", "Figure 6"]),
-        (
-            "alpha_seeding.py",
-            ["What we did", "Table 1", "Table 2", "MIR's", "Table 3", "Supplement, Figure 2", "Other sets"],
-        ),
+        ("alpha_seeding.py",
+         ["What we did", "Table 1", "Table 2", "MIR's", "Table 3", "Supplement, Figure 2", "Other sets"]),
         ("seeds_and_answers.py", ["The same predictions", "Iterations, 3", "Iterations, 10"]),
         ("preparations.py", ["How the preparations were found", "Glasmachers 2008: the eighteen sets"]),
         ("conjugate.py", ["Steps to", "CPU seconds", "The cost of a step", "Leave-one-out"]),
         ("planning_ahead.py", ["Shrinking ×", "Table 1", "Table 2", "Figure 4", "§7.2", "§7.3"]),
-        (
-            "svmp.py",
-            [
-                "Which Gaussian",
-                "Table II",
-                "Table III",
-                "Compared with warm-started rounds",
-                "Compared with R's",
-                "Cost of",
-                "german",
-            ],
-        ),
-        (
-            "loo_stopping.py",
-            ["What we did", "Table 3 as printed", "KerEval", "The eleven", "By `leave_one_out`", "Figure 1"],
-        ),
+        ("svmp.py", ["Which Gaussian", "Table II", "Table III", "Compared with warm-started rounds",
+                     "Compared with R's", "Cost of", "german"]),
+        ("loo_stopping.py",
+         ["What we did", "Table 3 as printed", "KerEval", "The eleven", "By `leave_one_out`", "Figure 1"]),
     ],
-)
+)  # fmt: skip
 def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables, tmp_path):
     command = [sys.executable, SCRIPTS / script, "--quick", "--store", tmp_path / "runs.sqlite"]
     first, second = (subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(2))
@@ -429,42 +412,34 @@ def test_a_script_prints_every_table_and_does_not_repeat_its_runs(script, tables
     assert other == one
 
 
-def test_the_longest_planned_step_is_that_of_the_trace(monkeypatch):
+def test_the_longest_planned_step_is_that_of_the_trace(script):
     from refsvm import RBF, PlanningAheadStep, SecondOrder
     from refsvm.datasets import make_chessboard
     from refsvm.experiment import Instance
 
-    monkeypatch.syspath_prepend(SCRIPTS)
-    from planning_ahead import TracedSolve, share
-
+    planned = script("planning_ahead")
     board = make_chessboard(40, rng=0)
     instance = Instance(board.X, board.y, RBF(0.5), 100.0)
     rules = {"selector": SecondOrder(), "step": PlanningAheadStep(), "shrinking": False, "engine": "numpy"}
-    strategy = TracedSolve("planned", **rules)
+    strategy = planned.TracedSolve("planned", **rules)
     steps = [row for row in strategy.solve(instance).trace.rows if row["planned"]]
     assert len(steps) > 10
     expected = max(row["step"] / row["newton"] for row in steps) - 1.0
     assert strategy.run(instance)["largest"] == pytest.approx(expected, rel=1e-12)
     # one step of a million is not nothing
-    assert [share(count, 10**6) for count in (0, 1, 200, 10**6)] == ["0", "1e-04", "0.02", "100.00"]
+    assert [planned.share(count, 10**6) for count in (0, 1, 200, 10**6)] == ["0", "1e-04", "0.02", "100.00"]
 
 
 @pytest.mark.slow
-def test_the_newton_step_gap_is_a_rule_like_any_other(monkeypatch):
+@pytest.mark.parametrize(
+    ("file", "name", "given"),
+    [
+        ("newton_step_gap", "NewtonStepGap", ()),
+        ("candidate_step", "CandidateStep", (1.0,)),
+        ("candidate_step", "CandidateStep", (1.1,)),
+    ],
+)
+def test_a_rule_of_a_script_is_one_like_any_other(file, name, given, script):
     from refsvm.testing import check_strategy
 
-    monkeypatch.syspath_prepend(SCRIPTS)
-    from newton_step_gap import NewtonStepGap
-
-    assert "agree bit for bit" in check_strategy(NewtonStepGap()).twin
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("factor", [1.0, 1.1])
-def test_the_candidate_step_is_a_rule_like_any_other(factor, monkeypatch):
-    from refsvm.testing import check_strategy
-
-    monkeypatch.syspath_prepend(SCRIPTS)
-    from candidate_step import CandidateStep
-
-    assert "agree bit for bit" in check_strategy(CandidateStep(factor)).twin
+    assert "agree bit for bit" in check_strategy(getattr(script(file), name)(*given)).twin

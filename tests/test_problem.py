@@ -86,11 +86,6 @@ def test_an_empty_side_has_no_index_and_no_violation():
     assert most_violating_pair(at, G, at, at) == (-1, -1, -np.inf)
 
 
-def test_ties_go_to_the_lowest_index():
-    alpha, G = np.zeros(5), np.array([0.0, 2.0, -1.0, 2.0, -1.0])
-    assert most_violating_pair(alpha, G, np.full(5, -1.0), np.full(5, 1.0))[:2] == (1, 2)
-
-
 @pytest.mark.parametrize("penalties", [1.7, np.linspace(0.0, 3.0, 20)], ids=["one C", "C each"])
 def test_the_primal_objective_is_the_one_with_slacks(penalties):
     problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=penalties)
@@ -233,13 +228,6 @@ def test_repaired_points_are_feasible(name):
         assert (problem.lower <= point).all()
         assert (point <= problem.upper).all()
         assert abs(point.sum() - problem.z) <= 1e-14 * problem.n * size
-
-
-def test_a_feasible_point_is_left_as_it_is():
-    problem = DualProblem.classification(X, LABELS, kernel="linear")
-    point = np.zeros(20)
-    point[[0, 1]] = -0.25, 0.25
-    np.testing.assert_array_equal(problem.feasible(point), point)
 
 
 VALUES_AT_A_POINT = [

@@ -233,46 +233,15 @@ def ended_state():
 
 SHOWN = {name: cache(call) for name, call in results()}
 ABSTRACT = ("KernelMatrix", "KernelRows", "TrackedPath")
-OF_CLASS = {
-    "AllRows": "all rows",
-    "CachedRows": "rows",
-    "Comparison": "comparison",
-    "CostPath": "path of costs",
-    "CrossValidation": "cv two",
-    "Dataset": "data",
-    "Derivative": "derivative",
-    "DualProblem": "problem two",
-    "ErrorCurve": "curve",
-    "Experiment": "experiment",
-    "GivenMatrix": "matrix of a caller",
-    "Gram": "matrix",
-    "Grid": "table",
-    "HeldOutMachines": "intervals",
-    "Influence": "influence",
-    "LeaveOneOut": "loo two",
-    "OneVsOnePath": "path of three",
-    "ParametricPath": "path of tubes",
-    "PathCrossValidation": "folds of a path",
-    "Ranking": "ranking",
-    "RecordedState": "recorded state",
-    "Recording": "recording",
-    "RegularizationPath": "path",
-    "RocCurve": "operating points",
-    "Rounds": "rounds",
-    "RuleComparison": "race",
-    "Solution": "solution two",
-    "SolverState": "state",
-    "StrategyReport": "report",
-    "Trace": "trace",
-    "Tuning": "tuning",
-    "View": "view",
-}
 OF_PATHS = ("line", "curve", "folds of a path", "operating points")
 
 
-@pytest.mark.filterwarnings(
+UNFINISHED = pytest.mark.filterwarnings(
     "ignore:.* are not (solved|decided)", "ignore:.*converge", "ignore:.*before its end"
 )
+
+
+@UNFINISHED
 @pytest.mark.parametrize("name", SHOWN)
 def test_results_say_what_was_asked(name):
     if name in OF_PATHS or "path" in name:
@@ -361,22 +330,20 @@ def test_novelty_says_its_share():
     assert all("nu=0.3" in str(SHOWN[name]()) for name in ("loo novelty", "cv novelty"))
 
 
+@UNFINISHED
 def test_every_class_of_results_is_shown():
-    """A class that inherits from those that print has its line in the table."""
+    """The table has a result of each class that inherits from those that print."""
     bases = {"Shown"}
     pattern = re.compile(r"^class (\w+)\(([\w, ]+)\):", re.MULTILINE)
     files = [path.read_text(encoding="utf-8") for path in Path(refsvm.__file__).parent.rglob("*.py")]
     classes = dict(pair for text in files for pair in pattern.findall(text))
     while more := {name for name, given in classes.items() if bases & set(given.split(", "))} - bases:
         bases |= more
-    assert bases - {"Shown", *ABSTRACT} == set(OF_CLASS)
-
-
-@pytest.mark.parametrize("name", OF_CLASS)
-def test_the_table_has_a_result_of_each_class(name):
-    if "path" in OF_CLASS[name] or OF_CLASS[name] in OF_PATHS:
-        pytest.importorskip("scipy")
-    assert type(SHOWN[OF_CLASS[name]]()).__name__ == name
+    pytest.importorskip("scipy")
+    quick = [
+        name for name in SHOWN if not re.search("interrupted|loo (three|regression)|^model|its table", name)
+    ]
+    assert {type(SHOWN[name]()).__name__ for name in quick} == bases - {"Shown", *ABSTRACT}
 
 
 def test_parts_of_a_bar_differ_in_colour():

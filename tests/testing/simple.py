@@ -1,10 +1,10 @@
-"""Simple rules without twins, which the tests of `check_strategy` break, and what it has to say of them."""
+"""A simple rule without a twin, which the tests of `check_strategy` break, and what it has to say of it."""
 
 from __future__ import annotations
 
 import pytest
 
-from refsvm import StepRule, StoppingRule, WorkingSetSelector
+from refsvm import WorkingSetSelector
 from refsvm.testing import check_strategy
 
 
@@ -13,20 +13,6 @@ class Pair(WorkingSetSelector):
 
     def select(self, state):
         return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
-
-
-class Newton(StepRule):
-    """The clipped Newton step, to be broken by subclasses; no twin."""
-
-    def length(self, state, i, j):
-        return min(max(state.slope / state.curvature, state.low), state.high)
-
-
-class Gap(StoppingRule):
-    """ψ ≤ 1e-3, to be broken by subclasses; no twin."""
-
-    def check(self, state):
-        return int(state.gap <= 1e-3)
 
 
 def fails(rule, words: str) -> str:

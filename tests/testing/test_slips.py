@@ -40,7 +40,7 @@ from refsvm.testing import check_strategy, practice_problems, trackers
 from ..settings import needs_numba
 from .simple import fails
 
-CALLS = itertools.count()
+CALLS, SHARED = itertools.count(), np.zeros(3)
 HEART = load("heart")
 X, Y = HEART.X[:60], HEART.y[:60]
 PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.005), C=10.0)
@@ -485,6 +485,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "leaves the lower set": ({"select": leaves_lower}, r"j = \d+, which is not in I_down"),
         "undecided": ({"select": undecided}, "in the first solve and .* in the second"),
         "alpha": (first(nudges, "select", Drawn), r"wrote to state\.alpha"),
+        "fresh twin": ({"twin": lambda self: lambda parameters, state: (-1, -1)}, r"twin\(\) returned two functions"),
     },
     Alternating: {
         "array": ({"length": lambda self, state, i, j: np.array([state.high])}, r"length\(\) returned .*array\(",
@@ -511,6 +512,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "reckless": ({"history": 1, "length": reckless}, "the planned step before and this one lower f"),
         "parameters": ({"parameters": lambda self: ("nine tenths",)},
                        r"parameters\(\) returned \('nine tenths',\); it must return a tuple of floats"),
+        "list of parameters": ({"parameters": lambda self: [1.0]}, r"parameters\(\) returned \[1.0\]"),
     },
     FromFirst: {
         "forgets to go on": ({"check": lambda self, state: 1 if state.gap < 1e-3 else None},
@@ -542,7 +544,9 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "text": ({"check": lambda self, state: "yes"}, r"check\(\) returned 'yes'; expected a whole number"),
         "integer memory": ({"memory": lambda self, problem, steps=0: np.zeros(1, dtype=int)},
                            r"memory\(\) returned array\(\[0\]\); it must return a float64 vector"),
+        "shared memory": ({"memory": lambda self, problem, steps=0: SHARED}, r"memory\(\) returned one array twice"),
         "a string": ({"reasons": "abc"}, r"\.reasons is 'abc'; give a sentence for each code"),
+        "no reasons": ({"reasons": ()}, r"\.reasons is \(\)"),
     },
     Inwards: {
         "sum": ({"seed": lambda self, solved, problem: np.clip(solved.alpha, problem.lower, problem.upper)},
@@ -660,6 +664,7 @@ PLAIN = [(family, slip, *entry) for family, slip, entry in TABLE if len(entry) >
 TRACKERS = Bisected, SecondHand
 OF_NO_PROBLEM = (
     "tolerance", "accuracy", "rows", "with_reference", "outcome", "parameters", "integer memory", "a string",
+    "fresh twin", "list of parameters", "shared memory", "no reasons",
 )  # fmt: skip
 
 
@@ -717,7 +722,11 @@ def test_the_rule_itself_passes(family, monkeypatch):
 @pytest.mark.parametrize(
     ("family", "slip", "parts", "words"),
     [
-        pytest.param(*row[:2], *row[2][:2], marks=[pytest.mark.slow] * (row[1] == "too short"))
+        pytest.param(
+            *row[:2],
+            *row[2][:2],
+            marks=[pytest.mark.slow] * (row[1] == "too short") + [needs_numba] * (row[1] == "fresh twin"),
+        )
         for row in TABLE
     ],
     indirect=["family"],
