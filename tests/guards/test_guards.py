@@ -276,15 +276,17 @@ class Patience(Guard):
         return None
 
 
-def guarded(monkeypatch, change):
+def guarded(monkeypatch, change, problem=PROBLEM, **options):
     """Solve with the guards that `change` makes of those of the run."""
     chosen = run.guards_for
     monkeypatch.setattr(run, "guards_for", lambda *given, **options: change(chosen(*given, **options)))
-    return solve(PROBLEM, engine="numpy")
+    return solve(problem, **options)
 
 
 def test_a_run_takes_a_guard_of_the_users(monkeypatch):
-    assert guarded(monkeypatch, lambda guards: [*guards, Patience()]).status is Status.CALLBACK
+    assert (
+        guarded(monkeypatch, lambda guards: [*guards, Patience()], engine="numpy").status is Status.CALLBACK
+    )
 
 
 @pytest.mark.parametrize("left_out", [FreshGradient, Progress, Polish, Snap, Float32Rows, Indefinite, Noise])
@@ -295,13 +297,11 @@ def test_a_run_goes_on_without_any_one_guard(left_out, dtype, shrinking, engine,
     problem = DualProblem.classification(gram=Linear()(X, X), y=Y, C=0.5)
     options = {"engine": engine, "polish": True, "cache_dtype": dtype, "shrinking": shrinking}
     expected = solve(problem, **options)
-    chosen = run.guards_for
-    monkeypatch.setattr(
-        run,
-        "guards_for",
-        lambda *given, **options: [each for each in chosen(*given, **options) if type(each) is not left_out],
-    )
-    found = solve(problem, **options)
+
+    def others(guards):
+        return [each for each in guards if type(each) is not left_out]
+
+    found = guarded(monkeypatch, others, problem, **options)
     assert found.status is Status.CONVERGED
     assert found.iterations == expected.iterations
     assert found.objective == pytest.approx(expected.objective, rel=1e-6)

@@ -77,12 +77,6 @@ def test_a_result_is_printed_in_a_line_and_stays_as_it_is(name):
     assert result == result  # noqa: PLR0124
 
 
-def test_of_one_fold_nothing_is_left_to_train_on():
-    assert len(cross_validate(X, Y, kernel=RBF(0.5), folds=2).errors) == 2
-    with pytest.raises(ValueError, match=r"folds=1 .*; give "):
-        cross_validate(X, Y, kernel=RBF(0.5), folds=1)
-
-
 @pytest.mark.parametrize("call", [leave_one_out, Rounds, cross_validate])
 def test_options_of_rounds_that_are_those_of_solve_have_its_defaults(call):
     known, own = (signature(each).parameters for each in (solve, call))

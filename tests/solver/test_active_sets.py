@@ -55,22 +55,6 @@ def test_the_active_set_is_all_but_the_pinned_ones_and_a_filling(steps, lanes):
     assert (np.diff(A) > 0).all()
 
 
-def test_a_block_is_the_free_variables_and_the_most_violating_others():
-    state = after(6)
-    B = sets.block(state, 8)
-    free = set(np.flatnonzero((state.alpha > state.lower) & (state.alpha < state.upper)))
-    others = [t for t in B if t not in free]
-    assert free <= set(B)
-    assert {state.top, state.bottom} <= set(B)
-    assert 0 < len(others) <= 8
-    G, left = state.gradient, violators(state) - set(B)
-    for t in others:
-        same = [s for s in left if (state.alpha[s] < state.upper[s]) == (state.alpha[t] < state.upper[t])]
-        rises = state.alpha[t] < state.upper[t]
-        assert all(G[t] >= G[s] if rises else G[t] <= G[s] for s in same)
-    assert (state.rows.slots[B] >= 0).all()
-
-
 @pytest.mark.parametrize("most", [2, 8, 60])
 def test_there_is_no_block_of_rows_that_are_there_or_of_most_of_the_problem(most):
     state = after(6)
@@ -158,15 +142,6 @@ def test_float32_rows_move_the_objective_by_no_more_than_their_rounding():
     assert exact.objective_error < 1e-12 * exact.objective
 
 
-def test_an_unknown_precision_is_refused():
-    data, gamma, C = PROBLEMS["ringnorm"]
-    problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma), C=C)
-    with pytest.raises(
-        ValueError, match='cache_dtype=\'half\' is unknown; choose "auto", "float64" or "float32"'
-    ):
-        solve(problem, cache_dtype="half")
-
-
 NARROW = RBF(0.1)
 
 
@@ -229,6 +204,7 @@ def test_a_block_by_sorting_all_variables(most):
     assert len(rising) > most // 2
     found = sets.block(state, most)
     assert found.tolist() == (sorted(chosen) if len(chosen) <= 24 else [])
+    assert (state.rows.slots[found] >= 0).all()
 
 
 def test_of_equally_near_variables_the_first_ones_fill_the_set(monkeypatch):

@@ -193,24 +193,6 @@ def test_the_gain_it_selects_by_is_the_gain_of_the_step():
     assert checked > 100
 
 
-def test_without_a_displacement_it_is_second_order_selection():
-    problem = board()
-    one, other = (
-        solve(
-            problem,
-            selector=selector,
-            step=NewtonStep(),
-            shrinking=False,
-            engine="numpy",
-            trace=True,
-            max_iter=200,
-        )
-        for selector in (SecondOrder(), ConjugateSecondOrder())
-    )
-    assert np.array_equal(one.trace["i"], other.trace["i"])
-    assert np.array_equal(one.trace["j"], other.trace["j"])
-
-
 def test_which_rules_go_together():
     assert chosen_rules(None, ConjugateStep(), None).selector == ConjugateSecondOrder()
     assert chosen_rules(ConjugateSecondOrder(), None, None).step == ConjugateStep()

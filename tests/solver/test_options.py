@@ -46,7 +46,10 @@ def test_another_copy_keeps_the_instant_and_the_shrinking():
     ("options", "sentence"),
     [
         ({"cache_mb": 0.0}, "cache_mb="),
-        ({"cache_dtype": "float16"}, "cache_dtype='float16' is unknown"),
+        (
+            {"cache_dtype": "float16"},
+            'cache_dtype=\'float16\' is unknown; choose "auto", "float64" or "float32"',
+        ),
         ({"shrinking": 1}, "shrinking=1 is not a Shrinking"),
         ({"time_limit": -1.0}, "time_limit="),
         ({"stop": 1e-3}, "stop=0.001 is not a StoppingRule"),

@@ -21,9 +21,8 @@ from refsvm import (
 )
 from refsvm.guards.rounding import drifted
 from refsvm.kernels import Gram
-from refsvm.problem import EPSILON
 from refsvm.rounds.round import Round
-from refsvm.solver.rules import chosen_rules, feasible_start, row_store, starting_point
+from refsvm.solver.rules import chosen_rules, row_store
 from refsvm.testing import first_difference
 
 from ..settings import needs_numba
@@ -49,11 +48,13 @@ def boxes():
 @pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
 def test_a_cold_round_is_the_separate_solve_bit_for_bit(engine, shrinking, cache_mb):
     options = {"engine": engine, "shrinking": shrinking, "cache_mb": cache_mb}
-    rounds, options["stop"] = Rounds(PROBLEM, **options), KKTGap(1e-3, relative=True)  # the rule of rounds
-    for lower, upper in boxes():
-        alone = solve(PROBLEM.boxed(lower, upper), trace=True, **options)
-        for trace in (True, False):
-            found = rounds.solve(lower=lower, upper=upper, trace=trace)
+    rounds = Rounds(PROBLEM, **options)
+    stops = KKTGap(1e-3, relative=True), KKTGap(1e-7), KKTGap(1e-1)  # the first is the rule of rounds
+    for (lower, upper), stop in itertools.product(boxes(), stops):
+        alone = solve(PROBLEM.boxed(lower, upper), trace=True, stop=stop, **options)
+        for trace in (True, False) if stop.relative else (False,):
+            given = {} if stop.relative else {"stop": stop}
+            found = rounds.solve(lower=lower, upper=upper, trace=trace, **given)
             assert np.array_equal(found.alpha, alone.alpha)
             assert np.array_equal(found.gradient, alone.gradient)
             assert (found.iterations, found.status, found.engine) == (alone.iterations, alone.status, engine)
@@ -185,33 +186,6 @@ def test_an_infeasible_start_is_repaired_with_a_warning():
     with pytest.warns(UserWarning, match="start is not feasible"):
         found = rounds.solve(lower=left_out.lower, upper=left_out.upper, start=full.alpha)
     assert found.objective == pytest.approx(solve(left_out, stop=KKTGap(1e-8)).objective, rel=1e-10)
-
-
-def test_a_start_whose_sum_is_off_by_rounding_is_taken_as_it_is():
-    """0.1 + 0.2 − 0.3 = 2⁻⁵⁴, and z = 0."""
-    problem = DualProblem.classification(np.arange(3.0)[:, None], [1, 1, -1], kernel=Linear())
-    given = np.array([0.1, 0.2, -0.3])
-    assert given.sum() != 0.0
-    assert feasible_start(problem, given) is given
-
-
-@pytest.mark.parametrize(("share", "is_taken"), [(0.9, True), (1.5, False)])
-def test_rounding_of_a_sum_grows_with_the_root_of_its_length(share, is_taken):
-    """4ε√n Σ|α|, with n = 400: 20 times that of one sum of two."""
-    problem = DualProblem.classification(np.arange(400.0)[:, None], [1, -1] * 200, kernel=Linear(), C=10.0)
-    given = np.tile([1.0, -1.0], 200)
-    given[0] += share * 4.0 * EPSILON * 20.0 * 400.0
-    assert (feasible_start(problem, given) is given) == is_taken
-
-
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_a_sum_that_0_does_not_have_is_put_on_the_first_variables(sign):
-    gram = Gram(Precomputed(), np.eye(4))
-    lower, upper = sorted([np.zeros(4), np.full(4, sign)], key=np.sum)
-    problem = DualProblem(gram, np.zeros(4), sign * 1.5, lower, upper)
-    assert starting_point(problem, None).tolist() == [sign, sign * 0.5, 0.0, 0.0]
-    few = DualProblem(gram, np.zeros(4), sign * 0.25, lower, upper)
-    assert starting_point(few, None).tolist() == [sign * 0.25, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.slow

@@ -36,19 +36,6 @@ rng = np.random.default_rng(5)
 WITHOUT = [PROBLEM.without(r) for r in (0, 17, 59)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("cache_mb", [200.0, 0.005], ids=["all rows", "few rows"])
-def test_a_cold_round_with_the_engine_of_the_last_one_is_the_separate_solve(engine, shrinking, cache_mb):
-    options = {"engine": engine, "shrinking": shrinking, "cache_mb": cache_mb}
-    rounds = Rounds(PROBLEM, **options)
-    for each, tol in itertools.product((PROBLEM, *WITHOUT), (1e-3, 1e-7, 1e-1)):
-        alone = solve(each, stop=KKTGap(tol), **options)
-        found = rounds.solve(lower=each.lower, upper=each.upper, stop=KKTGap(tol))
-        assert (found.iterations, found.status) == (alone.iterations, alone.status)
-        assert np.array_equal(found.alpha, alone.alpha)
-        assert np.array_equal(found.gradient, alone.gradient)
-
-
 def test_a_cold_round_plans_with_its_own_working_sets_only(engine):
     rules = {"step": PlanningAheadStep(history=5), "engine": engine, "shrinking": False}
     rounds = Rounds(PROBLEM, **rules)

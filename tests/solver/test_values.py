@@ -10,7 +10,6 @@ import pytest
 from refsvm import (
     RBF,
     Decomposition,
-    DualProblem,
     HybridMaximumGain,
     KKTGap,
     LIBSVMShrinking,
@@ -23,7 +22,7 @@ from refsvm import (
 )
 from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
-from refsvm.solver.rules import Rules, feasible_start, rows_at_once, stored_rows
+from refsvm.solver.rules import Rules, rows_at_once, stored_rows
 from refsvm.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, all_variables, steps_between_checks
 from refsvm.testing import smallest_cache_mb
 
@@ -125,20 +124,6 @@ def test_a_budget_for_more_than_the_shared_rows_goes_to_their_copies():
     gram = Gram(RBF(0.5), np.random.default_rng(2).normal(size=(100, 2)))
     rows = stored_rows(View(gram, np.tile(np.arange(100), 2)), 320_000 / 2**20)
     assert (rows.gram.store.capacity, rows.capacity) == (100, 150)
-
-
-@pytest.mark.parametrize("size", [1.0, 1e3])
-def test_a_start_that_is_slightly_infeasible_is_repaired_without_a_word(size):
-    """By a billionth of its largest α; more is said."""
-    box = np.full(4, 2.0 * size)
-    problem = DualProblem(Gram(RBF(0.5), np.arange(4.0)[:, None]), np.ones(4), 0.0, -box, box)
-    start = size * np.array([1.0, -1.0, 0.5, -0.5])
-    assert feasible_start(problem, start) is start
-    more = size * np.array([1e-9, 0.0, 0.0, 0.0])  # of which it takes 3/8 back, by the room that it has
-    np.testing.assert_allclose(feasible_start(problem, start + 2.0 * more), start, rtol=1e-8)
-    with pytest.warns(UserWarning, match="start is not feasible"):
-        repaired = feasible_start(problem, start + 4.0 * more)
-    np.testing.assert_allclose(repaired, start, rtol=1e-8)
 
 
 def test_nothing_that_a_run_holds_can_be_changed():
