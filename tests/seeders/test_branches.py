@@ -76,6 +76,8 @@ def test_cold(engine):
 
 
 def test_avg(engine):
+    for seeder in (AVG(), TOP()):  # what leaves has no weight
+        check(engine, seeder, solution(OLD, [0.6, 0.0, -0.4, -0.2]), OLD.without(1), [0.6, 0.0, -0.4, -0.2])
     # 0.3 is missing; 0, 2 and 3 are free: 0.1 each
     check(engine, AVG(), SOLVED, OLD.without(1), [0.7, 0.0, -0.6, -0.1])
     # −0.7 is too much; 0, 1, 3 are free: 0.7/3 each

@@ -84,18 +84,6 @@ def test_sir_replaces_by_the_most_similar_of_the_class(heart):
     assert abs(seed[t] - solved.alpha[r]) < 0.5 * abs(solved.alpha[r])
 
 
-def test_sir_where_a_class_is_missing_is_random_but_reproducible(heart):
-    positive, negative = np.flatnonzero(heart.v > 0), np.flatnonzero(heart.v < 0)
-    before, after = np.zeros((2, heart.n), dtype=bool)
-    before[negative[:20]] = after[positive[:10]] = True
-    solved, new = solve(boxed(heart, before)), boxed(heart, after)
-    seeds = [SIR(seed_number=number).seed(solved, new) for number in (3, 3)]
-    assert np.array_equal(*seeds)
-    # there is no room for positive weight among the added negatives: the others take it
-    assert (seeds[0][after] == 0.0).all()
-    assert abs(seeds[0].sum()) < 1e-12 * 10 * heart.n
-
-
 @needs_numba
 def test_a_large_seed_number_is_the_same_in_the_twin(heart):
     from refsvm.compiled.interface.seeding import compiled_seed
@@ -110,16 +98,6 @@ def test_a_large_seed_number_is_the_same_in_the_twin(heart):
         assert np.array_equal(
             compiled_seed(seeder, solved, new, stored_rows(heart.gram)), seeder.seed(solved, new)
         )
-
-
-def test_the_active_set_stays(heart):
-    solved = solve(heart)
-    new = dataclasses.replace(heart, lower=2 * heart.lower, upper=2 * heart.upper)
-    seed = ActiveSet().seed(solved, new)
-    at_bound = (solved.alpha == heart.lower) | (solved.alpha == heart.upper)
-    both = (seed == new.lower) | (seed == new.upper)
-    assert both[at_bound].mean() > 0.9
-    assert (seed[solved.alpha == 0] == 0).all()
 
 
 def test_ato_and_the_active_set_save_steps(heart):

@@ -378,6 +378,7 @@ def test_the_best_intercept_by_trying_all_corners(seed):
     values = [np.maximum(upper * (G - b), lower * (G - b)).sum() for b in G]
     b, value = best_intercept(G, lower, upper, float(G.min()) - 1.0, float(G.max()) + 1.0)
     assert value == pytest.approx(min(values), rel=1e-12)
+    assert G.min() <= b <= G.max()
     assert np.maximum(upper * (G - b), lower * (G - b)).sum() == pytest.approx(value, rel=1e-12)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, LOODualityGap, Polynomial, Precomputed, iterate, solve
 from refsvm.datasets import load
-from refsvm.stopping.loo_duality_gap import CODE, EXAMPLE, HEAD, NEXT, F, H, best_intercept
+from refsvm.stopping.loo_duality_gap import CODE, EXAMPLE, HEAD, NEXT, F, H
 from refsvm.testing import practice_problems
 
 from ..settings import FAST, INTERPRETED
@@ -103,18 +103,6 @@ def test_the_printed_kernel_is_none():
                 negative += np.linalg.eigvalsh(translation).min() < -1e-3 * np.abs(K).max()
     assert above > 0
     assert negative > 20
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_the_intercept_minimises_the_primal_objective(seed):
-    problem, r = random_problem(seed)
-    state = next(iterate(problem.without(r)))
-    G, low, high = state.gradient, state.gradient[state.bottom], state.gradient[state.top]
-    b, losses = best_intercept(G, state.lower, state.upper, low, high)
-    primal = 0.5 * state.alpha @ (problem.v - G) + losses
-    expected = problem.without(r).primal_objective(state.alpha, gradient=G)
-    assert primal == pytest.approx(expected, rel=1e-11)
-    assert min(low, high) <= b <= max(low, high)
 
 
 def test_no_decision_for_an_indefinite_kernel():

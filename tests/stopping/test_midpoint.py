@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Polynomial, solve
-from refsvm.stopping.midpoint import certain_sign, distances, radius
+from refsvm.stopping.midpoint import certain_sign, radius
 
 from ..settings import FAST
 
@@ -104,12 +104,6 @@ def test_a_side_proves_a_sign_by_more_than_the_rounding_of_the_sums(more, unit):
     centre = np.array([0.0, 0.0, -0.5, -0.5])
     assert certain_sign(centre, still, v, lower, upper) == proved
     assert certain_sign(-centre, still, -v, -upper, -lower) == -proved
-
-
-def test_distances_are_those_in_feature_space():
-    X = np.random.default_rng(0).normal(size=(6, 3))
-    K = X @ X.T
-    np.testing.assert_allclose(distances(K[2], K.diagonal(), 2), np.linalg.norm(X - X[2], axis=1), atol=1e-7)
 
 
 @pytest.mark.parametrize("several", [False, True])
