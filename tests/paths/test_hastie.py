@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, Hastie, Linear, Polynomial, regularization_path
 
-from ..settings import needs_numba
 from .sets import small
 
 SETS = small()
@@ -34,33 +31,6 @@ def test_singular_elbows_are_refused(name: str) -> None:
     X, y, kernel = SETS[name]
     with pytest.raises(ValueError, match=r"use tracker=SVMP\(\)"):
         regularization_path(X, y, kernel=kernel, C_max=1e2, tracker=Hastie(), merge=False)
-
-
-@needs_numba
-@pytest.mark.parametrize("merge", [False, True], ids=["as it is", "merged"])
-@pytest.mark.parametrize("name", SETS)
-def test_runs_give_the_path_of_single_steps_bit_for_bit(name: str, merge: bool) -> None:
-    """Or both refuse it, with the same sentence."""
-    X, y, kernel = SETS[name]
-    found: list[Any] = []
-    for engine in ("numpy", "numba"):
-        try:
-            path = regularization_path(
-                X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=Hastie(), engine=engine, merge=merge
-            )
-            found.append([each.tolist() for each in path.record])
-        except ValueError as error:
-            found.append(str(error))
-    assert found[0] == found[1]
-
-
-@needs_numba
-def test_most_events_are_followed_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, taken = [], Hastie._next_step
-    monkeypatch.setattr(Hastie, "_next_step", lambda *arguments: calls.append(1) or taken(*arguments))
-    X, y, kernel = SETS["overlapping, rbf"]
-    path = regularization_path(X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=Hastie(), engine="numba")
-    assert 0 < len(calls) < 0.25 * len(path.C)
 
 
 def test_hastie_needs_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,19 @@ def refit(K, y, C, cross, weight=None):
     return values.reshape(len(cross), -1), model.predict(cross)
 
 
+def compared_with_refits(found, K, y, at):
+    """Compare the curve of each fold with refits at these C; return how many there are."""
+    compared = 0
+    for C in at:
+        for h, curve in enumerate(found.curves):
+            rest, held = np.flatnonzero(found.fold != h), np.flatnonzero(found.fold == h)
+            machine = refit(K[np.ix_(rest, rest)], y[rest], C, K[np.ix_(held, rest)])
+            if machine is not None:
+                compared += 1
+                assert curve.at(C) == pytest.approx((machine[1] != y[held]).mean(), abs=1e-12)
+    return compared
+
+
 def beside(curve):
     """Values of C at both sides of every step, and some between."""
     steps = curve.C[1:-1]
@@ -117,15 +130,9 @@ def test_alpha_and_intercept_make_the_decision_values():
 def test_cross_validation_is_that_of_refits(folds):
     X, y = examples((5, 6, 4, 5), seed=2)
     found = cross_validate_path(X, y, kernel=RBF(0.3), **SMALL, folds=folds)
-    K, compared = RBF(0.3)(X, X), 0
     assert len(found.curve.C) > 3
+    compared = compared_with_refits(found, RBF(0.3)(X, X), y, beside(found.curve))
     for C in beside(found.curve):
-        for h, curve in enumerate(found.curves):
-            rest, held = np.flatnonzero(found.fold != h), np.flatnonzero(found.fold == h)
-            if (machine := refit(K[np.ix_(rest, rest)], y[rest], C, K[np.ix_(held, rest)])) is None:
-                continue
-            labels, compared = machine[1], compared + 1
-            assert curve.at(C) == pytest.approx((labels != y[held]).mean(), abs=1e-12)
         assert found.curve.at(C) * len(y) == pytest.approx(
             sum(curve.at(C) * curve.count for curve in found.curves)
         )
@@ -153,17 +160,11 @@ def test_curves_stand_where_all_pairs_have_a_path():
 def test_an_example_alone_in_its_class_and_a_fold_with_all_of_one():
     """The other classes are left, and vote as before."""
     X, y = examples((1, 5, 6, 4), seed=4)
-    K, at, compared = RBF(0.3)(X, X), np.geomspace(0.06, 19.0, 6), 0
+    compared = 0
     fold = np.where(y == NAMES[3], 0, 1 + np.arange(len(y)) % 2)
     for folds in ("loo", fold):
         found = cross_validate_path(X, y, kernel=RBF(0.3), **SMALL, folds=folds)
-        for h, curve in enumerate(found.curves):
-            rest, held = np.flatnonzero(found.fold != h), np.flatnonzero(found.fold == h)
-            for C in at:
-                if (machine := refit(K[np.ix_(rest, rest)], y[rest], C, K[np.ix_(held, rest)])) is None:
-                    continue
-                labels, compared = machine[1], compared + 1
-                assert curve.at(C) == pytest.approx((labels != y[held]).mean(), abs=1e-12)
+        compared += compared_with_refits(found, RBF(0.3)(X, X), y, np.geomspace(0.06, 19.0, 6))
     assert compared > 60
 
 
