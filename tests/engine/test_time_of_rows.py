@@ -14,7 +14,6 @@ from refsvm import (
     DualProblem,
     LIBSVMShrinking,
     Restriction,
-    Rounds,
     Status,
     cross_validate,
     leave_one_out,
@@ -89,9 +88,13 @@ def test_a_time_limit_holds_from_working_set_to_working_set(limit, clock):
     np.testing.assert_allclose(found.gradient, problem.gradient(found.alpha), atol=1e-9)
 
 
-@pytest.mark.parametrize("press_at", [4.5, 8.0, 11.0])
+@pytest.mark.parametrize(
+    ("press_at", "trace"),
+    [(4.5, False), (8.0, False), (11.0, False), (3.0, True), (5.0, True), (7.0, True), (9.0, True)],
+)
 @pytest.mark.parametrize("way", WAYS, ids=repr)
-def test_ctrl_c_does_not_wait_for_the_gradient_of_all_variables(press_at, way, clock, engine):
+def test_ctrl_c_does_not_wait_for_the_gradient_of_all_variables(press_at, trace, way, clock, engine):
+    """Steps of a restricted solve that Ctrl-C has ended too late are none of those that count, and of the trace."""
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals reach the main thread only")
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -99,11 +102,12 @@ def test_ctrl_c_does_not_wait_for_the_gradient_of_all_variables(press_at, way, c
         problem = clock.problem()
         clock.press_at = clock.now + press_at
         began = clock.now
-        found = interrupted(solve, problem, shrinking=way, cache_mb=CACHE_MB, engine=engine)
+        found = interrupted(solve, problem, shrinking=way, cache_mb=CACHE_MB, engine=engine, trace=trace)
     finally:
         signal.signal(signal.SIGINT, before)
     assert found.status is Status.INTERRUPTED
     assert clock.now - began <= press_at + GRACE_SECONDS + ROWS_AT_A_TIME * ROW_SECONDS
+    assert not trace or found.trace["iteration"].tolist() == [*range(1, found.iterations + 1)]
     np.testing.assert_allclose(found.gradient, problem.gradient(found.alpha), atol=1e-9)
     assert found.objective == pytest.approx(problem.objective(found.alpha), rel=1e-9)
 
@@ -144,21 +148,3 @@ def test_machines_of_several_classes_share_a_time_limit(clock):
     )
     assert found.status is Status.TIME_LIMIT
     assert clock.now - began <= 0.5 + OVERTIME_SECONDS + 6 * GRACE_SECONDS
-
-
-def test_what_a_row_takes_is_measured(clock):
-    rows = Rounds(clock.problem(), cache_mb=CACHE_MB, engine="numpy").rows
-    assert rows.row_seconds == rows.seconds_for(np.arange(5)) == 0.0
-    rows.ensure(3)
-    assert rows.row_seconds == pytest.approx(ROW_SECONDS, rel=1e-3)
-    assert rows.seconds_for(np.array([2, 3, 4])) == pytest.approx(2 * ROW_SECONDS, rel=1e-3)
-
-
-@pytest.mark.parametrize("press_at", [3.0, 5.0, 7.0, 9.0])
-@pytest.mark.parametrize("way", WAYS, ids=repr)
-def test_a_trace_has_the_steps_that_count(way, press_at, clock, engine):
-    """Steps of a restricted solve that Ctrl-C has ended too late are none of them."""
-    clock.press_at = clock.now + press_at
-    found = interrupted(solve, clock.problem(), shrinking=way, cache_mb=CACHE_MB, engine=engine, trace=True)
-    assert found.status is Status.INTERRUPTED
-    assert found.trace["iteration"].tolist() == [*range(1, found.iterations + 1)]
