@@ -364,12 +364,6 @@ def test_without_an_example_at_an_end_of_the_interval_of_b_it_is_longer():
     assert checked.decision_values[2] == pytest.approx(refitted.decision_values[2])
 
 
-def test_checks_that_are_none_are_refused():
-    X, y = data("heart")
-    with pytest.raises(ValueError, match="checks=3 is no list of checks; choose from 'zero alpha'"):
-        leave_one_out(X, y, kernel=RBF(0.1), checks=3)
-
-
 def test_a_frame_has_a_row_for_each_example():
     pytest.importorskip("pandas")
     data = make_banana(30, rng=0)

@@ -14,6 +14,13 @@ from refsvm.rounds.round import Round
 from refsvm.rounds.runner import SHORT_ROUND, Runner
 
 
+def of_twelve() -> tuple[DualProblem, Rounds]:
+    """A problem of twelve examples, and its rounds."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
+    return problem, Rounds(problem, engine="numpy")
+
+
 @pytest.mark.parametrize(
     ("options", "n", "limit", "cold", "first"),
     [
@@ -73,9 +80,8 @@ class Noting(Seeder):
 
 def test_a_seeder_is_given_the_solution_that_its_round_begins_with_to_read():
     """One read-only view of each serves all seeds from it."""
-    X = np.random.default_rng(0).normal(size=(12, 2))
-    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
-    family, seeder = Rounds(problem, engine="numpy"), Noting()
+    problem, family = of_twelve()
+    seeder = Noting()
     first = Runner(family, seeder, family.rules)
     solutions = [family.solve(box) for box in (problem, problem.without(3))]
     order = [0, 0, 1, 1, 0]
@@ -116,9 +122,7 @@ def test_rounds_of_all_pairs_end_with_those_of_the_first():
 
 
 def test_boxes_of_the_given_problem_take_their_rows_from_the_store():
-    X = np.random.default_rng(0).normal(size=(12, 2))
-    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
-    family = Rounds(problem, engine="numpy")
+    problem, family = of_twelve()
     first = family.solve(problem)
     assert first.kernel_rows > 0
     for box in (problem, problem.without(3), first.problem.without(3)):
@@ -129,9 +133,7 @@ def test_boxes_of_the_given_problem_take_their_rows_from_the_store():
 
 
 def test_one_solve_may_be_limited_to_one_step():
-    X = np.random.default_rng(0).normal(size=(12, 2))
-    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
-    family = Rounds(problem, engine="numpy")
+    problem, family = of_twelve()
     once = family.solve(problem, max_iter=1)
     assert (once.iterations, once.status) == (1, Status.MAX_ITER)
     assert family.solve(problem).status is Status.CONVERGED
@@ -140,9 +142,8 @@ def test_one_solve_may_be_limited_to_one_step():
 
 
 def test_the_inverse_that_seeds_share_is_that_of_their_solution_and_made_once_for_it():
-    X = np.random.default_rng(0).normal(size=(12, 2))
-    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
-    family, seeder = Rounds(problem, engine="numpy"), ATO(budget=1e9)
+    problem, family = of_twelve()
+    seeder = ATO(budget=1e9)
     chain, rounds = Runner(family, seeder, family.rules), [Round(5, origin="all")]
     solutions = [family.solve(box) for box in (problem, problem.without(3))]
     order = [0, 0, 1, 1, 0]
@@ -169,9 +170,7 @@ ASKED: list = []
 @pytest.mark.parametrize("budget", [1e-12, 1e9])
 def test_whether_memory_pays_is_asked_for_what_each_round_leaves_out(budget):
     """Nothing where a round is of all examples; again from each solution until it pays once."""
-    X = np.random.default_rng(0).normal(size=(12, 2))
-    problem = DualProblem.classification(X, np.where(np.arange(12) % 3, 1, -1), kernel=RBF(0.5), C=1.0)
-    family = Rounds(problem, engine="numpy")
+    problem, family = of_twelve()
     chain = Runner(family, Asked(budget=budget), family.rules)
     solutions = [family.solve(box) for box in (problem, problem.without(3))]
     plans = [

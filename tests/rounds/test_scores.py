@@ -11,7 +11,7 @@ import pytest
 from refsvm import Status
 from refsvm.rounds.results import CrossValidation
 from refsvm.rounds.scores import mean_absolute_error, outcomes_of, root_mean_square, share_wrong
-from refsvm.rounds.weights import mean, refuse_absent_class
+from refsvm.rounds.weights import refuse_absent_class
 from refsvm.scheme import OneVsOne
 
 
@@ -139,12 +139,6 @@ def test_a_score_of_another_task_is_refused(kind, refused, has):
 def test_scores_are_means(score, value, weighted):
     assert score(FOUR.labels, FOUR.predictions) == pytest.approx(value, rel=1e-15)
     assert score(FOUR.labels, FOUR.predictions, WEIGHTS) == pytest.approx(weighted, rel=1e-15)
-
-
-def test_a_mean_of_nothing_is_not_known():
-    assert np.isnan(mean(np.zeros(0)))
-    assert np.isnan(mean(np.ones(2), np.zeros(2)))
-    assert mean(np.array([3.0, 5.0]), np.array([1e200, 3e200])) == 4.5
 
 
 def test_a_class_whose_examples_do_not_count_is_refused():

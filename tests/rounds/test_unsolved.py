@@ -18,10 +18,8 @@ from refsvm import (
     Linear,
     Rounds,
     Status,
-    cost_path,
     cross_validate,
     leave_one_out,
-    regularization_path,
     solve,
 )
 from refsvm.engine.limits import PathLimits
@@ -113,29 +111,6 @@ def test_a_warning_names_the_most_frequent_reason() -> None:
 
 
 # -- paths and curves --------------------------------------------------------------------------------------------------
-
-
-def test_curves_of_a_path_that_ended_early_say_so() -> None:
-    pytest.importorskip("scipy")
-    with pytest.warns(UserWarning, match=r"The path ends at C=.*max_events was reached"):
-        path = regularization_path(X, Y, kernel=RBF(0.5), max_events=10)
-    curve = path.validation_error(X, Y)  # says nothing until its best C is asked for
-    with pytest.warns(UserWarning, match=r"best\(\) sees a part of the path: it ended at C=.*\(MAX_ITER\)"):
-        curve.best()
-    with pytest.warns(UserWarning, match=r"The path ends at t="):
-        costs = cost_path(X, Y, kernel=RBF(0.5), max_events=10)
-    with pytest.warns(UserWarning, match=r"The curve of operating points ends at t="):
-        costs.roc(X, Y)
-    labels = np.digitize(T, [-0.5, 0.5])
-    with pytest.warns(UserWarning, match="The path ends at C="):
-        several = regularization_path(X, labels, kernel=RBF(0.5), max_events=20)
-    curve = several.validation_error(X, labels)
-    with pytest.warns(UserWarning, match=r"best\(\) sees a part of the path: it ended at C="):
-        curve.best()
-    whole = regularization_path(X, Y, kernel=RBF(0.5), C_min=0.1, C_max=1.0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        whole.validation_error(X, Y).best()
 
 
 @pytest.mark.parametrize("folds", ["loo", 3])

@@ -26,6 +26,7 @@ def test_what_does_not_count_may_be_unknown() -> None:
     assert mean(np.array([np.nan, 3.0]), np.array([0.0, 2.0])) == 3.0
     assert math.isnan(mean(np.array([1.0]), np.zeros(1)))
     assert math.isnan(mean(np.zeros(0)))
+    assert mean(np.array([3.0, 5.0]), np.array([1e200, 3e200])) == 4.5
     # a mean of ones is 1, whatever their weights
     assert mean(np.ones(7), np.random.default_rng(0).random(7)) == 1.0
 
