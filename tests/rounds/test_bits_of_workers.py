@@ -11,7 +11,7 @@ from refsvm import RBF, SIR, Cold, DualProblem, Rounds, cross_validate, leave_on
 from refsvm.datasets import make_banana
 from refsvm.rounds.round import Round
 
-from ..settings import needs_numba
+from ..settings import FAST
 
 BANANA = make_banana(60, rng=3)
 X, y = BANANA.X, BANANA.y
@@ -52,21 +52,14 @@ def short(monkeypatch):
 
 @pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.usefixtures("short")
 @pytest.mark.slow
-def test_workers_take_the_steps_of_one_thread(name, large, engine, short, monkeypatch):
+def test_workers_and_engines_take_the_same_steps(name, large, monkeypatch):
     monkeypatch.setattr("refsvm.rounds.runner.LARGE", large)
-    one, two = (CALLS[name](n_jobs=n_jobs, engine=engine) for n_jobs in (1, 2))
-    assert np.array_equal(one, two, equal_nan=True)
-
-
-@needs_numba
-@pytest.mark.parametrize("large", [20, 1000], ids="large from {}".format)
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.slow
-def test_engines_take_the_same_steps_in_long_rounds(name, large, short, monkeypatch):
-    monkeypatch.setattr("refsvm.rounds.runner.LARGE", large)
-    readable, fast = (CALLS[name](engine=engine) for engine in ("numpy", "numba"))
-    assert np.array_equal(readable, fast, equal_nan=True)
+    ways = [{"n_jobs": n_jobs, "engine": engine} for engine in sorted({"numpy", FAST}) for n_jobs in (1, 2)]
+    first, *others = (CALLS[name](**way) for way in ways)
+    for other in others:
+        assert np.array_equal(first, other, equal_nan=True)
 
 
 def test_what_a_round_asks_of_those_before_it_goes_to_another_process(monkeypatch):

@@ -28,7 +28,7 @@ from refsvm import (
 from refsvm.rounds.round import Round
 from refsvm.rounds.workers import run_part
 
-from ..settings import FAST, INTERPRETED, needs_jit, needs_numba
+from ..settings import INTERPRETED, needs_jit, needs_numba
 from .sets import data
 
 
@@ -78,18 +78,6 @@ def test_both_engines_return_the_same(name):
 
 
 @needs_jit
-def test_threads_return_the_same(monkeypatch):
-    pytest.importorskip("joblib")
-    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", 0.0)
-    X, y = data("sonar", 150)
-    one, two = (
-        leave_one_out(X, y, kernel=RBF(0.02), C=10.0, n_jobs=n_jobs, engine="numba") for n_jobs in (1, 2)
-    )
-    assert np.array_equal(one.decision_values, two.decision_values, equal_nan=True)
-    assert np.array_equal(one.decided_by, two.decided_by)
-
-
-@needs_jit
 @pytest.mark.slow
 def test_processes_where_joblib_is_set_up_for_them(monkeypatch):
     joblib = pytest.importorskip("joblib")
@@ -116,31 +104,6 @@ def test_rounds_arrive_in_another_process_without_kernel_rows():
     assert status is Status.CONVERGED
     for one, other in zip(there, here, strict=True):
         assert one.values == pytest.approx(other.values, abs=1e-10)
-
-
-@needs_jit
-def test_auto_goes_on_in_compiled_code(monkeypatch):
-    X, y = data("heart", 30)
-    expected = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy")
-    asked = itertools.count()
-    from refsvm.compiled import auto
-
-    has = auto.Auto._has
-    monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
-    monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
-    monkeypatch.setattr(auto.Auto, "_has", lambda self, *what: next(asked) >= 3 and has(self, *what))
-    loo = leave_one_out(X, y, kernel=RBF(0.1))
-    assert loo.engine == "numba"
-    assert np.array_equal(loo.decision_values, expected.decision_values, equal_nan=True)
-
-
-def test_rows_on_demand_where_the_matrix_does_not_fit():
-    X, y = data("heart")
-    expected = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
-    for stop in (KKTGap(), LOODualityGap()):
-        loo = leave_one_out(X, y, kernel=RBF(0.1), cache_mb=8.5 * 8 * len(y) / 2**20, stop=stop, engine=FAST)
-        assert np.array_equal(loo.predictions, expected.predictions)
-        assert loo.kernel_rows > len(y)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from refsvm import (
     Ball,
     Check,
     DualProblem,
+    KKTGap,
     Linear,
+    LOODualityGap,
     Rounds,
     TrainingError,
     XiAlphaBound,
@@ -28,6 +30,7 @@ from refsvm import (
 from refsvm.rounds.jackknife import held_out_machines
 from refsvm.summary import Shown
 
+from ..settings import FAST
 from ..values import dataclasses_of, is_a_value, never_change
 
 rounds_of_folds = import_module("refsvm.rounds.cross_validate")  # the function has the name of its module
@@ -92,10 +95,11 @@ def test_options_of_rounds_that_are_those_of_solve_have_its_defaults(call):
 )
 def test_a_few_rows_in_memory_are_enough_to_leave_one_out(kernel):
     """What is computed is counted: with memory for all, each row once."""
-    six = 6 * 24 * 8 / 2**20
-    plain, small = (leave_one_out(X, Y, kernel=kernel, cache_mb=mb, engine="numpy") for mb in (200.0, six))
-    np.testing.assert_array_equal(small.predictions, plain.predictions)
-    assert small.kernel_rows > plain.kernel_rows == 24
+    six, options = 6 * 24 * 8 / 2**20, {"kernel": kernel, "engine": FAST}
+    for stop in (None, KKTGap(), LOODualityGap()):
+        plain, small = (leave_one_out(X, Y, cache_mb=mb, stop=stop, **options) for mb in (200.0, six))
+        np.testing.assert_array_equal(small.predictions, plain.predictions)
+        assert small.kernel_rows > plain.kernel_rows == 24
 
 
 def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
