@@ -16,7 +16,7 @@ from refsvm.testing import Case, check_engines, check_strategy
 from refsvm.testing.practice import large_problem
 from refsvm.testing.roles import check_large
 
-from ..decisions import state_of
+from ..decisions import Never, state_of
 from ..settings import needs_numba
 
 BANANA = make_banana(80, rng=0)
@@ -74,12 +74,6 @@ def test_the_engines_take_the_same_steps(size, cache_mb):
     check_engines(
         Case("banana", PROBLEM, (*RULES.values(), KKTGap())), shrinking=Decomposition(size), cache_mb=cache_mb
     )
-
-
-def test_a_limit_on_steps_is_kept():
-    for most in (1, 7, 50):
-        solution = solve(PROBLEM, shrinking=Decomposition(), engine="numpy", max_iter=most, **RULES)
-        assert (solution.iterations, solution.status) == (most, Status.MAX_ITER)
 
 
 @pytest.mark.parametrize(("size", "sentence"), [(0, "size=0 "), (3, "size=3 is odd"), (2.5, "size=2.5 ")])
@@ -143,14 +137,6 @@ def test_a_shrinking_that_never_ends_is_stopped_and_told():
     case = Case("five hundred examples", large_problem(5), Case.default_rules())
     with pytest.raises(AssertionError, match="ends with MAX_ITER"):
         check_large(case, NeverEnds(8))
-
-
-@dataclass(frozen=True)
-class Never(KKTGap):
-    """It does not stop."""
-
-    def check(self, state):
-        return 0
 
 
 @pytest.mark.parametrize("C", [10.0, np.inf])

@@ -186,16 +186,6 @@ def test_all_variables_take_steps_until_the_rule_is_asked_before_the_next_look(m
     assert [budget for budget, _ in later] == [7 - taken % 7 for _, taken in later]
 
 
-@pytest.mark.slow
-def test_a_limit_on_steps_is_kept(engine):
-    for most in (1, 41, 300):
-        solution = solved(EARLY, engine=engine, max_iter=most)
-        assert (solution.iterations, solution.status) == (most, Status.MAX_ITER)
-        assert np.allclose(solution.gradient, PROBLEM.gradient(solution.alpha), atol=1e-9)
-        again = solved(EARLY, engine=engine, start=solution.alpha)
-        assert again.status is Status.CONVERGED
-
-
 class LeavesTheGradient(ActiveSet):
     """Forgets to bring the gradient of those that return up to date."""
 

@@ -9,28 +9,19 @@ import pytest
 from refsvm import (
     RBF,
     DualProblem,
-    SecondOrder,
     StepRule,
     StoppingRule,
-    WorkingSetSelector,
     cross_validate,
     iterate,
     leave_one_out,
     solve,
 )
 
+from ..decisions import Given, Never
+
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = np.where(X[:, 0] + 0.5 * np.sin(7 * X[:, 1]) > 0, 1, -1)
 PROBLEM = DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0)
-
-
-@dataclass(frozen=True)
-class Selects(WorkingSetSelector):
-    pair: Any = (0, 1)
-    after: int = 0
-
-    def select(self, state):
-        return SecondOrder().select(state) if state.iteration < self.after else self.pair
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ def test_a_negative_code_is_refused(code, shrinking):
 
 
 def test_a_selector_that_finds_no_pair_stalls_as_before():
-    solution = solve(PROBLEM, selector=Selects((-1, -1)), stop=Stops(0), shrinking=False)
+    solution = solve(PROBLEM, selector=Given(-1, -1), stop=Never(), shrinking=False)
     assert solution.status.name == "STALLED"
 
 
