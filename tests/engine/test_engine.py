@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import AVG, KKTGap, NewtonStep, Rounds, SecondOrder, Status, StoppingRule, leave_one_out, solve
+from refsvm import AVG, KKTGap, NewtonStep, Rounds, SecondOrder, Status, leave_one_out, solve
 
 from ..settings import needs_jit
 from ..solver.plain import OVERLAPPING
@@ -21,32 +21,6 @@ def test_a_spoiled_gradient_is_computed_afresh_before_it_is_believed(engine, shr
     assert second.status is Status.CONVERGED
     assert OVERLAPPING.kkt_gap(second.alpha) <= 1.01e-6
     np.testing.assert_allclose(second.gradient, OVERLAPPING.gradient(second.alpha), atol=1e-12)
-
-
-class Stubborn(StoppingRule):
-    """Satisfied, but not when asked again: a tolerance below the rounding of G."""
-
-    def __init__(self) -> None:
-        self.answers = [1, 0] * 10
-
-    def check(self, state):
-        return self.answers.pop(0)
-
-
-def test_what_the_fresh_gradient_never_confirms_is_no_convergence(monkeypatch):
-    monkeypatch.setattr("refsvm.guards.rounding.drifted", lambda state, tolerance: True)
-    rule = Stubborn()
-    solution = solve(OVERLAPPING, stop=rule, engine="numpy", shrinking=False)
-    assert not rule.answers
-    assert solution.status is Status.STALLED
-
-
-def test_a_limit_is_not_taken_back(monkeypatch):
-    """Where the steps ran out, the gradient is made right, and no other verdict is looked for."""
-    monkeypatch.setattr("refsvm.guards.rounding.drifted", lambda state, tolerance: True)
-    solution = solve(OVERLAPPING, max_iter=7, engine="numpy", shrinking=False)
-    assert (solution.status, solution.iterations) == (Status.MAX_ITER, 7)
-    np.testing.assert_allclose(solution.gradient, OVERLAPPING.gradient(solution.alpha), atol=1e-12)
 
 
 class Misfitted(AVG):

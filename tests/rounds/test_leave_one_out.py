@@ -354,16 +354,6 @@ def test_no_check_is_wrong_about_weighted_examples():
     assert decided > 200
 
 
-def test_without_an_example_at_an_end_of_the_interval_of_b_it_is_longer():
-    """No variable is free, and the last example limits b though its α is 0."""
-    X, y = np.array([[0.0], [-1.0], [10.0]]), np.array([1, -1, 1])
-    options = {"kernel": Linear(), "C": 0.1, "stop": KKTGap(1e-8), "engine": FAST}
-    checked, refitted = leave_one_out(X, y, **options), leave_one_out(X, y, checks=(), **options)
-    assert checked.full_solution.alpha[2] == 0.0
-    assert checked.full_solution.kkt_gap < 0.0
-    assert checked.decision_values[2] == pytest.approx(refitted.decision_values[2])
-
-
 def test_a_frame_has_a_row_for_each_example():
     pytest.importorskip("pandas")
     data = make_banana(30, rng=0)

@@ -325,9 +325,3 @@ def test_a_neighbour_shows_how_alpha_changes():
     np.testing.assert_allclose(
         extrapolate(np.zeros(4), old, solution(new, [1.0, 0.5, -1.0, -0.5])), [1.0, 0.5, -1.0, -0.5]
     )
-
-
-def test_an_exact_seed_needs_no_limit():
-    assert ATO(margin=np.inf, budget=np.inf).is_exact is True
-    for seeder in (ATO(), ATO(margin=np.inf), ATO(budget=np.inf), TOP()):
-        assert not seeder.is_exact

@@ -142,3 +142,4 @@ def test_a_seeder_without_a_body_cannot_be_made():
 def test_paths_are_followed_to_their_ends_where_nothing_limits_them(margin, budget):
     """Two numbers that are the same are no reason."""
     assert ATO(margin=margin, budget=budget).is_exact == bool(np.isinf(margin) and np.isinf(budget))
+    assert not TOP().is_exact

@@ -73,12 +73,6 @@ def test_there_is_no_block_of_rows_that_are_there_or_of_most_of_the_problem(most
             np.testing.assert_array_equal(sets.block(state, most), B)
 
 
-def test_there_is_no_block_without_a_row_to_compute():
-    state = after(6)
-    state.rows.fetch(np.arange(len(state.alpha)))
-    assert len(sets.block(state, 512)) == 0
-
-
 PROBLEMS = {
     "ringnorm": (make_ringnorm(400, rng=2), 0.1, 2.0),
     "chessboard": (make_chessboard(400, rng=2), 0.5, 100.0),

@@ -131,12 +131,6 @@ def test_limits_hold_in_each_round(engine):
         assert solution.status in (Status.MAX_ITER, Status.CONVERGED)
 
 
-def test_the_time_limit_is_that_of_all_rounds_together():
-    rounds = Rounds(PROBLEM, time_limit=1e-9, stop=KKTGap(1e-12), shrinking=False)
-    folds = list(boxes())[:8]
-    assert {rounds.solve(lower=low, upper=up).status for low, up in folds} == {Status.TIME_LIMIT}
-
-
 def test_a_stopping_rule_of_its_own_and_other_rules(engine):
     rounds = Rounds(PROBLEM, engine=engine, selector=HybridMaximumGain(), step=NewtonStep())
     tight = rounds.solve(stop=KKTGap(1e-8))
