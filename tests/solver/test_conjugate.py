@@ -197,8 +197,6 @@ def test_which_rules_go_together():
     assert chosen_rules(None, ConjugateStep(), None).selector == ConjugateSecondOrder()
     assert chosen_rules(ConjugateSecondOrder(), None, None).step == ConjugateStep()
     assert chosen_rules(None, None, None)[:2] == (SecondOrder(), PlanningAheadStep())
-    with pytest.raises(ValueError, match="max_support"):
-        ConjugateStep(1)
 
 
 def test_a_rule_that_carries_and_plans_is_refused():

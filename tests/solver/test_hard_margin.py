@@ -29,7 +29,7 @@ from refsvm.solver.rules import chosen_rules, row_store
 from refsvm.testing import SHRINK_EARLY, check_engines
 from refsvm.testing.contract import Case
 
-from ..catalogue import FIVE, FIVE_LABELS, combinations
+from ..catalogue import combinations
 from ..settings import needs_numba
 
 RNG = np.random.default_rng(3)
@@ -95,12 +95,6 @@ def test_it_is_the_limit_of_large_penalties():
     endless = solve(hard(APART, SIDE, Linear()), stop=KKTGap(1e-9))
     np.testing.assert_allclose(endless.alpha, finite.alpha, atol=1e-6)
     assert endless.intercept == pytest.approx(finite.intercept, abs=1e-7)
-
-
-def test_five_points_in_the_plane():
-    solution = solve(hard(FIVE, FIVE_LABELS, Linear()), stop=KKTGap(1e-9))
-    np.testing.assert_allclose(solution.alpha @ FIVE, [1.0, 0.0], atol=1e-8)
-    assert (solution.intercept, solution.objective) == (pytest.approx(-1.0), pytest.approx(0.5))
 
 
 @pytest.mark.slow
