@@ -68,6 +68,14 @@ def test_a_number_of_rows_that_no_scan_knows_is_refused(kind, rows):
         kind(rows=rows)
 
 
+@pytest.mark.parametrize("eta", [-1e-300, 0.5, 0.6, 1.0, np.inf, np.nan])
+@pytest.mark.parametrize("kind", [HybridMaximumGain, CacheAware])
+def test_a_margin_of_the_hybrid_is_less_than_half_of_a_box(kind, eta):
+    with pytest.raises(ValueError, match="eta="):
+        kind(eta=eta)
+    assert kind(eta=0.0).eta == 0.0
+
+
 def test_a_selector_without_a_body_cannot_be_made():
     with pytest.raises(TypeError, match="abstract"):
         WorkingSetSelector()
