@@ -15,6 +15,7 @@ from refsvm.engine.progress import Progress
 from refsvm.rounds.cross_validate import FoldTable, warn_of_rounds
 from refsvm.rounds.progress import LeftOutTable
 from refsvm.rounds.results import CrossValidation, FoldReport
+from refsvm.rounds.round import RoundResult
 from refsvm.rounds.task import task_given
 
 RNG = np.random.default_rng(6)
@@ -63,6 +64,46 @@ def test_folds_that_are_done_and_wrong():
     table.values[[0, 1, 2]] = [[1.0, 1.0, 1.0], [-1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]  # classes 0, 1, 0
     progress.look()
     assert (progress.done, progress.wrong) == (2, 2)
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize(
+    ("status", "is_kept"),
+    [(Status.CONVERGED, True), (Status.MAX_ITER, True), (Status.STALLED, True),
+     (Status.TIME_LIMIT, False), (Status.CALLBACK, False), (Status.INTERRUPTED, False)],
+)  # fmt: skip
+def test_folds_of_all_machines_are_taken_in_as_they_come(status, is_kept, copies):
+    """The origin costs steps and is no fold; what was cut short predicts nothing."""
+    task = replace(task_given(X[:6], [0, 0, 1, 1, 2, 2], RBF(0.5), None), rows_computed=100)
+    table, fold = FoldTable(task, np.arange(6) % 2, Progress("call")), np.array([1, 3, 5])
+    for pair, rows in (((0, 2), 7), ((0, 1), 20)):
+        rounds = SimpleNamespace(
+            status=Status.CONVERGED,
+            rows=SimpleNamespace(computed=rows),
+            limits=SimpleNamespace(progress=None),
+        )
+        variables = np.concatenate([fold + 6 * copy for copy in range(copies)])
+        ended = [
+            RoundResult(None, (), 1000, "", Status.CONVERGED, 9.0, 9.0, 9),
+            RoundResult(variables, np.array([1.0, 2.0, 3.0]), 10, "", status, 0.5, 0.25, 3),
+            RoundResult(variables - 1, np.array([4.0, 5.0, 6.0]), 20, "", Status.CONVERGED, 0.0, 0.0, 4),
+        ]
+        table.take(SimpleNamespace(pair=pair, copies=copies), iter(ended), rounds)
+        assert rounds.limits.progress is table.progress
+        assert table.progress.under_way == ""
+    found = table.result()
+    known = [4.0, 1.0, 5.0, 2.0, 6.0, 3.0] if is_kept else [4.0, np.nan, 5.0, np.nan, 6.0, np.nan]
+    np.testing.assert_array_equal(found.decision_values, np.array([known, known, [np.nan] * 6]).T)
+    assert [(each.pair, each.fold) for each in found.rounds] == [
+        ((0, 1), 0),
+        ((0, 1), 1),
+        ((0, 2), 0),
+        ((0, 2), 1),
+    ]
+    one = found.rounds[1]
+    assert (one.iterations, one.kernel_rows, one.seed_seconds, one.solve_seconds) == (10, 3, 0.5, 0.25)
+    assert (found.iterations, found.kernel_rows, found.status) == (2 * 1030, 127, status)
+    assert [*table.missing([fold, fold - 1])] == []
 
 
 def test_examples_that_are_decided_and_wrong():
@@ -142,3 +183,32 @@ def test_machines_that_are_not_solved_are_told(known, unsolved, status, sentence
         warnings.simplefilter("always")
         table.warn(SimpleNamespace(status=status, is_known=np.arange(6) < known, labels=np.zeros(6)))
     assert [str(each.message).startswith(sentence or "") for each in said] == [True] * (sentence is not None)
+
+
+@pytest.mark.parametrize("kept", [[], [True, True], [True, False]])
+@pytest.mark.parametrize("open_cells", [0, 1])
+def test_a_result_adds_up_what_all_machines_have_taken(open_cells, kept):
+    """A limit that came after the last example was decided is none; examples of unsolved rounds are not solved."""
+    task = replace(task_given(X[:6], [0, 0, 1, 1, 2, 2], RBF(0.5), None), rows_computed=100)
+    table = LeftOutTable(task, Progress("call"))
+    table.decided[:] = "kkt"
+    table.decided[5, :open_cells] = ""
+    table.signs[:], table.values[:, 1] = -1.0, 3.0
+    table.iterations[:] = np.arange(18).reshape(6, 3)
+    table.unsolved, table.status, table._kept = {(2, 1): Status.MAX_ITER}, Status.TIME_LIMIT, kept
+    table._fulls = [SimpleNamespace(iterations=steps, engine="first") for steps in (1000, 2000, 4000)]
+    table._families = [
+        SimpleNamespace(used=used, rows=SimpleNamespace(computed=rows))
+        for used, rows in (("", 7), ("auto", 20))
+    ]
+    found = table.result()
+    assert (found.iterations, found.kernel_rows) == (7000 + 153, 127)
+    assert found.round_iterations.tolist() == [3, 12, 21, 30, 39, 48]
+    assert found.status is (Status.TIME_LIMIT if open_cells else Status.CONVERGED)
+    assert found.is_solved.tolist() == [True, True, False, True, True, not open_cells]
+    assert found.gap_rule_kept is (all(kept) if kept else None)
+    assert (found.engine, len(found.full_solutions)) == ("auto", 3)
+    assert found.sides[0].tolist() == [-1.0, 3.0, -1.0]
+    assert np.isnan(found.sides).sum() == open_cells
+    table._families[1].used = ""
+    assert table.result().engine == "first"
