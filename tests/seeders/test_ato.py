@@ -31,6 +31,7 @@ from refsvm.kernels import Gram
 from refsvm.seeders import ato
 from refsvm.seeders.ato import exchange
 from refsvm.solver.rules import stored_rows
+from refsvm.walk.bordered import SINGULAR
 from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Walk
 
 from ..settings import FAST, needs_numba
@@ -138,7 +139,7 @@ class Beginning(SimpleNamespace):
         super().__init__(side=side, variables=variables, members=[0], watched=None)
 
     def begin(self, members, inverse, least):
-        pass
+        self.begun = members, inverse.tolist(), least
 
     def direction(self):
         pass
@@ -154,7 +155,9 @@ def test_near_is_what_a_typical_speed_may_bring_to_b(speeds, margin):
     most = 2.0 + 2.0 * margin
     for distance, is_near in ((most, True), (0.99 * most, True), (1.01 * most, False)):
         walk = Beginning(speeds, [distance] * len(speeds))
-        watched = ATO(margin=margin).begin(walk, np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+        # most work, free variables, largest diagonal, how many M has; M and its inverse
+        watched = ATO(margin=margin).begin(walk, np.array([0.0, 9.0, 4.0, 1.0, 0.0, 5.0, 6.0, 7.0, 8.0]))
+        assert walk.begun == ([0], [[5.0, 6.0], [7.0, 8.0]], 4.0 * SINGULAR)
         assert watched is walk.watched
         assert watched.tolist() == [0, *(range(1, 1 + len(speeds)) if is_near else ())]
 
