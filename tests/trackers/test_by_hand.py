@@ -217,6 +217,23 @@ def test_the_derivative_is_asked_for_the_sets_three_times(monkeypatch):
     assert len(asked) == 3
 
 
+@pytest.mark.parametrize("one_at_a_time", [False, True])
+def test_examples_that_block_the_way_are_flipped_together_or_one_at_a_time(one_at_a_time, monkeypatch):
+    """Those that leave the elbow are dropped at their bound, the others enter; where that went round, the first alone."""
+    flips = [(5, FREE), (3, ABOVE), (1, BELOW)]
+    monkeypatch.setattr(svmp, "blocking", lambda *_: flips)
+    flipped, counts = [], {"special": 2}
+    walk = SimpleNamespace(
+        scale=1.0, counts=counts, unsettled=False, enter=lambda *given: flipped.append(given),
+        drop=lambda *given: flipped.append(given),
+    )  # fmt: skip
+    guard = SimpleNamespace(looping=lambda walk: False, one_at_a_time=one_at_a_time)
+    assert SVMP()._freed(walk, SimpleNamespace(noise=(0.0, 0.0), regular=True), guard)
+    every = [(5, "special"), (3, ABOVE, "special"), (1, BELOW, "special")]
+    assert flipped == (every[:1] if one_at_a_time else every)
+    assert (counts["special"], walk.unsettled) == (3, True)
+
+
 def test_an_example_beyond_its_bound_by_rounding_blocks_and_turns_nothing_round():
     """Of equal examples 0 and 1 the null vector moves neither 2; it is at its bound, short of it by rounding."""
     null, d = np.array([0.0, 1.0, -1.0, 0.0]), np.array([0.1, -0.1, 0.5])
