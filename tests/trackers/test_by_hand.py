@@ -219,7 +219,7 @@ def test_the_derivative_is_asked_for_the_sets_three_times(monkeypatch):
 
 @pytest.mark.parametrize("one_at_a_time", [False, True])
 def test_examples_that_block_the_way_are_flipped_together_or_one_at_a_time(one_at_a_time, monkeypatch):
-    """Those that leave the elbow are dropped at their bound, the others enter; where that went round, the first alone."""
+    """Those that leave the elbow are dropped at their bound, others enter; where that went round, the first alone."""
     flips = [(5, FREE), (3, ABOVE), (1, BELOW)]
     monkeypatch.setattr(svmp, "blocking", lambda *_: flips)
     flipped, counts = [], {"special": 2}

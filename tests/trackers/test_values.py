@@ -16,7 +16,7 @@ from refsvm.trackers import backup, hastie
 from refsvm.trackers.base import PathTracker, points_of
 from refsvm.walk.breakpoint import Breakpoint, LinePoint
 from refsvm.walk.state import PathState
-from refsvm.walk.walk import FREE
+from refsvm.walk.walk import BELOW, FREE
 
 from ..values import begins_at, is_a_value, what_it_says
 
@@ -92,6 +92,52 @@ def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypat
     assert not backup.choose_sets(walk)
     ((_, stop),) = asked
     assert stop.tol == pytest.approx(tolerance)
+
+
+@pytest.mark.parametrize(
+    ("free", "z", "asks"),
+    [
+        ([0], 0.0, False),
+        ([0, 1], 0.0, True),
+        ([0, 1, 2], 0.0, True),
+        ([0, 1, 2], 1e9, False),
+        ([0, 1, 2], -1e9, False),
+    ],
+    ids=["one alone cannot move", "two", "three", "no box holds so much", "nor so little"],
+)
+def test_sets_that_the_derivative_leaves_are_no_change(free, z, asks, monkeypatch):
+    """It is asked where two examples may move at least, in boxes that hold its sum."""
+    asked, K = [], np.eye(3)
+    monkeypatch.setattr(
+        backup,
+        "solved",
+        lambda walk, problem, stop: asked.append(0) or SimpleNamespace(alpha=np.zeros(problem.n)),
+    )
+    walk = PathState(
+        DualProblem(Gram(Precomputed(), K), np.ones(3), 0.0, -np.ones(3), np.ones(3)), K, "numpy"
+    )
+    walk.place(1.0, np.zeros(3), 0.0, "start")
+    side = np.where(np.isin(np.arange(3), free), FREE, BELOW).astype(np.int8)
+    walk.assign(side, "start")
+    walk.line = walk.line._replace(z=z)
+    assert not backup.choose_sets(walk)
+    assert walk.side.tolist() == side.tolist()
+    assert len(asked) == asks
+
+
+@pytest.mark.parametrize(("ratio", "is_singular"), [(2e-14, True), (4e-14, False)])
+def test_an_elbow_is_singular_by_the_rounding_of_its_eigenvalues(ratio, is_singular):
+    """Those of 0 1 1 | 1 1 k | 1 k 1 are 1 − k and at most 1 + √3; 3·10⁻¹⁴ of that is rounding of three rows."""
+    k = 1.0 - ratio * (1.0 + 3.0**0.5)
+    K = np.array([[1.0, k], [k, 1.0]])
+    walk = PathState(DualProblem.classification(K, [1, -1], kernel=Precomputed(), C=1.0), K, "numpy")
+    walk.place(1.0, np.zeros(2), 0.0, "start")
+    walk.assign(np.zeros(2, dtype=np.int8), "by hand")
+    if is_singular:
+        with pytest.raises(ValueError, match="The elbow is singular at C=1: its 2 points"):
+            Hastie()._inverse(walk)
+    else:
+        assert Hastie()._inverse(walk) is None
 
 
 def test_a_tracker_without_a_body_cannot_be_made():
