@@ -106,23 +106,52 @@ def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypat
     ids=["one alone cannot move", "two", "three", "no box holds so much", "nor so little"],
 )
 def test_sets_that_the_derivative_leaves_are_no_change(free, z, asks, monkeypatch):
-    """It is asked where two examples may move at least, in boxes that hold its sum."""
+    """It is asked where two examples may move at least, in boxes that hold its sum: a thousand widths for each λ."""
     asked, K = [], np.eye(3)
-    monkeypatch.setattr(
-        backup,
-        "solved",
-        lambda walk, problem, stop: asked.append(0) or SimpleNamespace(alpha=np.zeros(problem.n)),
-    )
+
+    def stub(walk, problem, stop):
+        asked.append(problem)
+        return SimpleNamespace(alpha=np.zeros(problem.n))
+
+    monkeypatch.setattr(backup, "solved", stub)
     walk = PathState(
         DualProblem(Gram(Precomputed(), K), np.ones(3), 0.0, -np.ones(3), np.ones(3)), K, "numpy"
     )
-    walk.place(1.0, np.zeros(3), 0.0, "start")
+    walk.place(0.25, np.zeros(3), 0.0, "start")
     side = np.where(np.isin(np.arange(3), free), FREE, BELOW).astype(np.int8)
     walk.assign(side, "start")
     walk.line = walk.line._replace(z=z)
     assert not backup.choose_sets(walk)
     assert walk.side.tolist() == side.tolist()
-    assert len(asked) == asks
+    assert [(*each.lower, *each.upper) for each in asked] == [(-8e3,) * len(free) + (8e3,) * len(free)] * asks
+
+
+@pytest.mark.parametrize("alpha", [[0.0, 0.0, 0.0], [0.5, -0.25, -0.25], [0.5, 0.5, 0.5]])
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_smo_of_a_path_begins_where_the_walk_is(repeats, alpha, monkeypatch):
+    """From 0 without a start; elsewhere made feasible. Where decision values vary by little it goes on from there."""
+    asked, K = [], np.eye(3)
+    walk = PathState(
+        DualProblem(Gram(Precomputed(), K), np.ones(3), 0.0, -np.ones(3), np.ones(3)), K, "numpy"
+    )
+    walk.place(1.0, np.array(alpha), 0.0, "start")
+    given = np.array([0.125, -0.125, 0.0])
+
+    def stub(walk, problem, stop, start):
+        asked.append((stop, start))
+        gap = 0.0 if repeats == 1 else 2e-6
+        return SimpleNamespace(
+            kkt_gap=gap, decision_range=1.0, alpha=given, intercept=0.0, gradient=np.array([3.0, 1.0, -3.0])
+        )
+
+    monkeypatch.setattr(backup, "solved", stub)
+    backup.solve_at(walk, 1.0, 1e-9, "repair")
+    start = None if not any(alpha) else walk.along.at(1.0).feasible(np.array(alpha))
+    assert len(asked) == repeats
+    assert asked[0][1] is None if start is None else asked[0][1].tolist() == start.tolist()
+    assert all(again is given for _, again in asked[1:])
+    assert [stop.tol for stop, _ in asked] == [1e-9] * repeats
+    assert walk.counts["repair"] == 1
 
 
 @pytest.mark.parametrize(("ratio", "is_singular"), [(2e-14, True), (4e-14, False)])
