@@ -31,7 +31,7 @@ def terminal(monkeypatch):
 @pytest.mark.parametrize(
     "more",
     [
-        (), ("--max-iter", 5), ("banana", "-q"), ("banana", "--repeats", 3), ("banana", "--max-iter", 5),
+        (), ("--max-iter", 5), ("sonar", "-q"), ("sonar", "--repeats", 3), ("sonar", "--max-iter", 5),
         ("--selectors", "all", "--steps", "planning-ahead"),
     ],
     ids=lambda more: " ".join(map(str, more)),
@@ -41,7 +41,7 @@ def test_a_comparison_fits_the_terminal(terminal, width, more):
     works("compare", "heart", "-q", "--engines", "numpy", *more)
     lines = shown.getvalue().splitlines()
     assert max(map(len, lines)) <= width
-    rules = [[word for word in line.split() if word not in ("heart", "banana")][:2] for line in lines]
+    rules = [[word for word in line.split() if word not in ("heart", "sonar")][:2] for line in lines]
     assert ["second-order", "planning-ahead"] in rules
     said = " ".join("".join(shown.getvalue().splitlines(keepends=True)[-4:]).split())
     assert said.endswith("--wide: all columns.")
@@ -62,9 +62,9 @@ def test_the_sentence_names_the_fewest_steps():
     said = works("compare", "heart", "--engines", "numpy").stdout
     assert f"Fewest steps: {best['selector']} with {best['step']} steps" in said
     assert f"({best['iterations']:,})." in said
-    result = works("compare", "heart", "thyroid", "--engines", "numpy").stdout
+    result = works("compare", "heart", "sonar", "--engines", "numpy").stdout
     assert "Fewest steps on heart: " in result
-    assert "; on thyroid: " in result
+    assert "; on sonar: " in result
 
 
 def test_help_is_a_command():

@@ -12,8 +12,8 @@ pytest.importorskip("sklearn")
 from refsvm import SVC, SVCCV, SVR, SVRCV, OneClassSVM
 
 RNG = np.random.default_rng(3)
-X = RNG.normal(size=(60, 2))
-Y = np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=60)
+X = RNG.normal(size=(40, 2))
+Y = np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=40)
 CHANGES = [
     {"C": 50.0}, {"epsilon": 0.5}, {"gamma": 5.0}, {"tol": 0.5}, {"kernel": "linear"}, {"C": np.inf},
     {"kernel": "precomputed"}, {"max_iter": 1}, {"cache_size": 1e-3},
@@ -35,9 +35,9 @@ def test_intervals_are_of_the_fitted_machine(train, method, change):
 
 
 def test_what_was_set_counts_from_the_next_fit_on():
-    model = SVR(C=3.0, epsilon=0.05, gamma=0.5, engine="numpy").partial_fit(X[:50], Y[:50])
+    model = SVR(C=3.0, epsilon=0.05, gamma=0.5, engine="numpy").partial_fit(X[:30], Y[:30])
     model.predict_interval(X[:3], method="jackknife+")
-    model.set_params(C=50.0, epsilon=0.2).partial_fit(X[50:], Y[50:])
+    model.set_params(C=50.0, epsilon=0.2).partial_fit(X[30:], Y[30:])
     fresh = SVR(C=50.0, epsilon=0.2, gamma=0.5, engine="numpy").partial_fit(X, Y)
     for method in ("full", "jackknife+"):
         found, expected = (each.predict_interval(X[:3], method=method) for each in (model, fresh))
