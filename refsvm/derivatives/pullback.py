@@ -73,6 +73,7 @@ class Gradients(Mapping[str, Any]):
         self, optimum: Optimum, by_alpha: np.ndarray, by_b: float, probes: Probes | None, least_norm: bool
     ) -> None:
         self.optimum, self._by_alpha, self._probes = optimum, by_alpha, probes
+        self._names = names_of(optimum.problem)
         self._found: dict[str, Any] = {}
         _refuse_events(optimum)
         if optimum.has_ends:
@@ -101,16 +102,16 @@ class Gradients(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """The gradient by a parameter; KeyError if the problem has none of this name."""
         if name not in self._found:
-            if name not in names_of(self.optimum.problem):
+            if name not in self._names:
                 raise KeyError(name)
             self._found[name] = self._of(name, rates_of(self.optimum.problem, name))
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(names_of(self.optimum.problem))
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(names_of(self.optimum.problem))
+        return len(self._names)
 
     def _of(self, name: str, rates: Rates) -> Any:
         if rates.kernel:

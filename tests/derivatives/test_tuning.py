@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import signal
 
@@ -11,6 +12,7 @@ import pytest
 from refsvm import RBF, DualProblem, KKTGap, Status, solve
 from refsvm.derivatives import Huber, SquaredHinge, held_out_loss, tune_by_gradient
 from refsvm.derivatives.tuning import Folds
+from refsvm.engine.limits import Deadline
 
 from ..settings import interrupted
 
@@ -90,7 +92,9 @@ def test_the_value_is_that_of_refits(name):
     np.testing.assert_allclose(found, total / 36, atol=1e-8)
 
 
-def test_at_an_event_the_gradient_is_that_next_to_it(monkeypatch):
+@pytest.mark.parametrize("refused", [1, 2, 3])
+def test_at_an_event_the_gradient_is_that_next_to_it(monkeypatch, refused):
+    near = np.array([1.0, 1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5])[: refused + 1]
     J = held_out_loss(X, y, engine="numpy")
     theta = J.space.theta(J.space.fixed)
     value, gradient = J(theta)
@@ -98,7 +102,7 @@ def test_at_an_event_the_gradient_is_that_next_to_it(monkeypatch):
 
     def at_an_event(self, solution, some, values):
         calls.append(values["C"])
-        if values["C"] == pytest.approx(1.0, abs=1e-9):
+        if np.abs(near[:-1] - values["C"]).min() < 1e-9:
             raise ValueError("at an event")
         return adjoint(self, solution, some, values)
 
@@ -106,7 +110,7 @@ def test_at_an_event_the_gradient_is_that_next_to_it(monkeypatch):
     again, other = J(theta)
     assert again == pytest.approx(value)
     assert J.events == 5
-    assert sorted(set(calls)) == pytest.approx([1.0, 1.0 + 1e-6], abs=1e-9)
+    assert list(dict.fromkeys(calls)) == pytest.approx(near, abs=1e-9)
     np.testing.assert_allclose(other, gradient, atol=1e-4)
     monkeypatch.setattr(type(J), "_adjoint", lambda *_: (_ for _ in ()).throw(ValueError("everywhere")))
     assert not J(theta)[1].any()
@@ -140,6 +144,20 @@ def test_the_search_finds_less_than_where_it_starts(name):
     np.testing.assert_allclose([each.fold_losses.mean() for each in found.evaluations], losses, rtol=0.2)
     again = tune_by_gradient(X, marks, engine="numpy", starts=2, max_evaluations=6, rng=0, **given)
     np.testing.assert_allclose(again.loss, found.loss, rtol=1e-6)
+
+
+def test_a_search_is_the_same_in_another_unit_of_the_targets():
+    pytest.importorskip("scipy")
+    found = [
+        tune_by_gradient(
+            X, unit * score, engine="numpy", starts=1, parameters=("C", "gamma"), C=unit, epsilon=0.2 * unit,
+            bounds={"C": (0.1 * unit, 10.0 * unit)}, max_evaluations=4,
+        )
+        for unit in (1.0, 1e-4)
+    ]  # fmt: skip
+    losses = [[each.loss for each in one.evaluations] for one in found]
+    np.testing.assert_allclose(1e8 * np.array(losses[1]), losses[0], rtol=1e-4)
+    assert found[0].loss < 0.98 * losses[0][0]
 
 
 def test_bounds_by_default_and_where_searches_start():
@@ -195,6 +213,26 @@ def test_rows_of_evaluations_and_what_a_callback_sees():
     told = found._summary().pairs
     assert (told["evaluations"], told["starts"], told["status"]) == ("3", "1", "CONVERGED")
     assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
+    assert not found._summary().is_partial
+    with pytest.raises(AttributeError):
+        found.loss = 0.0
+
+
+@pytest.mark.parametrize("function", [held_out_loss, tune_by_gradient])
+def test_defaults(function):
+    given = {name: each.default for name, each in inspect.signature(function).parameters.items()}
+    expected = {
+        "parameters": ("C", "gamma"), "loss": None, "folds": 5, "rng": None, "kernel": "rbf", "gamma": "scale",
+        "degree": 3, "coef0": 0.0, "C": 1.0, "epsilon": None, "class_weight": 1.0, "cache_mb": 1000.0,
+    }  # fmt: skip
+    if function is tune_by_gradient:
+        expected |= {"starts": 3, "max_evaluations": 60, "time_limit": None, "progress": "auto"}
+    assert given | expected == given
+
+
+def test_the_first_start_may_have_a_gamma_of_each_feature():
+    J = held_out_loss(X, y, parameters=("gammas",), gamma=(0.1, 0.2, 0.3))
+    np.testing.assert_allclose(np.exp(J.space.theta(J.space.fixed)), [0.1, 0.2, 0.3])
 
 
 def test_bounds_hold_and_frames():
@@ -211,12 +249,17 @@ def test_bounds_hold_and_frames():
     assert {"C", "gamma", "loss", "start", "events"} <= set(frame)
 
 
-def test_limits_keep_the_best_so_far():
+def test_limits_keep_the_best_so_far(monkeypatch):
     pytest.importorskip("scipy")
     found = tune_by_gradient(X, y, engine="numpy", callback=lambda row: row.loss < 0.9 and row.start == 0)
     assert found.status is Status.CALLBACK
     assert found.loss == min(each.loss for each in found.evaluations)
     assert found.best
+    assert found._summary().is_partial
+    monkeypatch.setattr(Deadline, "left", lambda _: 0.5)
+    found = tune_by_gradient(X, y, engine="numpy", time_limit=1.0, starts=1, max_evaluations=2)
+    assert found.status is Status.CONVERGED
+    monkeypatch.undo()
     with pytest.warns(UserWarning, match="ended by time_limit after"):
         found = tune_by_gradient(X, y, engine="numpy", time_limit=1e-9)
     assert found.status is Status.TIME_LIMIT
