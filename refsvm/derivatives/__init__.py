@@ -7,6 +7,7 @@
 `optimum`       the sets of an optimum and the bordered system of its free variables
 `system`        that system, solved by a Cholesky factor
 `influence`     what leaving out an example or a group changes, exactly, and to first order
+`held_out`      a held-out loss and its gradient by all parameters
 `tuning`        parameters of the least held-out loss, found along its gradient
 `settling`      the exact optimum next to an approximate one, by its sets
 `first_order`   one step of the active set, as examples leave
@@ -18,6 +19,8 @@
 from refsvm.derivatives.derivative import Derivative as Derivative
 from refsvm.derivatives.derivative import OneSided as OneSided
 from refsvm.derivatives.derivative import derivative as derivative
+from refsvm.derivatives.held_out import HeldOutLoss as HeldOutLoss
+from refsvm.derivatives.held_out import held_out_loss as held_out_loss
 from refsvm.derivatives.influence import Influence as Influence
 from refsvm.derivatives.influence import influence as influence
 from refsvm.derivatives.losses import Huber as Huber
@@ -29,9 +32,7 @@ from refsvm.derivatives.losses import SquaredHinge as SquaredHinge
 from refsvm.derivatives.pullback import Gradients as Gradients
 from refsvm.derivatives.pullback import pullback as pullback
 from refsvm.derivatives.tuning import Evaluation as Evaluation
-from refsvm.derivatives.tuning import HeldOutLoss as HeldOutLoss
 from refsvm.derivatives.tuning import Tuning as Tuning
-from refsvm.derivatives.tuning import held_out_loss as held_out_loss
 from refsvm.derivatives.tuning import tune_by_gradient as tune_by_gradient
 from refsvm.rule import export
 

@@ -21,8 +21,9 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm._checks import refuses, targets
+from refsvm.derivatives.held_out import held_out_loss
 from refsvm.derivatives.losses import Loss
-from refsvm.derivatives.tuning import Tuning, held_out_loss, minimised
+from refsvm.derivatives.tuning import Tuning, minimised
 from refsvm.engine.limits import Interrupted
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.stored_values import StoredValues

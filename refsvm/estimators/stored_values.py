@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsvm._checks import version
-from refsvm.derivatives.tuning import HeldOutLoss
+from refsvm.derivatives.held_out import HeldOutLoss
 from refsvm.identity import IDENTITY, described, package_code
 from refsvm.store import RunStore, digest, fingerprint
 

@@ -11,7 +11,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Status, solve
 from refsvm.derivatives import Huber, SquaredHinge, held_out_loss, tune_by_gradient
-from refsvm.derivatives.tuning import Folds
+from refsvm.derivatives.held_out import Folds
 from refsvm.engine.limits import Deadline
 
 from ..settings import interrupted
