@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import signal
 
@@ -11,6 +12,9 @@ import pytest
 from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Precomputed, Status, solve
 from refsvm.derivatives import Huber, Logistic, Pinball, Squared, SquaredHinge, influence, left_out, optimum
 from refsvm.derivatives.losses import LOSSES, loss_called
+from refsvm.rounds.rounds import Rounds
+from refsvm.rounds.task import task_given
+from refsvm.solver.options import RunOptions
 
 from ..settings import FAST, interrupted
 
@@ -250,6 +254,10 @@ def test_what_is_printed():
     assert told["status"] == "CONVERGED"
     assert not found._summary().is_partial
     assert found.seconds > 0.0
+    with pytest.raises(AttributeError):
+        found.loss = 0.0
+    defaults = {name: each.default for name, each in inspect.signature(influence).parameters.items()}
+    assert (defaults["tol"], defaults["cache_mb"], defaults["loss"]) == (1e-10, 1000.0, None)
 
 
 def test_groups_as_they_may_be_given():
@@ -307,11 +315,37 @@ def test_ctrl_c_raises_with_what_was_found():
     assert np.isnan(found.changes[~found.is_known]).all()
 
 
+def test_ctrl_c_ends_groups_that_change_nothing():
+    solution = solve(PROBLEMS["two classes"](np.arange(60)), stop=KKTGap(1e-10))
+    groups = np.flatnonzero(solution.alpha == 0.0)[:, None].tolist()
+    found = interrupted(
+        influence,
+        solution,
+        groups,
+        callback=lambda told: told.done == 3 and signal.raise_signal(signal.SIGINT),
+    )
+    assert found.is_known.sum() == 3 < len(groups)
+
+
+def test_the_machine_of_all_is_settled_or_ends_the_call(monkeypatch):
+    machine = next(task_given(PROBLEMS["two classes"](np.arange(60)), None, None, None).machines())
+    stop, settled, results = KKTGap(1e-10, relative=True), left_out.settled, []
+    monkeypatch.setattr(left_out, "settled", lambda *given: results.append(settled(*given)) or results[-1])
+    found = left_out.LeftOut(machine, Rounds.of(machine.problem, RunOptions(stop=stop)), None)
+    assert [found.given] == results
+    monkeypatch.setattr(left_out, "settled", lambda *_: None)
+    options = RunOptions(stop=stop, max_iter=1)
+    found = left_out.LeftOut(machine, Rounds.of(machine.problem, options), None)
+    assert found.status is found.full.status is Status.MAX_ITER
+    assert list(found.run([np.array([0])])) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
         ({"groups": [[0], []]}, "groups[1] is empty"),
         ({"groups": [0, 1]}, "groups has shape (2,)"),
+        ({"groups": np.zeros((2, 3), dtype=int)}, "groups has shape (2, 3)"),
         ({"groups": [[60]]}, "groups holds 60"),
         ({"loss": "logistik"}, "did you mean 'logistic'?"),
         ({"loss": "squared"}, "does not fit labels; give one of 'squared hinge', 'logistic'."),

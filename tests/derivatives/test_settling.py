@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,20 @@ def test_without_a_free_variable_there_is_no_system():
     begun = solve(small, stop=KKTGap(1e-6), engine="numpy")
     assert not ((small.lower < begun.alpha) & (begun.alpha < small.upper)).any()
     assert settled(begun, K, example, TOL) is None
+
+
+def test_a_copy_of_a_free_example_stays_at_its_bound():
+    """Its G is b: as a free variable it would make the system singular."""
+    problem, K, example = drawn(0, "classification")
+    begun = settled(solve(problem, stop=KKTGap(0.03), engine="numpy"), K, example, TOL)
+    free = int(np.flatnonzero((problem.lower < begun.alpha) & (begun.alpha < problem.upper))[0])
+    every = np.append(example, free)
+    v, lower, upper = (each[every] for each in (problem.v, problem.lower, problem.upper))
+    twice = DualProblem(K[np.ix_(every, every)], v, 0.0, lower, upper)
+    begun = replace(begun, problem=twice, alpha=np.append(begun.alpha, 0.0), gradient=begun.gradient[every])
+    result = settled(begun, K, every, TOL)
+    assert result is not None
+    assert result.alpha[-1] == 0.0
 
 
 def test_numbers_that_are_not_finite_settle_nothing():
