@@ -28,7 +28,7 @@ from refsvm.result import Status
 from refsvm.summary import Shown, Summary
 
 GAIN: Final = 1e-3
-"""The search ends where an iteration gains less than this, and where no slope is larger: parts of the first J."""
+"""A search ends where an iteration gains less than this part of J, or this part of the first slope is left."""
 
 
 class _Enough(Exception):  # noqa: N818  a signal, and no error
@@ -199,8 +199,8 @@ def tune_by_gradient(
 
     Notes
     -----
-    A search from a start ends where an iteration gains less than a thousandth of the first J, which is much less than
-    J's own standard error over the folds. J is smooth but for kinks at events, where a variable changes its set. There
+    A search from a start ends where an iteration gains less than a thousandth of J, which is much less than J's own
+    standard error over the folds. J is smooth but for kinks at events, where a variable changes its set. There
     the gradient is that of a C a millionth away. J has many optima, plateaus where all examples or none are support
     vectors, and on small data less of a slope than of noise: `Tuning.best_of_starts` says how far apart the starts
     ended.
@@ -272,7 +272,8 @@ def minimised(
             raise EndedEarly(Status.CALLBACK)
         if sum(each.start == number for each in rows) == most:
             raise _Enough
-        unit = abs(rows[0].loss) or 1.0
+        # the first step changes no parameter by more than the factor e
+        unit = next(each.slope for each in rows if each.start == number) or 1.0
         return value / unit, gradient / unit
 
     with line_of(told, progress), interruptible() as interrupt:
