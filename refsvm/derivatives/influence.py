@@ -292,16 +292,16 @@ def of_machines(
 ) -> Influence:
     """Return the changes of decision values and of the loss, from the machines without the groups."""
     g, m = len(members), found.matrix.n
-    by_alpha, by_b = np.zeros((g, m)), np.full(g, np.nan)
-    gaps = np.full(g, np.nan)
-    for place, (where, change, b, gap) in found.changes.items():
-        by_alpha[place, where], by_b[place], gaps[place] = change, b, gap
-    first, first_b = _first_order(found, members, np.isnan(gaps))
-    sums = np.bincount(found.example, found.full.alpha, m)
-    stacked = np.concatenate([sums[None], by_alpha, first])
-    values = _values(found.matrix, asked.X, stacked)
-    h, known = values[0] + found.full.intercept, ~np.isnan(gaps)
-    changes, first_order = values[1 : g + 1] + by_b[:, None], values[g + 1 :] + first_b[:, None]
+    # α by example, and b: of all, the changes by each group, the same to first order
+    alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
+    alpha[0], b[0] = np.bincount(found.example, found.full.alpha, m), found.full.intercept
+    for place, (where, change, by_b, gap) in found.changes.items():
+        alpha[1 + place, where], b[1 + place], gaps[place] = change, by_b, gap
+    known = ~np.isnan(gaps)
+    _first_order(found, members, known, alpha[g + 1 :], b[g + 1 :])
+    values = _values(found.matrix, asked.X, alpha)
+    values += b[:, None]
+    h, changes, first_order = values[0], values[1 : g + 1], values[g + 1 :]
     loss = float(asked.mean(h[None])[0])
     return Influence(
         names=names, members=members, decision_values=h, changes=changes, first_order=first_order, loss=loss,
@@ -312,17 +312,15 @@ def of_machines(
 
 
 def _first_order(
-    found: LeftOut, members: Sequence[np.ndarray], missing: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the changes of α by example and of b to first order; NaN of the groups that are `missing`."""
-    first, first_b = np.zeros((len(members), found.matrix.n)), np.full(len(members), np.nan)
-    if found.full.status is Status.CONVERGED and not missing.all():
+    found: LeftOut, members: Sequence[np.ndarray], known: np.ndarray, alpha: np.ndarray, b: np.ndarray
+) -> None:
+    """Write the changes of α by example and of b to first order, of the groups that are `known`."""
+    if found.full.status is Status.CONVERGED and known.any():
         leaving = FirstOrder(Optimum(found.given))
-        for place in np.flatnonzero(~missing).tolist():
-            change, first_b[place] = leaving.change(found.machine.variables(members[place]))
-            if not np.isnan(first_b[place]):
-                first[place] = change
-    return first, first_b
+        for place in np.flatnonzero(known).tolist():
+            change, b[place] = leaving.change(found.machine.variables(members[place]))
+            if not np.isnan(b[place]):
+                alpha[place] = change
 
 
 def _values(gram: Any, X: Any, alpha: np.ndarray) -> np.ndarray:
