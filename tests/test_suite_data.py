@@ -11,30 +11,12 @@ from refsvm import RBF, DualProblem, KKTGap, Status, solve
 from refsvm.datasets import paper_suite
 from refsvm.testing.contract import infeasibility
 
+from .datasets.test_suite import TABLE_1
 from .settings import needs_jit
 
 pytestmark = [pytest.mark.data, pytest.mark.slow, needs_jit]
 
-NAMES = [
-    "ida_banana",
-    "ida_breast-cancer",
-    "ida_diabetis",
-    "ida_flare-solar",
-    "ida_german",
-    "ida_heart",
-    "ida_image",
-    "ida_ringnorm",
-    "ida_splice",
-    "ida_thyroid",
-    "ida_titanic",
-    "ida_twonorm",
-    "ida_waveform",
-    "chessboard-1000",
-    "tic_tac_toe",
-    "ionosphere",
-    "spambase",
-    "internet_ads_adbench",
-]
+NAMES = [*TABLE_1]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Files as pandas, R, spreadsheets, older programs and LIBSVM's own sets have them: read as meant, or refused."""
 
-import lzma
 import sys
 import warnings
 
@@ -10,6 +9,8 @@ import pytest
 from refsvm.datasets import open_data, read_csv, read_libsvm
 from refsvm.datasets.cells import csv_table
 
+from .files import refused, written
+
 pd = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
 
@@ -17,22 +18,10 @@ RNG = np.random.default_rng(0)
 FRACTIONS = [f"{value:.2f}" for value in RNG.normal(size=12)]
 
 
-def written(path, content):
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
 def column(tmp_path, labels, extra="1,2"):
     """A table with these labels, in column y."""
     rows = "".join(f"{i % 5},{i * i % 7},{label}\n" for i, label in enumerate(labels))
     return written(tmp_path / "t.csv", "a,b,y\n" + rows)
-
-
-def refused(path, *more, says):
-    with pytest.raises(ValueError, match=says) as caught:
-        open_data(path, *more)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------
@@ -299,13 +288,6 @@ def test_values_may_be_padded(tmp_path):
 )
 def test_the_line_is_named(line, tmp_path):
     refused(written(tmp_path / "t.svm", f"{GOOD}{line}\n{GOOD}"), says=r"line 51\b")
-
-
-def test_xz_is_unpacked_whatever_the_name(tmp_path):
-    content = lzma.compress(b"+1 1:0.5 2:3\n-1 1:0.25 2:7\n" * 5)
-    for name in ("t.svm.xz", "t", "t.libsvm.gz"):
-        assert read_libsvm(written(tmp_path / name, content))[0].shape == (10, 2)
-    assert open_data(written(tmp_path / "t.csv.xz", lzma.compress(b"a,y\n1,x\n2,z\n")), "y").name == "t"
 
 
 @pytest.mark.parametrize(

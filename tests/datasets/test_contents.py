@@ -20,6 +20,8 @@ pytest.importorskip("pandas")
 from refsvm.datasets import open_data, read_csv, read_libsvm
 from refsvm.datasets.dataset import training_matrix
 
+from .files import written
+
 ROWS = [(3 * i % 10, i * i % 7, "xz"[i % 2]) for i in range(12)]
 TABLE = "a,b,kind\n" + "".join(f"{a},{b},{c}\n" for a, b, c in ROWS)
 LIBSVM = "".join(f"{'+1' if c == 'x' else '-1'} 1:{a} 2:{b}\n" for a, b, c in ROWS)
@@ -38,6 +40,7 @@ ENDINGS = [
     ".all",
     ".TXT",
     ".npz",
+    ".gz",
 ]
 PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
@@ -130,16 +133,14 @@ def test_what_brings_nothing_or_never_ends_is_refused(monkeypatch):
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["t.csv", "t.txt"])
 def test_comments_above_the_header(above, sep, name, tmp_path):
-    path = tmp_path / name
-    path.write_text(above + TABLE.replace(",", sep), newline="")
+    path = written(tmp_path / name, above + TABLE.replace(",", sep))
     data = open_data(path, "kind")
     np.testing.assert_array_equal(data.X, X)
     assert (data.y.tolist(), data.columns) == (KINDS, ("a", "b"))
 
 
 def test_rows_are_counted_with_the_comments(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("# one\n# two\n" + TABLE + "1,?,x\n")
+    path = written(tmp_path / "t.csv", "# one\n# two\n" + TABLE + "1,?,x\n")
     with pytest.raises(ValueError, match=r"has '\?' in row 16"):
         open_data(path, "kind")
     path.write_text(TABLE + "# the end\n")
@@ -173,8 +174,7 @@ def test_a_header_that_is_a_comment(tmp_path):
 
 
 def test_a_row_that_looks_like_a_comment_is_told(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("#1,1,2\n#2,3,4\nb,5,6\nb,7,8\n")
+    path = written(tmp_path / "t.csv", "#1,1,2\n#2,3,4\nb,5,6\nb,7,8\n")
     with pytest.warns(UserWarning, match=r"row 2 \(2, 3, 4\), which begins with #, is taken for"):
         open_data(path, 0)
 
@@ -188,16 +188,14 @@ def test_a_row_that_looks_like_a_comment_is_told(tmp_path):
     ],
 )  # fmt: skip
 def test_lines_that_are_no_table(content, tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text(content)
+    path = written(tmp_path / "t.csv", content)
     with pytest.raises(ValueError, match=r"is not one; leave label out\. If it is one, give delimiter"):
         open_data(path, "kind")
     assert "kind" not in content
 
 
 def test_the_delimiter_decides_for_a_table(tmp_path):
-    path = tmp_path / "times.txt"
-    path.write_text("1 12:30\n2 13:15\n")
+    path = written(tmp_path / "times.txt", "1 12:30\n2 13:15\n")
     with pytest.raises(ValueError, match="If it is one, give delimiter, on the command line --delimiter"):
         open_data(path, 0)
     with pytest.raises(ValueError, match=r"has '12:30' in row 1, column .*, which is not a number"):
@@ -220,8 +218,7 @@ def rows_of(order, number="{0}"):
 
 @pytest.mark.parametrize("name", ["k", "k.csv", "k.txt"])
 def test_a_kernel_matrix(name, tmp_path):
-    path = tmp_path / name
-    path.write_text(rows_of(range(12)))
+    path = written(tmp_path / name, rows_of(range(12)))
     data = open_data(path)
     np.testing.assert_array_equal(data.X, K)
     assert (data.y.tolist(), data.places.tolist()) == (SIGNS, [*range(1, 13)])
@@ -255,8 +252,7 @@ def test_rows_of_a_kernel_matrix_in_another_order_or_without_numbers(tmp_path):
     ],
 )
 def test_features_that_are_counted_from_0_are_refused(content, sentence, tmp_path):
-    path = tmp_path / "k"
-    path.write_text(content)
+    path = written(tmp_path / "k", content)
     with pytest.raises(ValueError, match=sentence):
         open_data(path)
 
@@ -291,8 +287,10 @@ def test_labels_that_look_alike_get_a_note(one, other, what, ending, tmp_path):
 
 
 def test_labels_that_differ_otherwise_get_none(tmp_path):
-    path = tmp_path / "trees.csv"
-    path.write_text("a,b,kind\n" + "".join(f"{a},{b},{'oaks' if b > 3 else 'oak'}\n" for a, b in X))
+    path = written(
+        tmp_path / "trees.csv",
+        "a,b,kind\n" + "".join(f"{a},{b},{'oaks' if b > 3 else 'oak'}\n" for a, b in X),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         open_data(path, "kind")

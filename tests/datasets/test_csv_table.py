@@ -1,13 +1,12 @@
 """CSV files as people have them: semicolons, tabs, decimal commas, packed, without labels, columns in another order."""
 
-import bz2
-import gzip
-
 import numpy as np
 import pytest
 
 from refsvm.datasets import open_data
 from refsvm.datasets.cells import csv_table
+
+from .files import written
 
 pytest.importorskip("pandas")
 
@@ -20,12 +19,6 @@ FORMS = {
     "decimal.csv": POINTS.replace(",", ";").replace(".", ","),
     "decimal.tsv": POINTS.replace(",", "\t").replace(".", ","),
 }
-
-
-def written(path, text):
-    pack = {".gz": gzip.compress, ".bz2": bz2.compress}.get(path.suffix, bytes)
-    path.write_bytes(pack(text.encode()))
-    return path
 
 
 @pytest.mark.parametrize("packed", ["", ".gz", ".bz2"])

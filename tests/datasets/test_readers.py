@@ -8,6 +8,8 @@ import pytest
 
 from refsvm.datasets import read_csv, read_libsvm, read_npz
 
+from .files import refused, written
+
 sparse = pytest.importorskip("scipy.sparse")
 dump_svmlight_file = pytest.importorskip("sklearn.datasets").dump_svmlight_file
 csr_matrix, issparse = sparse.csr_matrix, sparse.issparse
@@ -23,13 +25,6 @@ def test_a_missing_file_or_a_folder_is_refused(read, tmp_path):
     for path in (tmp_path / "none.dat", tmp_path):
         with pytest.raises(FileNotFoundError, match=rf"^path='{path}' is not a file; check"):
             read(path)
-
-
-def refused(read, path, sentence):
-    with pytest.raises(ValueError, match=sentence) as caught:
-        read(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 # --- LIBSVM ------------------------------------------------------------------
@@ -50,45 +45,41 @@ def test_libsvm_round_trip(name, tmp_path):
 
 
 def test_libsvm_takes_the_width_of_the_training_file(tmp_path):
-    path = tmp_path / "test.libsvm"
-    path.write_text("1 2:5\n")
+    path = written(tmp_path / "test.libsvm", "1 2:5\n")
     assert read_libsvm(path)[0].shape == (1, 2)
     assert read_libsvm(path, n_features=7)[0].toarray().tolist() == [[0, 5, 0, 0, 0, 0, 0]]
 
 
+NO_LIBSVM = "is not a LIBSVM file"
+
+
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("content", "sentence"),
     [
-        ("+1 1:a\n", "is not a LIBSVM file .*; expected lines such as"),
-        ("+1 0:2\n", "is not a LIBSVM file .*index 0.*; expected lines such as"),
-        ("height,width\n1,2\n", "is not a LIBSVM file"),
+        ("+1 1:a\n", f"{NO_LIBSVM} .*; expected lines such as"),
+        ("+1 0:2\n", f"{NO_LIBSVM} .*index 0.*; expected lines such as"),
+        ("height,width\n1,2\n", NO_LIBSVM),
         ("+1 1:nan\n", "contains NaN or infinity; drop or impute"),
         ("nan 1:2\n", "contains NaN or infinity"),
         ("", "holds a table of shape .0, 1.; give at least one example"),
         ("+1\n-1\n", "holds labels but no features; expected lines such as"),
+        *((f"+1 {index}:1\n-1 1:1\n", rf"{NO_LIBSVM} \(") for index in (2**31, 10**20 - 1, "9" * 5000)),
+        (gzip.compress(b"+1 1:0.25\n" * 1000)[:-20], NO_LIBSVM),
     ],
+    ids=lambda value: str(value)[:20],
 )
-def test_a_malformed_libsvm_file_is_refused(text, sentence, tmp_path):
-    path = tmp_path / "bad.libsvm"
-    path.write_text(text)
-    refused(read_libsvm, path, rf"^path='{path}' ({sentence})")
-
-
-def test_a_broken_gzip_file_is_refused(tmp_path):
-    path = tmp_path / "bad.gz"
-    path.write_bytes(gzip.compress(b"+1 1:0.25\n" * 1000)[:-20])
-    refused(read_libsvm, path, "is not a LIBSVM file")
+def test_a_malformed_libsvm_file_is_refused(content, sentence, tmp_path):
+    path = written(tmp_path / "bad.libsvm", content)
+    refused(path, says=rf"^path='{path}' ({sentence})", read=read_libsvm)
 
 
 def test_libsvm_names_the_width_that_does_not_fit(tmp_path):
-    path = tmp_path / "wide.libsvm"
-    path.write_text("1 9:5\n")
-    refused(lambda p: read_libsvm(p, n_features=3), path, "is not a LIBSVM file with n_features=3")
+    path = written(tmp_path / "wide.libsvm", "1 9:5\n")
+    refused(path, 3, says="is not a LIBSVM file with n_features=3", read=read_libsvm)
 
 
 def test_libsvm_without_scikit_learn_names_the_extra(tmp_path, monkeypatch):
-    path = tmp_path / "data.libsvm"
-    path.write_text("1 1:5\n")
+    path = written(tmp_path / "data.libsvm", "1 1:5\n")
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with pytest.raises(ImportError, match=r"needs scikit-learn.*pip install scikit-learn"):
         read_libsvm(path)
@@ -98,8 +89,9 @@ def test_libsvm_without_scikit_learn_names_the_extra(tmp_path, monkeypatch):
 
 
 def write_csv(path, header, rows):
-    path.write_text("\n".join(",".join(map(str, row)) for row in ([header] if header else []) + rows) + "\n")
-    return path
+    return written(
+        path, "\n".join(",".join(map(str, row)) for row in ([header] if header else []) + rows) + "\n"
+    )
 
 
 ROWS = [[0.5, "b", 2], [1e-3, "a", -4], [7, "b", 0.1]]
@@ -136,31 +128,40 @@ def test_csv_round_trip_is_exact_and_keeps_numeric_labels(tmp_path):
 
 
 def test_csv_takes_quotes_a_byte_order_mark_blank_lines_and_another_delimiter(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes('\ufeff"kind";x\r\n"a;b";1\r\n\r\nc; 2\r\n'.encode())
+    path = written(tmp_path / "t.csv", '\ufeff"kind";x\r\n"a;b";1\r\n\r\nc; 2\r\n')
     read, y = read_csv(path, label="kind", delimiter=";")
     assert read.tolist() == [[1], [2]]
     assert y.tolist() == ["a;b", "c"]
 
 
+NO_NUMBER = "which is not a number"
+
+
 @pytest.mark.parametrize(
-    ("text", "label", "sentence"),
+    ("content", "label", "sentence"),
     [
         ("", 0, "is empty; expected one example a row"),
         ("u,v\n", "v", "has a header but no examples"),
         ("u,v\n1,2\n3\n", "v", "has 1 cells in row 3, but 2 in row 1"),
         ("1\n2\n", 0, "has one column only; expected a label and features, split by ','"),
-        ("u,v,w\n1,2,0\nred,2,1\n", "w", "has 'red' in row 3, column 'u', which is not a number"),
-        ("1,2,0\n?,2,1\n", -1, r"has '\?' in row 2, column 0 \(counted from 0\), which is not a number"),
+        ("u,v,w\n1,2,0\nred,2,1\n", "w", f"has 'red' in row 3, column 'u', {NO_NUMBER}"),
+        ("1,2,0\n?,2,1\n", -1, rf"has '\?' in row 2, column 0 \(counted from 0\), {NO_NUMBER}"),
         ("u,v\n1,0\nnan,1\n", "v", "contains NaN or infinity"),
         ("u,v\n1,0\n1e999,1\n", "v", "contains NaN or infinity"),
         ("u,v\n1,0\n2,nan\n", "v", "contains NaN or infinity"),
+        (b"\xff\xfe\x00\x81,\x00", 0, "is not a CSV text in UTF-8"),
+        # a first row with a bad number is no header
+        ("1x,1\n2,-1\n3,1\n", 1, f"has '1x' in row 1, column .*, {NO_NUMBER}"),
+        ("?,1\n2,-1\n", -1, rf"has '\?' in row 1, column .*, {NO_NUMBER}"),
+        ("0.5,?,1\n2,3,-1\n", -1, rf"has '\?' in row 1, column .*, {NO_NUMBER}"),
+        ("1.5.2,oak\n2,elm\n3,oak\n", 1, rf"has '1\.5\.2' in row 1, column .*, {NO_NUMBER}"),
+        ("NA,NA,oak\n2,3,oak\n", 2, f"has 'NA' in row 1, column .*, {NO_NUMBER}"),
+        ("kind,1,2\n?,3,4\n", 2, f"has 'kind' in row 1, column .*, {NO_NUMBER}"),
     ],
 )
-def test_a_malformed_csv_file_is_refused(text, label, sentence, tmp_path):
-    path = tmp_path / "bad.csv"
-    path.write_text(text)
-    refused(lambda p: read_csv(p, label=label), path, rf"^path='{path}' {sentence}")
+def test_a_malformed_csv_file_is_refused(content, label, sentence, tmp_path):
+    path = written(tmp_path / "bad.csv", content)
+    refused(path, label, says=rf"^path='{path}' {sentence}", read=read_csv)
 
 
 @pytest.mark.parametrize(
@@ -176,13 +177,7 @@ def test_a_malformed_csv_file_is_refused(text, label, sentence, tmp_path):
 )
 def test_a_label_that_is_no_column_is_refused(label, sentence, tmp_path):
     path = write_csv(tmp_path / "t.csv", ["u", "kind", "v"], ROWS)
-    refused(lambda p: read_csv(p, label=label), path, sentence)
-
-
-def test_a_binary_file_is_no_csv(tmp_path):
-    path = tmp_path / "bad.csv"
-    path.write_bytes(b"\xff\xfe\x00\x81,\x00")
-    refused(lambda p: read_csv(p, label=0), path, "is not a CSV text in UTF-8")
+    refused(path, label, says=sentence, read=read_csv)
 
 
 # --- NumPy archives ----------------------------------------------------------
@@ -246,24 +241,23 @@ LABELS = np.array([-1, 1])
 def test_a_malformed_archive_is_refused(arrays, sentence, tmp_path):
     path = tmp_path / "bad.npz"
     np.savez_compressed(path, **arrays)
-    refused(read_npz, path, rf"^path='{path}' {sentence}")
+    refused(path, says=rf"^path='{path}' {sentence}", read=read_npz)
 
 
 def test_an_archive_with_objects_is_never_unpickled(tmp_path):
     path = tmp_path / "bad.npz"
     np.savez(path, X=np.array([[1, "a"]], dtype=object), y=LABELS)
-    refused(read_npz, path, "cannot be read as an .npz archive .*allow_pickle=False")
+    refused(path, says="cannot be read as an .npz archive .*allow_pickle=False", read=read_npz)
 
 
 def test_a_file_that_is_no_archive_or_is_damaged_is_refused(tmp_path):
-    path = tmp_path / "bad.npz"
-    path.write_text("+1 1:2\n")
-    refused(read_npz, path, r"is not an \.npz archive; write it with numpy")
+    path = written(tmp_path / "bad.npz", "+1 1:2\n")
+    refused(path, says=r"is not an \.npz archive; write it with numpy", read=read_npz)
     with path.open("wb") as stream:
         np.save(stream, X)
-    refused(read_npz, path, r"is not an \.npz archive")
+    refused(path, says=r"is not an \.npz archive", read=read_npz)
     np.savez_compressed(path, X=np.random.default_rng(0).standard_normal((40, 40)), y=np.ones(40))
     content = bytearray(path.read_bytes())
     content[300:4000] = bytes(3700)
     path.write_bytes(content)
-    refused(read_npz, path, r"cannot be read as an \.npz archive")
+    refused(path, says=r"cannot be read as an \.npz archive", read=read_npz)
