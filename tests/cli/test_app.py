@@ -35,12 +35,6 @@ def test_without_a_command_there_is_help():
 
 
 @pytest.mark.slow
-def test_the_module_is_the_command():
-    result = process("--version")
-    assert (result.returncode, result.stdout) == (0, f"refsvm {refsvm.__version__}\n")
-
-
-@pytest.mark.slow
 def test_a_process_compares():
     result = process("compare", "heart", "--engines", "numpy", "--json")
     assert result.returncode == 0

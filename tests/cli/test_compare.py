@@ -15,7 +15,7 @@ from refsvm.cli import choices, comparison, tables
 from refsvm.datasets import load
 from refsvm.experiment import Problem
 
-from .commands import json_of, refused, run, works
+from .commands import json_of, run, works
 
 
 def test_compare_lists_every_selector_in_every_engine_and_they_agree():
@@ -94,11 +94,6 @@ def test_all_takes_every_rule_and_leaves_out_what_does_not_fit_together():
     assert (
         "note: mvp, planning-ahead, numpy left out: selector=MostViolatingPair() cannot be" in result.stderr
     )
-
-
-def test_where_every_strategy_is_refused_the_reason_is_the_error():
-    message = refused("compare", "heart", "--selectors", "mvp", "--steps", "planning-ahead")
-    assert "cannot be combined" in message
 
 
 @pytest.mark.parametrize(

@@ -10,29 +10,9 @@ import typer
 import refsvm
 from refsvm.engine.limits import Limits, interruptible
 from refsvm.experiment import CrossValidate
-from refsvm.experiment import solve as solve_module
 
+from ..interrupts import press_in_solve
 from .commands import run, works
-
-
-@pytest.fixture
-def ctrl_c_at(monkeypatch):
-    """Press Ctrl-C `times` times just before the k-th solve (the warm-up ones count too)."""
-
-    def arrange(k, times=1):
-        count = 0
-
-        def solve(*arguments, **options):
-            nonlocal count
-            count += 1
-            if count == k:
-                for _ in range(times):
-                    signal.raise_signal(signal.SIGINT)
-            return refsvm.solve(*arguments, **options)
-
-        monkeypatch.setattr(solve_module, "solve", solve)
-
-    return arrange
 
 
 @pytest.mark.parametrize(
@@ -45,9 +25,9 @@ def ctrl_c_at(monkeypatch):
     ],
 )
 @pytest.mark.slow
-def test_ctrl_c_prints_what_was_computed_and_exits_130(ctrl_c_at, k, times, statuses):
+def test_ctrl_c_prints_what_was_computed_and_exits_130(monkeypatch, k, times, statuses):
     before = signal.getsignal(signal.SIGINT)
-    ctrl_c_at(k, times)
+    press_in_solve(monkeypatch, k, least=0, times=times)
     result = run("compare", "thyroid", "--engines", "numpy", "--json")
     assert result.exit_code == 130
     document = json.loads(result.stdout)
@@ -58,8 +38,8 @@ def test_ctrl_c_prints_what_was_computed_and_exits_130(ctrl_c_at, k, times, stat
 
 
 @pytest.mark.parametrize(("k", "said"), [(4, True), (1, False)])
-def test_ctrl_c_prints_the_table_too_if_there_was_a_run(ctrl_c_at, k, said):
-    ctrl_c_at(k)
+def test_ctrl_c_prints_the_table_too_if_there_was_a_run(monkeypatch, k, said):
+    press_in_solve(monkeypatch, k, least=0)
     result = run("compare", "thyroid", "--engines", "numpy")
     assert result.exit_code == 130
     assert "interrupted" in result.stdout if said else result.stdout == ""

@@ -156,6 +156,11 @@ def test_a_path_of_several_classes(data, tmp_path):
 @pytest.mark.parametrize(
     ("command", "column", "options", "sentence"),
     [
+        ("fit", "kind", ["--task", "regression"], "labels that are numbers"),
+        ("fit", "y", ["--task", "classification"], "whole numbers"),
+        ("fit", "kind", ["--task", "ranking"], "ranking"),
+        ("fit", "y", ["--epsilon", -1], "epsilon"),
+        ("fit", "y", ["--task", "novelty", "--nu", 2], "nu"),
         ("loo", "y", ["--stops", "ball-rule"], "regression asks for the value"),
         ("loo", "y", ["--epsilon", -1], "epsilon=-1.0 is negative"),
         ("loo", "kind", ["--task", "novelty", "--nu", 2], "nu=2.0"),
@@ -168,6 +173,7 @@ def test_a_path_of_several_classes(data, tmp_path):
         ("path", "kind", ["--plot", "path.png"], "draws the error along the path where there are 3 classes"),
     ],
 )
-def test_what_a_task_does_not_have(data, command, column, options, sentence):
+def test_what_a_task_does_not_have(data, command, column, options, sentence, tmp_path):
+    options = [*options, *(["--model", tmp_path / "m"] if command == "fit" else [])]
     refusal = refused(command, *data(column), *options, *(["-q"] if column == "y" else []))
     assert sentence in refusal

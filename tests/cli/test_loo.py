@@ -7,7 +7,7 @@ from refsvm import RBF, leave_one_out
 from refsvm.cli.choices import SEEDERS
 from refsvm.datasets import load
 
-from .commands import json_of, refused, works
+from .commands import json_of, works
 
 
 @pytest.fixture
@@ -68,7 +68,3 @@ def test_seeders_and_stops_side_by_side(small):
     assert "cold" in shown
     assert "top" in shown
     assert "seeder" in shown
-
-
-def test_one_class_is_refused(write):
-    assert "class" in refused("loo", write("one.libsvm", "1 1:2\n1 1:3\n"))

@@ -22,6 +22,7 @@ COMMANDS = {
     "tune": (["tune", "thyroid", "--Cs", "1,10", "--folds", 2], 10),
     "linear": (["tune", "thyroid", "--Cs", "1,10", "--folds", 2, "--kernel", "linear"], 2),
     "path": (["path", "thyroid", "--C-max", 1], None),
+    "folds of a path": (["path", "thyroid", "--C-max", 1, "--folds", 2], None),
 }
 
 

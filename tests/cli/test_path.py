@@ -24,13 +24,6 @@ def test_json_holds_the_whole_curve():
     assert len(curve["C"]) == len(curve["errors"]) + 1
 
 
-@pytest.mark.slow
-def test_a_picture(tmp_path):
-    file = tmp_path / "path.png"
-    works("path", "heart", "--C-max", 1, "--folds", 2, "--plot", file)
-    assert file.read_bytes().startswith(b"\x89PNG")
-
-
 def test_a_time_limit_is_told():
     said = works("path", "heart", "--time-limit", 1e-9).stdout
     assert "The time limit was reached" in said

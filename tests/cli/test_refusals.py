@@ -13,6 +13,10 @@ from .commands import HEADER, ROWS, refused, works
         ("compare nofile", "source='nofile' is neither a bundled set nor a file"),
         ("compare hart", "did you mean 'heart'?"),
         ("compare .", "source='.' is neither"),
+        ("compare chesboard", "did you mean 'chessboard'?"),
+        ("compare nothing", "waveform."),
+        ("compare heart --selectors mvp --steps planning-ahead", "cannot be combined"),
+        ("help compar", "command='compar' is unknown; did you mean 'compare'?"),
         ("compare heart --C -1", "C=-1.0 is not positive"),
         ("compare heart --C nan", "C=nan is not finite"),
         ("compare heart --C ten", "Invalid value for '--C'"),
@@ -89,7 +93,7 @@ def test_wrong_usage_is_one_sentence(arguments, says, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("command", ["compare", "fit"])
+@pytest.mark.parametrize("command", ["compare", "fit", "loo"])
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
@@ -118,13 +122,6 @@ def test_bad_data_is_one_sentence(command, name, content, says, write, tmp_path)
         says = "but two are needed"
     assert says in message
     assert not (tmp_path / "m").exists()
-
-
-def test_fit_wants_labels_that_a_model_file_can_hold(write, tmp_path):
-    data = write("a.libsvm", "0.5 1:1\n1.5 1:2\n")
-    assert "y holds the labels 0.5, 1.5, but" in refused(
-        "fit", data, "--model", tmp_path / "m", "--task", "classification"
-    )
 
 
 def test_compare_wants_two_classes_and_a_csv_its_label(write):

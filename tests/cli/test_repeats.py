@@ -2,7 +2,6 @@
 
 import io
 import os
-import signal
 import sqlite3
 
 import pytest
@@ -12,10 +11,10 @@ from refsvm import NewtonStep, SecondOrder
 from refsvm.cli import tables
 from refsvm.datasets import load
 from refsvm.experiment import Experiment, Problem, Solve
-from refsvm.experiment import solve as solve_module
 from refsvm.kernels import RBF
 from refsvm.stopping import KKTGap
 
+from ..interrupts import press_in_solve
 from ..settings import FAST
 from .commands import json_of, run, works
 
@@ -95,31 +94,11 @@ def test_rules_that_do_not_fit_are_left_out():
     assert sum("second-order" in line for line in rows) == 2
 
 
-@pytest.fixture
-def ctrl_c_in_run(monkeypatch):
-    """Press Ctrl-C in the k-th solve of the problem itself."""
-
-    def press(k):
-        solved = []
-
-        def pressed(problem, **arguments):
-            if problem.n > 8:  # the warm-up has eight
-                solved.append(problem)
-                if len(solved) == k:
-                    os.kill(os.getpid(), signal.SIGINT)
-            return plain(problem, **arguments)
-
-        plain = solve_module.solve
-        monkeypatch.setattr(solve_module, "solve", pressed)
-
-    return press
-
-
 @pytest.mark.skipif(os.name != "posix", reason="signals are delivered at once there only")
 @pytest.mark.parametrize(("k", "finished"), [(1, 0), (4, 3)])
-def test_ctrl_c_shows_what_is_finished_and_keeps_it(ctrl_c_in_run, tmp_path, k, finished):
+def test_ctrl_c_shows_what_is_finished_and_keeps_it(monkeypatch, tmp_path, k, finished):
     store = tmp_path / "runs.sqlite"
-    ctrl_c_in_run(k)
+    press_in_solve(monkeypatch, k)
     result = run(*TWO, "--repeats", 2, "--store", store, "--json")
     assert result.exit_code == 130
     assert result.stderr == f"note: Interrupted; {finished} of 12 runs are finished.\n"

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from refsvm.cli import tables
 
-from .commands import json_of, refused, works
+from .commands import json_of, works
 
 
 @pytest.fixture
@@ -71,12 +71,6 @@ def test_help_is_a_command():
     assert works("help").stdout == works("--help").stdout
     for command in ("compare", "tune", "help"):
         assert works("help", command).stdout.split() == works(command, "--help").stdout.split()
-    assert "command='compar' is unknown; did you mean 'compare'?" in refused("help", "compar")
-
-
-def test_a_set_that_is_made_is_found_by_a_misspelt_name():
-    assert "did you mean 'chessboard'?" in refused("compare", "chesboard")
-    assert "waveform." in refused("compare", "nothing")
 
 
 def test_generators_are_names():

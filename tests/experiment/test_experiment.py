@@ -11,6 +11,7 @@ from refsvm import NewtonStep, Status
 from refsvm.experiment import Experiment, Problem, Solve, Strategy
 from refsvm.experiment import solve as solve_module
 
+from ..interrupts import press_in_solve
 from .echoes import Echo, echoes, numbered, refused, rows_of, without_seconds
 from .two_hundred import two_hundred
 
@@ -180,28 +181,10 @@ def test_a_bad_number_of_processes_is_refused(store, n_jobs):
     refused(lambda: echoes(store).run(n_jobs=n_jobs), f"n_jobs={n_jobs!r}", "-1")
 
 
-def press_after(monkeypatch, k, where):
-    """Press Ctrl-C in the k-th run: before its solve begins, or as soon as it has ended."""
-    count = 0
-
-    def solve(problem, **arguments):
-        nonlocal count
-        count += problem.n > 8  # the warm-up has eight
-        if where == "before" and count == k and problem.n > 8:
-            signal.raise_signal(signal.SIGINT)
-        solution = plain(problem, **arguments)
-        if where == "after" and count == k and problem.n > 8:
-            signal.raise_signal(signal.SIGINT)
-        return solution
-
-    plain = solve_module.solve
-    monkeypatch.setattr(solve_module, "solve", solve)
-
-
-@pytest.mark.parametrize(("where", "stored"), [("before", 2), ("after", 3)])
-def test_ctrl_c_ends_the_experiment_and_keeps_what_is_finished(store, monkeypatch, where, stored):
+@pytest.mark.parametrize(("after", "stored"), [(False, 2), (True, 3)])
+def test_ctrl_c_ends_the_experiment_and_keeps_what_is_finished(store, monkeypatch, after, stored):
     before = signal.getsignal(signal.SIGINT)
-    press_after(monkeypatch, 3, where)
+    press_in_solve(monkeypatch, 3, after=after)
     experiment = replace(two_hundred(store), permutations=2)
     with pytest.raises(KeyboardInterrupt, match=rf"after {stored} of 8 runs") as raised:
         experiment.run()
