@@ -1,4 +1,4 @@
-"""LIBSVM model files: what is written reads back to the same decisions; what LIBSVM wrote is understood."""
+"""LIBSVM model files of all kinds: what is written reads back to the same decisions; LIBSVM's own are understood."""
 
 import re
 import tracemalloc
@@ -12,11 +12,9 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import make_classification
 
 import refsvm
-from refsvm import SVC
+from refsvm import SVC, SVR, OneClassSVM
 from refsvm.multiclass.model import Model
 from refsvm.multiclass.model_file import read_model, write_model
-
-from .test_function_model import SVR_FILE
 
 # What LIBSVM 3.37 stores and decides after training on (1, 0), (0, 1), (0, -1), (-1, 0), labelled 3, -1, -1,
 # 7, with svm-train -t 2 -g 0.5 -c 10 -e 1e-9.
@@ -40,6 +38,18 @@ VALUES_OF_LIBSVM = [
     [-1.0000000238962297, 0.0, 1.0000000239278972],
     [-1.0787489440581548, -0.9999999979814914, -1.000000022164122],
 ]
+
+
+SVR_FILE = """svm_type epsilon_svr
+kernel_type linear
+nr_class 2
+total_sv 2
+rho -0.5
+SV
+-0.25 1:0
+0.25 1:2
+"""
+"""As svm-train -s 3 -t 0 writes it: h(x) = ½x + ½."""
 
 
 # the same for 0 and 2, labelled -1 and 1, with svm-train -t 0 -c 10; one support vector has no entry
@@ -67,19 +77,41 @@ def problem(n_classes):
     return X, 2 * y - 3
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def fitted_to(data, X, y, **options):
+    """The machine of a kind: of so many classes, of targets, or of novelty."""
+    if data == "regression":
+        return SVR(**options).fit(X, y)
+    return (
+        OneClassSVM(**options).fit(X)
+        if data == "novelty"
+        else SVC(**options, decision_function_shape="ovo").fit(X, y)
+    )
+
+
+@pytest.mark.parametrize("data", [2, 3, 4, "regression", "novelty"])
 @pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid"])
 @pytest.mark.parametrize("container", [np.asarray, csr_matrix], ids=["dense", "csr"])
 @pytest.mark.filterwarnings("ignore:The kernel is not positive semi-definite")
-def test_what_is_read_decides_as_what_was_written(tmp_path, n_classes, kernel, container):
-    X, y = problem(n_classes)
-    X = container(X)
-    fitted = SVC(kernel=kernel, C=2.0, gamma=0.1, coef0=0.3, decision_function_shape="ovo").fit(X, y)
+def test_what_is_read_decides_as_what_was_written(tmp_path, data, kernel, container):
+    X, y = problem(data if isinstance(data, int) else 2)
+    y, X, penalty = (
+        X[:, 0] if data == "regression" else y,
+        container(X),
+        {} if data == "novelty" else {"C": 2.0},
+    )
+    fitted = fitted_to(data, X, y, kernel=kernel, gamma=0.1, coef0=0.3, **penalty)
     write_model(fitted, tmp_path / "m")
     model = read_model(tmp_path / "m")
-    np.testing.assert_allclose(model.decision_function(X), fitted.decision_function(X), rtol=0, atol=1e-10)
-    assert np.array_equal(model.predict(X), fitted.predict(X))
-    assert np.array_equal(model.classes, fitted.classes_)
+    assert model.kernel == fitted.kernel_
+    np.testing.assert_allclose(model.predict(X), fitted.predict(X), rtol=0, atol=1e-10)
+    if data != "regression":
+        np.testing.assert_allclose(
+            model.decision_function(X), fitted.decision_function(X), rtol=0, atol=1e-10
+        )
+    if isinstance(data, int):
+        assert np.array_equal(model.classes, fitted.classes_)
+    else:
+        assert model.task == data
 
 
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.25])
@@ -91,14 +123,16 @@ def test_gamma_is_written_as_it_was_resolved(tmp_path, gamma):
     assert read_model(tmp_path / "m").kernel.gamma == pytest.approx(resolved, rel=1e-14)
 
 
-def test_a_precomputed_kernel_keeps_the_numbers_of_its_support_vectors(tmp_path):
+@pytest.mark.parametrize("data", [3, "regression"])
+def test_a_precomputed_kernel_keeps_the_numbers_of_its_support_vectors(tmp_path, data):
     X, y = problem(3)
     K = X @ X.T
-    fitted = SVC(kernel="precomputed", decision_function_shape="ovo").fit(K, y)
+    fitted = fitted_to(data, K, y if data == 3 else X[:, 0], kernel="precomputed")
     write_model(fitted, tmp_path / "m")
     model = read_model(tmp_path / "m")
-    np.testing.assert_allclose(model.decision_function(K), fitted.decision_function(K), rtol=0, atol=1e-9)
-    assert np.array_equal(model.predict(csr_matrix(K)), fitted.predict(K))
+    np.testing.assert_allclose(model.predict(csr_matrix(K)), fitted.predict(K), rtol=0, atol=1e-9)
+    if data == 3:
+        np.testing.assert_allclose(model.decision_function(K), fitted.decision_function(K), rtol=0, atol=1e-9)
     with pytest.raises(ValueError, match=r"X has 2 columns.*needs at least \d+"):
         model.predict(K[:, :2])
 
@@ -136,10 +170,23 @@ def test_two_classes_have_the_sign_of_libsvm_in_the_file(tmp_path):
     assert lines[4:] == ["rho -1", "label -1 1", "nr_sv 1 1", "SV", "0.5 1:0", "-0.5 1:2"]
 
 
-def test_a_file_that_is_cut_off_is_refused(tmp_path):
-    (tmp_path / "m").write_text("".join(BY_LIBSVM.splitlines(keepends=True)[:-1]))
-    with pytest.raises(ValueError, match="total_sv is 4, nr_sv adds up to 4 and 3 lines follow SV"):
-        read_model(tmp_path / "m")
+def test_files_of_libsvms_own_tools(tmp_path):
+    path = tmp_path / "m"
+    path.write_text(SVR_FILE)
+    np.testing.assert_allclose(read_model(path).predict([[0.0], [1.0], [2.0]]), [0.5, 1.0, 1.5])
+    path.write_text(SVR_FILE.replace("epsilon_svr", "nu_svr"))
+    assert read_model(path).task == "regression"
+    # newer versions of LIBSVM write further keywords, here those of svm-train -b 1
+    path.write_text(
+        SVR_FILE.replace("epsilon_svr", "one_class").replace("SV\n", "prob_density_marks 0 1\nSV\n")
+    )
+    assert read_model(path).predict([[-2.0], [0.0]]).tolist() == [-1, 1]
+
+
+def test_what_is_written_is_what_libsvm_writes(tmp_path):
+    model = SVR(kernel="linear", epsilon=0.5, C=10.0).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
+    write_model(model, tmp_path / "m")
+    assert (tmp_path / "m").read_text() == SVR_FILE
 
 
 def test_a_tie_of_votes_goes_to_the_first_class(tmp_path):
@@ -184,14 +231,6 @@ def test_a_wide_model_stays_sparse_for_dense_data(kernel):
     assert peak < 100 * 2**20  # the support vectors as a dense table would take 1,600 MB
 
 
-def test_many_rows_are_predicted_in_blocks(tmp_path, monkeypatch):
-    X, y = problem(3)
-    fitted = SVC().fit(X, y)
-    write_model(fitted, tmp_path / "m")
-    monkeypatch.setattr("refsvm.multiclass.prediction.BLOCK_ENTRIES", 200)
-    assert np.array_equal(read_model(tmp_path / "m").predict(X), fitted.predict(X))
-
-
 def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
     X, y = problem(2)
     with pytest.raises(ValueError, match="has no name in a LIBSVM model file"):
@@ -218,6 +257,7 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("nr_class 3", "nr_class 1", "do not make a model"),
         ("nr_class 3", "nr_class 4", "nr_sv should hold 4 finite numbers"),
         ("total_sv 4", "total_sv 40", "total_sv is 40"),
+        (r".*\n\Z", "", "total_sv is 4, nr_sv adds up to 4 and 3 lines follow SV"),
         ("nr_sv 1 2 1", "nr_sv 1 1 1", "adds up to 3"),
         ("nr_sv 1 2 1", "nr_sv -1 4 1", "total_sv is 4"),
         ("rho .*", "rho 1 2", "rho should hold 3 finite numbers"),
