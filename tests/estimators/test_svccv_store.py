@@ -36,13 +36,6 @@ def test_an_interrupted_search_goes_on(heart, tmp_path, solved):
     assert len(solved) == 70
 
 
-def test_a_file_that_is_no_store(heart, tmp_path):
-    (tmp_path / "notes.txt").write_text("these are notes, and long enough not to be taken for an empty file")
-    for place in (tmp_path / "notes.txt", tmp_path / "missing" / "cells.sqlite"):
-        with pytest.raises(ValueError, match=r"is not an SQLite file|cannot be written"):
-            SVCCV(**GRID, store=place).fit(*heart)
-
-
 @pytest.mark.parametrize(
     "damage",
     [

@@ -259,18 +259,6 @@ def test_runs_of_0_2_0_are_read_and_continued(store):
     assert echoes(store, 1.0).records() == before
 
 
-def test_cells_of_0_2_0_are_refused_with_both_versions(tmp_path, monkeypatch):
-    monkeypatch.setattr(refsvm, "__version__", "9.8.7")
-    file = tmp_path / "cells.sqlite"
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute(
-            "CREATE TABLE cells (search TEXT, gamma INTEGER, split INTEGER, place INTEGER, score REAL, iterations "
-            "INTEGER, fit_seconds REAL, score_seconds REAL, converged INTEGER, digest TEXT, "
-            "PRIMARY KEY (search, gamma, split, place))"
-        )
-    refused(lambda: echoes(file).run(), "cells.sqlite", "refsvm 0.2.0", "refsvm 9.8.7", "another file")
-
-
 def test_a_file_of_a_later_format_is_refused(store):
     echoes(store, 1.0).run()
     with closing(sqlite3.connect(store)) as connection:
