@@ -1,4 +1,4 @@
-"""Programs and packages that a few tests need beyond those of all tests.
+"""Programs and packages that a few tests need beyond those of all tests, and modules beside the package.
 
 Where one is missing, its tests are skipped. Where the variable REFSVM_REQUIRED names it, they fail: the gate sets it.
 """
@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -30,3 +34,13 @@ def needs(*names: str) -> pytest.MarkDecorator:
     if refused := required.intersection(absent):
         raise RuntimeError(f"REFSVM_REQUIRED names what is not installed: {', '.join(sorted(refused))}.")
     return pytest.mark.skipif(bool(absent), reason=f"not installed: {', '.join(absent)}")
+
+
+def module(name: str, folder: str = "benchmarks") -> ModuleType:
+    """Import a module of a folder of the repository, which is on the path for as long."""
+    place = str(Path(__file__).parents[1] / folder)
+    sys.path.insert(0, place)
+    try:
+        return import_module(name)
+    finally:
+        sys.path.remove(place)

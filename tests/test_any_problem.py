@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,16 +18,11 @@ from refsvm.solver.rules import Rules  # noqa: E402
 from refsvm.testing import SHRINK_EARLY, smallest_cache_mb  # noqa: E402
 from refsvm.testing.shipped import SELECTORS, STEPS  # noqa: E402
 
+from .programs import module  # noqa: E402
 from .settings import INTERPRETED, NUMBA, needs_jit  # noqa: E402
 
-BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
-    from audit import frame, fuzz
-    from audit.fuzz import Verdict
-    from audit.trials import Trial, any_trial
-finally:
-    sys.path.remove(BENCHMARKS)
+frame, fuzz, trials = (module(f"audit.{name}") for name in ("frame", "fuzz", "trials"))
+Verdict, Trial, any_trial = fuzz.Verdict, trials.Trial, trials.any_trial
 
 LIMITS = {"compared": 100, "limit": 200} if INTERPRETED or not NUMBA else {"compared": 200, "limit": 20_000}
 VALUES = st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.25, 1.0, 3.0])

@@ -87,6 +87,8 @@ def path_answer(path: Any, a: Arrays) -> Answer:
 
 ENGINE = "numpy"
 FAST: dict[str, Any] = {"engine": ENGINE}
+GIVEN: dict[str, Any] = {"kernel": RBF(0.3), **FAST}
+ENDS: dict[str, Any] = {"C_min": 0.1, "C_max": 10.0, **GIVEN}
 
 
 RBF_03: dict[str, Any] = {"gamma": 0.3, **FAST}
@@ -132,7 +134,7 @@ def rounds_answer(a: Arrays) -> Answer:
 
 
 def loo_answer(a: Arrays, **more: Any) -> Answer:
-    result = leave_one_out(a["X"], a["y"], kernel=RBF(0.3), C=a["C"], **FAST, **more)
+    result = leave_one_out(a["X"], a["y"], C=a["C"], **GIVEN, **more)
     return lambda: (
         result.predictions,
         result.error,
@@ -142,7 +144,7 @@ def loo_answer(a: Arrays, **more: Any) -> Answer:
 
 
 def cv_answer(a: Arrays, **more: Any) -> Answer:
-    result = cross_validate(a["X"], a["y"], kernel=RBF(0.3), C=a["C"], folds=a["folds"], **FAST, **more)
+    result = cross_validate(a["X"], a["y"], C=a["C"], folds=a["folds"], **GIVEN, **more)
     return lambda: (result.decision_values, result.fold, result.error)
 
 
@@ -179,12 +181,9 @@ def constructed(a: Arrays) -> Answer:
 
 
 def curves(a: Arrays) -> Answer:
-    path = regularization_path(a["X"], a["y"], kernel=RBF(0.3), C_min=0.1, C_max=10.0, **FAST)
-    curve, roc = (
-        path.validation_error(a["Z"], a["y"]),
-        cost_path(a["X"], a["y"], kernel=RBF(0.3), C=2.0, **FAST),
-    )
-    of_costs = roc.roc(a["Z"], a["y"])
+    path = regularization_path(a["X"], a["y"], **ENDS)
+    curve = path.validation_error(a["Z"], a["y"])
+    of_costs = cost_path(a["X"], a["y"], C=2.0, **GIVEN).roc(a["Z"], a["y"])
     return lambda: (curve.error, curve.C, of_costs.fpr, of_costs.tpr)
 
 
@@ -224,25 +223,17 @@ CALLS: dict[str, Callable[[Arrays], Answer]] = {
     "Rounds": rounds_answer,
     "leave_one_out": loo_answer,
     "cross_validate": cv_answer,
-    "regularization_path": of_path(
-        lambda a: regularization_path(a["X"], a["y"], kernel=RBF(0.3), C_min=0.1, C_max=10.0, **FAST)
-    ),
+    "regularization_path": of_path(lambda a: regularization_path(a["X"], a["y"], **ENDS)),
     "parametric_path": of_path(
         lambda a: parametric_path((p := problem_of(a)), p.boxed(a["lower"], a["upper"]), **FAST)
     ),
-    "epsilon_path": of_path(
-        lambda a: epsilon_path(a["X"], a["t"], kernel=RBF(0.3), C=a["C"], epsilon=(1.0, 0.1), **FAST)
-    ),
-    "nu_path": of_path(lambda a: nu_path(a["X"], kernel=RBF(0.3), nu=(0.2, 0.6), weights=a["w"], **FAST)),
-    "cost_path": of_path(lambda a: cost_path(a["X"], a["y"], kernel=RBF(0.3), C=2.0, **FAST)),
-    "weight_path": of_path(
-        lambda a: weight_path(a["X"], a["y"], kernel=RBF(0.3), C=(a["C"], a["w"]), **FAST)
-    ),
+    "epsilon_path": of_path(lambda a: epsilon_path(a["X"], a["t"], C=a["C"], epsilon=(1.0, 0.1), **GIVEN)),
+    "nu_path": of_path(lambda a: nu_path(a["X"], nu=(0.2, 0.6), weights=a["w"], **GIVEN)),
+    "cost_path": of_path(lambda a: cost_path(a["X"], a["y"], C=2.0, **GIVEN)),
+    "weight_path": of_path(lambda a: weight_path(a["X"], a["y"], C=(a["C"], a["w"]), **GIVEN)),
     "curves": curves,
     "cross_validate_path": then(
-        lambda a: cross_validate_path(
-            a["X"], a["y"], kernel=RBF(0.3), C_min=0.1, C_max=10.0, folds=a["folds"], **FAST
-        ),
+        lambda a: cross_validate_path(a["X"], a["y"], folds=a["folds"], **ENDS),
         lambda result: (result.curve.error, result.curve.C),
     ),
     "Problem": of_a_problem,

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from refsvm import arithmetic
 
+from .programs import module
 from .settings import INTERPRETED, NUMBA, needs_same_bits
 
 pytest.importorskip("sklearn")
 
-BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
-    import same_bits
-finally:
-    sys.path.remove(BENCHMARKS)
-
+same_bits = module("same_bits")
 KNOWN = json.loads(same_bits.HASHES.read_text())
 
 

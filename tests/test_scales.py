@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from .programs import module
 from .settings import FAST
 
-BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
-    from audit import callers, frame, scales
-    from audit.exact import Exact
-    from audit.scaled import CALLERS, Scaled, any_scaled
-finally:
-    sys.path.remove(BENCHMARKS)
+callers, frame, scales, scaled = (
+    module(f"audit.{name}") for name in ("callers", "frame", "scales", "scaled")
+)
+CALLERS, Scaled, any_scaled = scaled.CALLERS, scaled.Scaled, scaled.any_scaled
+Exact = module("audit.exact").Exact
 
 
 def problem_of(caller: str = "SVC", **other) -> Scaled:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import ModuleType
 
 import pytest
 
-from .steppers import DOCS
+from ..programs import module
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def page() -> ModuleType:
     """The module that makes the steppers of a page."""
-    monkeypatch.syspath_prepend(DOCS / "_ext")
-    return import_module("stepper_page")
+    return module("stepper_page", "docs/_ext")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from pathlib import Path
 
 import pytest
+
+from ..programs import module
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -17,14 +18,9 @@ pytestmark = pytest.mark.skipif(not CHAPTERS, reason="the chapters are not here"
 for library in ("sphinx", "sphinx_gallery", "numba", "sklearn", "typer"):
     pytest.importorskip(library)
 
-sys.path.insert(0, str(DOCS / "_ext"))
-try:
-    import apparatus
-    import bibliography
-    import front
-    import rules
-finally:
-    sys.path.pop(0)
+apparatus, bibliography, front, rules = (
+    module(name, "docs/_ext") for name in ("apparatus", "bibliography", "front", "rules")
+)
 
 
 def paragraphs(text):

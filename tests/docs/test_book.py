@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from ..programs import module
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py"))
@@ -15,11 +16,8 @@ CHAPTERS = sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py"))
 pytestmark = pytest.mark.skipif(not CHAPTERS, reason="the chapters are not here")
 
 if CHAPTERS:
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        from source_lines import code, directives
-    finally:
-        sys.path.pop(0)
+    lines = module("source_lines", "docs/_ext")
+    code, directives = lines.code, lines.directives
 
 FOLDERS = "selectors", "steps", "stopping", "seeders", "trackers"
 BODIES = {
@@ -153,12 +151,11 @@ SCRIPTS = [*CHAPTERS, *sorted((ROOT / "docs" / "examples").glob("[0-9][0-9]_*.py
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_notebooks_stand_alone(script, monkeypatch, tmp_path):
+def test_notebooks_stand_alone(script, tmp_path):
     """The first cell installs; helper files are written; steppers are cells; no cell holds a role or a directive."""
     pytest.importorskip("matplotlib")
     pytest.importorskip("sphinx_gallery")
-    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
-    import book
+    book = module("book", "docs/_ext")
     from sphinx_gallery.py_source_parser import split_code_and_text_blocks
 
     settings = {
@@ -225,11 +222,7 @@ def test_figures_are_described(chapter):
     """In sentences, for readers who do not see them; not by the titles of their panels."""
     pytest.importorskip("matplotlib")
     pytest.importorskip("sphinx_gallery")
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        from figures import description
-    finally:
-        sys.path.pop(0)
+    description = module("figures", "docs/_ext").description
     described = [description(text) for _, _, text in lines_of(chapter) if "plt.show()" in text]
     assert all(each.endswith(".") and len(each.split()) >= 15 for each in described), described
     assert len(set(described)) == len(described)

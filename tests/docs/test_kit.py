@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from base64 import b64decode
 from html import escape
 from itertools import pairwise
@@ -13,6 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from ..programs import module
+
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not (ROOT / "tutorials").is_dir(), reason="the chapters are not here")
 pytest.importorskip("sphinx_gallery")
@@ -21,12 +22,7 @@ pytest.importorskip("matplotlib")
 
 @pytest.fixture(scope="module")
 def kit():
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        import kit
-    finally:
-        sys.path.pop(0)
-    return kit
+    return module("kit", "docs/_ext")
 
 
 def test_every_section_has_its_minutes(kit):

@@ -1,10 +1,11 @@
 """Figures of papers that the build draws: they show what the pages say of them."""
 
-import importlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from ..programs import module
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -12,9 +13,8 @@ PAGES = Path(__file__).parents[2] / "docs" / "papers"
 
 
 @pytest.fixture
-def pictures(monkeypatch):
-    monkeypatch.syspath_prepend(PAGES.parent / "_ext")
-    return importlib.import_module("paper_pictures")
+def pictures():
+    return module("paper_pictures", "docs/_ext")
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import sys
 from pathlib import Path
 
 import pytest
+
+from ..programs import module
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [
@@ -20,11 +21,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 pytestmark = pytest.mark.skipif(not SCRIPTS, reason="the documentation is not here")
 
 if SCRIPTS:
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        import prose
-    finally:
-        sys.path.pop(0)
+    prose = module("prose", "docs/_ext")
 
 
 def blocks_of(script: Path):

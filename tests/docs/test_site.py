@@ -15,6 +15,8 @@ import pytest
 
 import refsvm
 
+from ..programs import module
+
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the documentation is not here")
 
@@ -26,11 +28,9 @@ def test_every_module_stands_once_in_the_groups_of_the_api():
     assert listed == Counter(modules)
 
 
-def test_the_figure_of_speeds_is_described_by_the_means_that_it_shows(monkeypatch):
+def test_the_figure_of_speeds_is_described_by_the_means_that_it_shows():
     pytest.importorskip("matplotlib")
-    monkeypatch.syspath_prepend(DOCS / "_ext")
-    import summary
-
+    summary = module("summary", "docs/_ext")
     description = re.search(r"!\[(.*?)\]", (DOCS / "how_fast.md").read_text(encoding="utf-8"))[1]
     shown = [f"{summary.shares(line, DOCS / '_static' / 'how_fast')[1]:.2g}" for line in summary.LINES]
     described = re.findall(r"\b\d\.\d+", description)
@@ -140,11 +140,9 @@ def find_module(name: str) -> object:
         return None
 
 
-def test_public_names_in_docstrings_lead_to_the_modules_that_define_them(monkeypatch):
+def test_public_names_in_docstrings_lead_to_the_modules_that_define_them():
     pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(DOCS / "_ext")
-    from public_names import canonical
-
+    canonical = module("public_names", "docs/_ext").canonical
     assert canonical("SVC") == canonical("refsvm.SVC") == "refsvm.estimators.svc.SVC"
     assert canonical("DualProblem.classification") == "refsvm.formulations.Formulations.classification"
     assert [canonical(name) for name in ("budget", "refsvm.solver", "NamedTuple", "")] == [""] * 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,10 @@ from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, DualProblem, leave_one_out
 from refsvm.paths.conformal import conformal_intervals
 from refsvm.rounds.jackknife import held_out_machines
 
+from ..programs import module
 from ..settings import FAST
 
-BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
-    from audit.weights import complaints_about
-finally:
-    sys.path.remove(BENCHMARKS)
+complaints_about = module("audit.weights").complaints_about
 
 LETTERS = np.array(list("abcd"))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,12 +20,10 @@ from refsvm.estimators.search import GammaColumn, Search
 from refsvm.estimators.search_cv import SearchCV
 from refsvm.paths import cross_validate_path
 
-BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
-    from audit.searches import KINDS, any_search, complaints_about
-finally:
-    sys.path.remove(BENCHMARKS)
+from ..programs import module
+
+searches = module("audit.searches")
+KINDS, any_search, complaints_about = searches.KINDS, searches.any_search, searches.complaints_about
 
 RNG = np.random.default_rng(2)
 N = 48

@@ -319,14 +319,3 @@ def test_votes_where_a_value_is_zero(monkeypatch):
     monkeypatch.setattr(SVC, "_decision_values", values)
     np.testing.assert_allclose(model.decision_function(X[:1]), [[2 + 1 / 6, 1 + 1 / 6, -2 / 9]], rtol=1e-15)
     assert model.predict(X[:1]) == model.classes_[[1]]
-
-
-def test_a_whole_weight_counts_as_copies_in_gamma():
-    X, y = examples(2)
-    X = X * np.arange(1, X.shape[1] + 1)
-    weights = np.arange(len(y)) % 3
-    copies = np.repeat(np.arange(len(y)), weights)
-    weighted = SVC(engine="numpy").fit(X, y, sample_weight=weights).kernel_.gamma
-    assert weighted == pytest.approx(1.0 / (X.shape[1] * X[copies].var()), rel=1e-12)
-    assert weighted == pytest.approx(SVC(engine="numpy").fit(X[copies], y[copies]).kernel_.gamma, rel=1e-12)
-    assert abs(weighted / SVC(engine="numpy").fit(X, y).kernel_.gamma - 1.0) > 1e-3

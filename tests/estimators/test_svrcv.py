@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,14 +22,11 @@ from refsvm.estimators import scoring as scoring_module
 from refsvm.estimators import search as search_module
 from refsvm.rounds.grid import usual_score
 
+from ..programs import module
 from ..settings import FAST
 
-BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
-    from audit.searches import complaints_about, scored_search
-finally:
-    sys.path.remove(BENCHMARKS)
+searches = module("audit.searches")
+complaints_about, scored_search = searches.complaints_about, searches.scored_search
 
 RNG = np.random.default_rng(5)
 N = 40
@@ -291,22 +287,25 @@ def test_equal_targets_of_a_test_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("make", "change", "words"),
     [
-        ({"epsilons": [-0.1]}, "epsilons=.* is not a list of finite numbers ≥ 0"),
-        ({"epsilons": []}, "epsilons=.* is not a list of finite numbers ≥ 0"),
-        ({"Cs": [0.0]}, "Cs=.* is not a list of positive finite numbers"),
-        ({"stop": BallRule(), "cv": "loo"}, r'BallRule.* takes cv="loo"'),
-        (
-            {"cv": [(np.arange(0), np.arange(5))]},
-            "Split 0 of cv=.* trains on no example of a positive weight",
-        ),
-        ({"cv": [(np.arange(5), np.arange(0))]}, "Split 0 of cv=.* has no example to test"),
+        (SVRCV, {"epsilons": [-0.1]}, "epsilons=.* is not a list of finite numbers ≥ 0"),
+        (SVRCV, {"epsilons": []}, "epsilons=.* is not a list of finite numbers ≥ 0"),
+        (SVRCV, {"Cs": [0.0]}, "Cs=.* is not a list of positive finite numbers"),
+        (SVRCV, {"stop": BallRule(), "cv": "loo"}, r'BallRule.* takes cv="loo"'),
+        (SVRCV, {"cv": [([], range(5))]}, "Split 0 of cv=.* trains on no example of a positive weight"),
+        (SVRCV, {"cv": [(range(5), [])]}, "Split 0 of cv=.* has no example to test"),
+        (SVCCV, {"Cs": [1.0, -1.0]}, "Cs=.* is not a list of positive finite numbers"),
+        (SVCCV, {"Cs": []}, "Cs=.* is not a list of positive finite numbers"),
+        (SVCCV, {"gammas": [0.0]}, "gammas=.* is not a list of positive finite numbers"),
+        (SVCCV, {"cv": [(range(5), range(5, 10))]}, "Split 0 of cv=.* trains on one class only"),
+        (SVCCV, {"cv": 1}, "cv"),
     ],
 )
-def test_bad_parameters_are_refused_in_one_sentence(change: dict[str, Any], words: str) -> None:
+def test_bad_parameters_are_refused_in_one_sentence(make: Any, change: dict[str, Any], words: str) -> None:
+    order = np.argsort(Y, kind="stable")
     with pytest.raises(ValueError, match=words):
-        SVRCV(**GRID | change).fit(X, T)
+        make(**(GRID if make is SVRCV else TWO) | change).fit(X[order], (T if make is SVRCV else Y)[order])
 
 
 def test_unfinished_cells_are_told() -> None:

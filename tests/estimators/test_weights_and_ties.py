@@ -1,4 +1,4 @@
-"""SVR and OneClassSVM: weights in γ, weights that leave nothing, points on the border; what reaches the solver."""
+"""Weights in γ; of SVR and OneClassSVM weights that leave nothing, points on the border; what reaches the solver."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ pytest.importorskip("sklearn")
 
 from sklearn.exceptions import ConvergenceWarning
 
-from refsvm import SVR, OneClassSVM
+from refsvm import SVC, SVR, OneClassSVM
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3)) * [1.0, 5.0, 0.2]
 TARGETS = X[:, 0] + 0.1 * rng.normal(size=40)
 
 
-@pytest.mark.parametrize("estimator", [SVR(), OneClassSVM()], ids=repr)
+@pytest.mark.parametrize("estimator", [SVC(), SVR(), OneClassSVM()], ids=repr)
 def test_a_whole_weight_counts_as_copies_in_gamma(estimator):
-    weights = rng.integers(0, 3, size=40)
+    weights, y = rng.integers(0, 3, size=40), TARGETS > 0.0 if isinstance(estimator, SVC) else TARGETS
     copies = np.repeat(np.arange(40), weights)
-    weighted = estimator.fit(X, TARGETS, sample_weight=weights).kernel_.gamma
-    copied = estimator.fit(X[copies], TARGETS[copies]).kernel_.gamma
-    assert weighted == pytest.approx(copied, rel=1e-12)
-    assert abs(weighted / estimator.fit(X, TARGETS).kernel_.gamma - 1.0) > 1e-3
+    weighted = estimator.fit(X, y, sample_weight=weights).kernel_.gamma
+    assert weighted == pytest.approx(1.0 / (3 * X[copies].var()), rel=1e-12)
+    assert weighted == pytest.approx(estimator.fit(X[copies], y[copies]).kernel_.gamma, rel=1e-12)
+    assert abs(weighted / estimator.fit(X, y).kernel_.gamma - 1.0) > 1e-3
 
 
 @pytest.mark.parametrize("estimator", [SVR(warm_start=True), OneClassSVM(warm_start=True)], ids=repr)

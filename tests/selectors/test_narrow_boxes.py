@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -22,15 +19,11 @@ from refsvm import (
 )
 
 from ..decisions import pair
+from ..programs import module
 from ..settings import INTERPRETED, NUMBA
 
-BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
-    from audit import frame, narrow
-    from audit.narrow import any_narrow, complaints_about
-finally:
-    sys.path.remove(BENCHMARKS)
+frame, narrow = module("audit.frame"), module("audit.narrow")
+any_narrow, complaints_about = narrow.any_narrow, narrow.complaints_about
 
 STALLED_BEFORE = [
     6,
