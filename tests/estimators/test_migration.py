@@ -164,27 +164,6 @@ def handler():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("make", [SVC, SVR, OneClassSVM], ids=lambda cls: cls.__name__)
-def test_ctrl_c_keeps_the_best_point_and_is_raised(make, handler):
-    X, y = examples(2, n=200)
-
-    def kernel(A, B):
-        if not pressed and signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-            pressed.append(True)
-            signal.raise_signal(signal.SIGINT)
-        return RBF(0.3)(A, B)
-
-    pressed = []
-    options = {"nu": 0.3} if make is OneClassSVM else {"C": 1e5}
-    model = make(kernel=kernel, tol=1e-10, cache_size=0.2, warm_start=True, **options)
-    with pytest.raises(KeyboardInterrupt, match=f"{make.__name__}.fit was interrupted"):
-        model.fit(X, y)
-    assert pressed
-    assert model.predict(X).shape == y.shape
-    assert model.dual_coef_.size
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
 @pytest.mark.slow
 def test_ctrl_c_in_many_quick_pairs_is_never_lost(handler):
     """One handler around the whole fit: a press between two pairs counts too."""

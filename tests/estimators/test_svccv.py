@@ -100,19 +100,6 @@ def test_several_classes_and_balanced_weights():
     assert ours.decision_function(X).shape == (90, 3)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "precomputed"])
-def test_kernels_without_gamma(heart, kernel):
-    X, y = heart
-    data = X @ X.T if kernel == "precomputed" else X
-    model = SVCCV(Cs=[0.01, 0.1], kernel=kernel, cv=3).fit(data, y)
-    assert set(model.best_params_) == {"C"}
-    assert "param_gamma" not in model.cv_results_
-    theirs = GridSearchCV(svm.SVC(kernel=kernel), {"C": [0.01, 0.1]}, cv=3).fit(data, y)
-    np.testing.assert_allclose(
-        model.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1 / len(y)
-    )
-
-
 def test_leave_one_out(heart):
     X, y = heart[0][::6], heart[1][::6]
     model = SVCCV(Cs=[1.0], gammas=[0.05], cv="loo").fit(X, y)

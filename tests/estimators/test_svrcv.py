@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import fbeta_score, make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, LeavePOut
+from sklearn.svm import SVC as PEER_OF_CLASSES
 from sklearn.svm import SVR as PEER
 
 from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, BallRule, Cold, KKTGap, leave_one_out
@@ -117,15 +118,26 @@ def test_memory_that_does_not_hold_the_matrix() -> None:
 
 
 @pytest.mark.parametrize("kernel", ["linear", "precomputed"])
-def test_kernels_without_gamma(kernel: str) -> None:
+@pytest.mark.parametrize(
+    ("make", "alone", "y", "names", "scoring"),
+    [
+        (SVRCV, SVR, T, {"C": "Cs", "epsilon": "epsilons"}, "neg_mean_absolute_error"),
+        (SVCCV, PEER_OF_CLASSES, Y, {"C": "Cs"}, "accuracy"),
+    ],
+    ids=["SVRCV", "SVCCV"],
+)
+def test_kernels_without_gamma(kernel: str, make: Any, alone: Any, y: Any, names: Any, scoring: str) -> None:
     data = X @ X.T if kernel == "precomputed" else X
-    options = {name: GRID[name] for name in ("Cs", "epsilons", "tol")}
-    model = SVRCV(**options, kernel=kernel, cv=3, scoring="neg_mean_absolute_error").fit(data, T)
-    grid = {"C": GRID["Cs"], "epsilon": GRID["epsilons"]}
-    scores = GridSearchCV(SVR(kernel=kernel, tol=1e-10), grid, cv=3, scoring="neg_mean_absolute_error")
-    np.testing.assert_allclose(means(model), means(scores.fit(data, T)), atol=1e-9)
-    assert set(model.best_params_) == {"C", "epsilon"}
-    assert model.score(data, T) == -np.abs(model.predict(data) - T).mean()
+    model = make(
+        **{each: GRID[each] for each in names.values()}, tol=1e-10, kernel=kernel, cv=3, scoring=scoring
+    )
+    grid = {name: GRID[each] for name, each in names.items()}
+    scores = GridSearchCV(alone(kernel=kernel, tol=1e-10), grid, cv=3, scoring=scoring).fit(data, y)
+    np.testing.assert_allclose(means(model.fit(data, y)), means(scores), atol=1e-9)
+    assert set(model.best_params_) == set(names)
+    assert "param_gamma" not in model.cv_results_
+    if make is SVRCV:
+        assert model.score(data, y) == -np.abs(model.predict(data) - y).mean()
 
 
 SMALL: dict[str, Any] = {
