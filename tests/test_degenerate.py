@@ -57,10 +57,6 @@ def made(name: str, C: float) -> DualProblem:
     return DualProblem.classification(data, labels, kernel=kernel, C=C)
 
 
-def test_there_are_at_least_sixty():
-    assert len(CASES) >= 60
-
-
 @pytest.mark.parametrize(("name", "C"), CASES)
 def test_degenerate_problems_end_finite_and_feasible(name, C, engine, shrinking):
     problem = made(name, C)
@@ -161,6 +157,7 @@ def test_what_is_small_beside_other_examples_is_not_rounding(engine):
     K = np.diag([1e8] * 4 + [1e-9] * 4)
     y = np.tile([1, -1], 4)
     solution = solve(DualProblem.classification(gram=K, y=y, C=1e10), engine=engine)
+    assert solution.status is Status.CONVERGED  # a warning is an error here
     np.testing.assert_allclose(solution.alpha[:4], 1e-8 * y[:4], rtol=1e-3)
     assert solution.problem.kkt_gap(solution.alpha) <= 1e-3
     rounds = leave_one_out(gram=K, y=y, C=1e10, checks=(), seeder=Cold(), stop=KKTGap(1e-6), engine=engine)
@@ -169,10 +166,3 @@ def test_what_is_small_beside_other_examples_is_not_rounding(engine):
         alone = solve(without, stop=KKTGap(1e-6), engine="numpy")
         assert without.kkt_gap(alone.alpha) <= 1.1e-6
         assert abs(rounds.decision_values[r] - without.intercept(alone.alpha)) <= 2e-6
-
-
-def test_a_given_matrix_of_unlike_examples_draws_no_warning_of_rounding(engine):
-    """The largest kernel value and the largest α belong to examples that know nothing of each other."""
-    K = np.diag([1e8] * 4 + [1e-9] * 4)
-    problem = DualProblem.classification(gram=K, y=np.tile([1, -1], 4), C=1e10)
-    assert solve(problem, engine=engine).status is Status.CONVERGED  # a warning is an error here

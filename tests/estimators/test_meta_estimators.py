@@ -138,10 +138,6 @@ SETUPS = {
 }  # fmt: skip
 
 
-def test_there_are_sixty():
-    assert len(SETUPS) >= 60
-
-
 @pytest.mark.parametrize("name", SETUPS)
 def test_it_trains_predicts_and_is_cloned(name):
     model, y = SETUPS[name]
