@@ -176,6 +176,8 @@ SETS = {"heart": (2182.0, 0.2), "madelon": (1.0, 0.7071), "adult": (100.0, 0.5),
 FILES = {"heart": "ida_heart", "madelon": "madelon", "adult": "a9a", "webdata": "w8a", "mnist": "mnist"}
 SIZES = {"heart": (270, 13), "madelon": (2000, 500), "adult": (32561, 123), "webdata": (49749, 300),
          "mnist": (60000, 780)}  # fmt: skip
+BY_ATO = ("adult:ATO", "webdata:ATO")
+"""All examples by ATO too, which follows its path whatever that costs."""
 PART = 1000
 CACHE_MB = 1000.0
 """Memory for kernel rows where the sets are run in full: 1,600 to 4,000 of them."""
@@ -309,14 +311,18 @@ def first_rounds(page: Page, records: list[Record]) -> None:
     page.add("The first round at full size", FIRST_TEXT, *([Grid(heads, tuple(rows))] if rows else []))
 
 
+def in_full(chosen: Any) -> list[str]:
+    """Return the sets that are asked for in full, by whatever methods."""
+    return list(dict.fromkeys(each.removesuffix(":ATO") for each in chosen.full))
+
+
 def all_examples(page: Page, run: Any, chosen: Any) -> None:
     """Ten folds of the sets asked for, on everything, with memory for a part of the kernel rows."""
     cache = 1.0 if chosen.quick else CACHE_MB
-    ways = [
-        Stratified(name, seeder=METHODS[name], from_full=False, cache_mb=cache) for name in ("SIR", "MIR")
-    ]
     rows = []
-    for name in chosen.full if not chosen.quick else ["heart"]:
+    for name in in_full(chosen) if not chosen.quick else ["heart"]:
+        methods = ("SIR", "MIR", *(["ATO"] if f"{name}:ATO" in chosen.full else []))
+        ways = [Stratified(each, seeder=METHODS[each], from_full=False, cache_mb=cache) for each in methods]
         whole = mnist_as_identity(chosen) if name == "mnist" else problem(name, chosen, True)
         for record in run(f"All of {name}", ways, [whole]).records():
             n, steps = SIZES[name][0], TABLE_1[name][4][PLACES[record["strategy"]]]
@@ -442,7 +448,7 @@ def many_sets(page: Page, runs: Experiment) -> None:
 
 def main() -> None:
     """Run what is asked for; print it and write the page."""
-    chosen = arguments(__doc__ or "", "alpha_seeding", 1, LONG)
+    chosen = arguments(__doc__ or "", "alpha_seeding", 1, [*LONG, *BY_ATO])
     # to compile the rounds of all seeders takes minutes: a smoke test does without
     engine, in_turns = ("numpy", partial(InTurns, engine="numpy")) if chosen.quick else ("auto", InTurns)
     page = Page("Alpha seeding (Wen et al. 2017), again", "benchmarks/papers/alpha_seeding.py", chosen)
@@ -466,7 +472,7 @@ def main() -> None:
     if page.wants("The first round"):
         whole = [
             mnist_as_identity(chosen) if name == "mnist" else problem(name, chosen, True)
-            for name in chosen.full
+            for name in in_full(chosen)
         ]
         rounds = run("First round", [FirstRound("LIBSVM")], whole).records() if whole else []
         first_rounds(page, rounds)

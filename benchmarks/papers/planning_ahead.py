@@ -16,6 +16,7 @@ import numpy as np
 from candidate_step import CandidateStep
 from cpu_solve import CPUSolve
 from page import Page, arguments, carried_out, relative
+from page_tables import geometric
 from remarks import PLANNING_AHEAD as REMARKS
 from verdicts import Family, listed, never_more
 
@@ -23,6 +24,7 @@ from refsvm import (
     RBF,
     ConjugateSecondOrder,
     ConjugateStep,
+    EagerPlanningStep,
     HybridMaximumGain,
     LIBSVMShrinking,
     MostViolatingPair,
@@ -248,6 +250,7 @@ def remark(counts: dict[str, np.ndarray], largest: dict[str, float]) -> str:
 
 # -- The page --------------------------------------------------------------------------------------------------
 
+BOARD = "chessboard-1000"
 THOUSANDS = "chessboard-10000"
 """The set on which Figure 3's longest steps are looked for."""
 LONG = (THOUSANDS, "chessboard-100000", "connect-4", "king-rook-vs-king")
@@ -264,7 +267,7 @@ SWEEP = (
 FEW = 20
 """Orders with the shrinking of this package."""
 SOME = 20
-"""Orders of Figure 4, §7.2 and §7.3."""
+"""Orders of Figure 4, §7.2, §7.3 and Algorithm 2."""
 SEVERAL = 20
 """Orders of the long sets at most; of four sets six could show nothing."""
 QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
@@ -273,6 +276,7 @@ QUICK = ("ida_breast-cancer", "ida_heart", "ida_thyroid", "ionosphere")
 plain = partial(CPUSolve, selector=SecondOrder(), shrinking=False, cache_mb=600.0)
 SMO = plain("SMO", step=NewtonStep())
 PLANNED = plain("PA-SMO", step=PlanningAheadStep())
+EAGER = plain("Algorithm 2", step=EagerPlanningStep())
 NEWTON_GAIN = SecondOrder(planned_range=1 - 1e-9)  # §7.2 ranks by the Newton gain, never by the exact one
 SELECTION_ONLY = plain("Algorithm 3 alone", selector=NEWTON_GAIN, step=CandidateStep())
 OVERRELAXED = plain("1.1 Newton", step=OverrelaxedNewtonStep(1.1))
@@ -301,6 +305,9 @@ def main() -> None:
     shrinking_tables(page, chosen, problems)
     published_tables(page, chosen, problems)
     of_steps(page, chosen, problems)
+    if page.wants("Algorithm 2"):
+        both = Experiment([PLANNED, EAGER], problems, chosen.store, min(orders, SOME))
+        algorithm_2(page, carried_out("Algorithm 2", both, chosen.jobs))
     if page.wants("The long sets") and chosen.full:
         long_sets(page, chosen)
     if not chosen.quick and page.wants("Claims checked"):
@@ -554,8 +561,45 @@ def longer_steps(page: Page, runs: Experiment) -> None:
     """Steps that are 1.1 times too long."""
     longer = replace(runs, strategies=[SMO, OVERRELAXED, OVERRELAXED_SELECTION, PLANNED])
     orders = f"Iterations relative to SMO, {runs.permutations} orders, in brackets p."
-    ratios = relative(longer.compare("iterations", "SMO"))
-    page.add("§7.3: steps 1.1 times as long", orders, ratios, REMARKS["7.3 longer"])
+    compared = longer.compare("iterations", "SMO")
+    names = (OVERRELAXED.name, OVERRELAXED_SELECTION.name, PLANNED.name)
+    families = [Family.of_runs(compared, name, runs.permutations) for name in names]
+    page.add("§7.3: steps 1.1 times as long", orders, relative(compared), words_of_longer_steps(*families))
+
+
+def words_of_longer_steps(plain: Family, three: Family, planned: Family) -> str:
+    """Say what steps 1.1 times as long save by either selection, and where they are fewer than planned ones."""
+    saved = [percent(1.0 - geometric(list(each.ratio.values()))) for each in (plain, three)]
+    better = [each.removeprefix("ida_") for each in plain.ratio if plain.ratio[each] < planned.ratio[each]]
+    board = [ratio_of(each.ratio.get(BOARD)) for each in (plain, three, planned)]
+    return REMARKS["7.3 longer"].format(
+        saved=saved[0],
+        three=saved[1],
+        better=listed(better),
+        board=board[0],
+        board_three=board[1],
+        planned=board[2],
+    )
+
+
+def algorithm_2(page: Page, runs: Experiment) -> None:
+    """Planning after clipped steps too, beside Algorithm 4."""
+    compared = runs.compare("iterations", PLANNED.name)
+    family = Family.of_runs(compared, EAGER.name, runs.permutations)
+    page.add(
+        "Algorithm 2: planning after clipped steps too", f"{runs.permutations} orders.",
+        runs.table("iterations", PLANNED.name), words_of_algorithm_2(family),
+    )  # fmt: skip
+
+
+def words_of_algorithm_2(family: Family) -> str:
+    """Say on how many sets Algorithm 2 takes the steps of Algorithm 4, and on how many significantly others."""
+    near_one = sum(f"{ratio:.3f}" == "1.000" for ratio in family.ratio.values())
+    return REMARKS["algorithm 2"].format(
+        same=near_one, of=len(family.ratio), less=len(family.less) or "none", more=len(family.more) or "none",
+        within=family.within(), lowest=f"{min(family.ratio.values()):.3f}",
+        highest=f"{max(family.ratio.values()):.3f}",
+    )  # fmt: skip
 
 
 def long_problem(name: str, chosen: Any) -> Problem:
@@ -593,7 +637,15 @@ def long_sets(page: Page, chosen: Any) -> None:
     )
     page.add("The long sets, with shrinking", f"{orders} order{'s' * (orders != 1)}. Iterations:",
              runs.table("iterations", "SMO", beside=there), "CPU seconds:", runs.table("cpu", "SMO"), listing,
-             REMARKS["long"])  # fmt: skip
+             REMARKS["long"].format(**saved_on_long_sets(runs)))  # fmt: skip
+
+
+def saved_on_long_sets(runs: Experiment) -> dict[str, str]:
+    """Say what planning saves on the two chessboards and on connect-4, if they are measured."""
+    cells = runs.compare("iterations", "SMO").cells
+    places = {"small": THOUSANDS, "large": "chessboard-100000", "connect": "connect-4"}
+    found = {key: cells.get((name, PLANNED.name)) for key, name in places.items()}
+    return {key: percent(1.0 - (cell.ratio or 1.0)) if cell else "–" for key, cell in found.items()}
 
 
 def claims(page: Page, runs: Experiment) -> None:

@@ -453,8 +453,6 @@ ARCHIVES = {
 SLOW = ("diabetes", "HillValley", "german")
 """Sets on which the SVD of the elbow at every event takes 7 to 30 seconds: their updates are measured if asked for."""
 LEFT_OUT = "Not measured: {names}, on which the SVD takes longest; `--full` with their names measures them."
-TOO_LONG = "splice"
-"""Not tracked with the Gaussian kernel: its elbow has some 3,000 examples."""
 SETTINGS = """
 Each cell: here / there. A path of this package ends where it has lost the digits of an optimum; the costs are those of
 100 values of λ, or of those up to there.
@@ -573,7 +571,7 @@ def corners(page: Page, chosen: Any) -> None:
 def large_gaussian(page: Page, chosen: Any) -> None:
     """The Gaussian half of Table IV."""
     limited = TrackPath("inverse", merge=False, time_limit=600.0, cache_mb=2000.0, **RANGE)
-    names = [name for name in LARGE_GAUSSIAN if name in chosen.full and name != TOO_LONG]
+    names = [name for name in LARGE_GAUSSIAN if name in chosen.full]
     if not names:
         return
     sets = problems(names, RBF(2.0), chosen)
