@@ -104,3 +104,13 @@ def test_float32_rows_of_a_linear_kernel_are_around_the_origin_of_its_matrix(nam
     assert gram.origin is not None
     found = gram.block(rows, out=np.empty((len(rows), N), np.float32))
     np.testing.assert_allclose(found, gram.block(rows), rtol=0.0, atol=1e-5)
+
+
+def test_the_offset_of_a_matrix_around_the_mean_is_by_how_much_its_decision_values_differ():
+    X = 1e3 + np.array([[0.0, 1.0], [2.0, 5.0], [3.0, -1.0], [7.0, 2.0]])
+    gram, alpha = Gram(Linear(), X), np.array([0.5, -1.0, 0.0, 0.5])
+    assert gram.offset(alpha) == 0.0
+    near, every = gram.centred, np.arange(4)
+    assert near is not gram
+    left = (gram.block(every) - near.block(every)) @ alpha
+    np.testing.assert_allclose(left, near.offset(alpha), rtol=1e-9)

@@ -243,3 +243,7 @@ def test_fits_leave_their_memory_to_the_next(nothing_kept):
     second = solve(DualProblem.classification(-X, y, kernel=RBF(1.0), C=0.1))
     assert (alpha == copy).all()
     assert second.objective == pytest.approx(solve(second.problem, engine="numpy").objective)
+
+
+def test_rows_of_a_small_buffer_are_ready_at_once():
+    assert RowBuffer((3, 5), np.float64).ready == 3

@@ -209,3 +209,14 @@ def test_of_equally_near_variables_the_first_ones_fill_the_set(monkeypatch):
     distance[[40, 50]] = -1.0
     monkeypatch.setattr(sets, "distance_to_violation", lambda _: distance.copy())
     assert sets.active_set(state, 5).tolist() == [0, 1, 2, 40, 50]
+
+
+@pytest.mark.parametrize("lanes", [7, 64, 100])
+def test_the_nearest_variables_fill_the_set(lanes, monkeypatch):
+    """Of many in any order, one of which is in a violating pair."""
+    state, rng = after(1, n=300), np.random.default_rng(lanes)
+    state.alpha[:] = state.lower
+    for _ in range(20):
+        distance = rng.permutation(np.arange(300.0))
+        monkeypatch.setattr(sets, "distance_to_violation", lambda _, of=distance: of.copy())
+        assert sets.active_set(state, lanes).tolist() == np.flatnonzero(distance < lanes).tolist()

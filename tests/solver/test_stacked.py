@@ -100,3 +100,17 @@ def test_steps_that_change_nothing_are_counted_until_one_does():
         state.move(np.array(mu), np.zeros(2, dtype=bool))
         counts.append(state.stalled.tolist())
     assert counts == [[1, 1], [2, 0], [3, 1]]
+
+
+@pytest.mark.parametrize("code", [0, 1, 2])
+def test_steps_that_no_longer_change_anything_end_what_its_rule_has_not_ended(code, monkeypatch):
+    """A rule that is satisfied says so, whatever the steps before have changed."""
+    problems = stack("gaussian", P=3)
+
+    def check(stop, state):
+        state.stalled[:] = [1, 2, 3][: len(state.number)]
+        return np.full(len(state.number), code, dtype=float)
+
+    monkeypatch.setattr(stacked, "check", check)
+    stacked.stacked_steps(problems, chosen_rules(None, NewtonStep(), KKTGap(1e-9)), limit=1)
+    assert problems.results[:, CODE].tolist() == ([code] * 3 if code else [0, -1, -1])
