@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -214,9 +215,9 @@ def test_of_equally_near_variables_the_first_ones_fill_the_set(monkeypatch):
 @pytest.mark.parametrize("lanes", [7, 64, 100])
 def test_the_nearest_variables_fill_the_set(lanes, monkeypatch):
     """Of many in any order, one of which is in a violating pair."""
-    state, rng = after(1, n=300), np.random.default_rng(lanes)
-    state.alpha[:] = state.lower
-    for _ in range(20):
-        distance = rng.permutation(np.arange(300.0))
+    rng, zero = np.random.default_rng(lanes), np.zeros(1000)
+    state = SimpleNamespace(alpha=zero, lower=zero, upper=zero + 1.0)
+    for _ in range(400):
+        distance = rng.permutation(np.arange(1000.0))
         monkeypatch.setattr(sets, "distance_to_violation", lambda _, of=distance: of.copy())
         assert sets.active_set(state, lanes).tolist() == np.flatnonzero(distance < lanes).tolist()

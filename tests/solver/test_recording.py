@@ -23,6 +23,7 @@ from refsvm import (
     OverrelaxedNewtonStep,
     PlanningAheadStep,
     Polynomial,
+    Precomputed,
     Recording,
     SecondOrder,
     Status,
@@ -257,3 +258,20 @@ def test_a_frame_has_the_columns_of_a_trace():
     assert kept[shared].equals(trace[shared])
     assert kept["seconds"].isna().all()
     assert {"slope", "curvature", "low", "high", "intercept", "primal_objective"} < set(frame.columns)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "ended"),
+    [
+        (None, None, "not ended"),
+        (Status.STALLED, None, "STALLED"),
+        (None, ZeroDivisionError("0"), "ZeroDivisionError"),
+    ],
+)
+def test_a_recording_says_how_it_has_ended(status, error, ended):
+    problem = DualProblem.classification(np.eye(2), [1, -1], kernel=Precomputed())
+    recording = Recording(problem)
+    recording.states, recording.status, recording.error = [None] * 3, status, error
+    told = recording._summary()
+    assert told.line == f"2 steps so far, {ended}; SecondOrder, PlanningAheadStep"
+    assert (told.pairs["steps so far"], told.pairs["ended"]) == ("2", ended)

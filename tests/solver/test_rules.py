@@ -125,4 +125,4 @@ def test_warnings_of_starts_and_of_rounding_name_the_line_that_asked():
     ):
         with pytest.warns(UserWarning, match="nearest repair|features are so large") as said:
             ask()
-        assert [each.filename for each in said] == [__file__]
+        assert [(each.filename, each.lineno) for each in said] == [(__file__, ask.__code__.co_firstlineno)]

@@ -24,8 +24,13 @@ def classes(sizes=SIZES, seed=0):
 
 @pytest.mark.parametrize("held", [False, True])
 @pytest.mark.parametrize("cache_mb", [200.0, 0.001])
-def test_every_pair_of_at_most_64_examples_is_in_one_stack(cache_mb, held):
-    """In its place among all pairs; the first class is positive, and each example keeps its penalty."""
+@pytest.mark.parametrize("together", [None, 1, 2])
+def test_every_pair_of_at_most_64_examples_is_in_one_stack(cache_mb, together, held, monkeypatch):
+    """In its place among all pairs, in any groups; the first class is positive, and each example keeps its penalty."""
+    if together is not None:  # so many classes in a group
+        few = np.flatnonzero(np.array(SIZES) < 64)
+        some = [few[at : at + together] for at in range(0, len(few), together)]
+        monkeypatch.setattr(small_pairs, "groups", lambda *_: some)
     X, codes, C = classes()
     gram = Gram(Precomputed(), RBF(0.5)(X, X)) if held else Gram(RBF(0.5), X)
     places = {pair: at for at, pair in enumerate(combinations(range(len(SIZES)), 2))}
