@@ -235,3 +235,75 @@ def test_the_factor_of_the_independent_ones_is_that_without_equal_ones():
         assert (L is not None) == regular
         if L is not None:
             np.testing.assert_allclose(L @ L.T, (K + K.diagonal().max())[np.ix_(kept, kept)])
+
+
+@pytest.mark.parametrize(
+    ("excess", "worst"),
+    [([-3.0, 0.0, 3.0, 9.0], 0.0), ([1.0, 0.0, 3.0, 9.0], 1.0), ([-3.0, -2.0, 3.0, 9.0], 2.0),
+     ([-3.0, 2.0, 3.0, -9.0], 2.0), ([-3.0, 0.5, -4.0, 9.0], 4.0)],
+)  # fmt: skip
+def test_what_violates_the_conditions_most_is_said_in_the_unit_of_g(excess, worst):
+    """G ≤ b at L, = b inside, ≥ b at U; a variable without a box asks nothing. The unit is 2."""
+    one = made([-1.0, -1.0, -1.0, 0.0], [3.0, 3.0, 3.0, 0.0], v=[1.0, -3.0, 0.0, 0.0])
+    walk = walking([BELOW, FREE, ABOVE, CLOSED], one)
+    walk.variables.excess[:] = excess
+    assert walk.violation() == worst / 2.0
+
+
+@pytest.mark.parametrize(
+    ("side", "t", "room"), [([FREE, ABOVE, BELOW], 1.0 - 1e-13, 0.0), ([FREE, ABOVE, BELOW], 0.5, 0.5)]
+)
+def test_at_the_end_of_a_line_all_is_as_it_is_there(side, t, room):
+    """Bounds to the last bit, and α at them; the elbow is clipped to the box wherever it is."""
+    one, two = made(-1.0, 3.0), made([-2.0, -2.5, -3.0], [4.0, 5.0, 6.0])
+    walk = walking(side, one, two)
+    walk.t, walk.members = t, [0]
+    of = walk.variables
+    of.alpha[:], of.excess[:] = [9.0, 1.0, 2.0], [0.25, 0.5, -0.5]
+    walk.clip(1.0)
+    assert walk.room(1.0) == room
+    assert walk.t == (t if room else 1.0)
+    assert of.lower.tolist() == ([-1.0] * 3 if room else two.lower.tolist())
+    assert of.upper.tolist() == ([3.0] * 3 if room else two.upper.tolist())
+    assert of.alpha.tolist() == ([3.0, 1.0, 2.0] if room else [4.0, 5.0, -3.0])
+    assert of.excess.tolist() == [0.0, 0.5, -0.5]
+
+
+def test_where_nothing_is_left_all_shrinks_with_the_unit():
+    walk = PathState(made([0.0, -2.0, 0.0], [2.0, 0.0, 2.0], v=[1.0, -1.0, 1.0]), np.eye(3), "numpy")
+    walk.place(2.0, np.array([1.0, -1.5, 0.5]), 0.25, "start")
+    excess = walk.variables.excess.copy()
+    assert not walk.has_left()
+    point = walk.to_the_end(0.5)
+    assert (point.kind, point.C, walk.t, walk.b) == ("end", 2.0, 0.5, 0.0625)
+    assert walk.variables.alpha.tolist() == [0.25, -0.375, 0.125]
+    assert walk.variables.excess.tolist() == (0.25 * excess).tolist()
+    walk.place(2.0, np.array([2.0, -1.5, 0.0]), 0.0, "start")
+    assert walk.has_left()
+
+
+@pytest.mark.parametrize(("b", "side"), [(0.5, ABOVE), (1.0, BELOW), (2.0, BELOW)])
+def test_a_box_that_is_about_to_open_is_followed_at_the_bound_that_g_says(b, side):
+    """G = v = 1 where α = 0."""
+    one, two = made([-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]), made([-1.0, -1.0, 0.0], [1.0, 1.0, 0.0])
+    walk = walking([FREE, side, CLOSED], one, two, alpha=[0.0, 0.0, 0.0], b=b)
+    walk.place(0.0, ZERO, b, "start")
+    assert walk.side.tolist() == [FREE, side, CLOSED]
+    np.testing.assert_array_equal(walk.variables.excess, 1.0 - b)
+    walk.place(0.0, ZERO, b, "start", gradient=np.array([b, b + (1.0 if side == BELOW else -1.0), b]))
+    assert walk.side.tolist() == [FREE, -side, CLOSED]
+    assert walk.variables.excess[1] == -float(side)
+
+
+def test_g_is_stale_where_the_unit_has_fallen_to_a_thousandth():
+    walk = PathState(made([0.0, -2.0, 0.0], [2.0, 0.0, 2.0], v=[1.0, -1.0, 1.0]), np.eye(3), "numpy")
+    walk.place(2.0, ZERO, 0.0, "start")
+    assert walk.stale_below == 2e-3
+    assert walking([FREE, FREE, FREE]).stale_below == 0.0
+
+
+@pytest.mark.parametrize(("t", "scale"), [(0.5, 0.5), (-0.5, 0.5), (3.0, 1.0), (1e-9, 1e-4), (0.0, 1e-4)])
+def test_the_unit_of_steps_is_t_itself_within_a_ten_thousandth_of_the_way_and_all_of_it(t, scale):
+    walk = walking([FREE, FREE, FREE])
+    walk.t = t
+    assert walk.scale == scale
