@@ -194,3 +194,35 @@ def test_nothing_that_rounds_hand_out_can_be_changed():
     never_change("rounds")
     alone = {kind.__name__ for kind in dataclasses_of("rounds") if kind.__eq__ is object.__eq__}
     assert alone == {"CrossValidation", "HeldOutMachines", "LeaveOneOut", "Task"}
+
+
+def test_rounds_that_shrink_are_the_same_but_for_that():
+    """And for one exact step at the end of each; over the same store, by as many workers."""
+    rounds = Rounds(
+        DualProblem.classification(X, Y, kernel=RBF(0.5)), shrinking=False, engine="numpy", n_jobs=3
+    )
+    other = rounds.with_shrinking()
+    assert other.rows is rounds.rows
+    assert other.workers == rounds.workers == 3
+    for field in fields(rounds.options):
+        if field.name not in ("shrinking", "polish"):
+            assert getattr(other.options, field.name) == getattr(rounds.options, field.name), field.name
+    assert not rounds.options.shrinking
+    assert other.options.shrinking
+    assert other.options.polish
+
+
+@pytest.mark.parametrize(
+    ("asked", "cache_mb", "used"),
+    [
+        ("auto", 200.0, "float64"),
+        ("float32", 200.0, "float32"),
+        ("float64", 200.0, "float64"),
+        ("auto", 0.001, "auto"),
+    ],
+)
+def test_rows_of_folds_that_fit_are_in_double_precision_unless_asked_for(asked, cache_mb, used, monkeypatch):
+    made, of = [], Rounds.of
+    monkeypatch.setattr(Rounds, "of", lambda problem, options: made.append(options) or of(problem, options))
+    cross_validate(X, Y, kernel=RBF(0.5), folds=3, cache_dtype=asked, cache_mb=cache_mb, engine="numpy")
+    assert {options.cache_dtype for options in made} == {used}

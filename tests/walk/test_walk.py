@@ -164,9 +164,15 @@ def test_a_variable_that_was_tied_joins_when_its_copy_leaves():
     assert (sorted(walk.members), walk.side.tolist()) == ([1, 2], [ABOVE, FREE, FREE])
 
 
-@pytest.mark.parametrize(("excess", "solved"), [(0.0, False), (1e-15, False), (1e-12, True)])
-def test_nothing_is_solved_where_rounding_has_left_nothing_on_the_elbow(excess, solved):
+@pytest.mark.parametrize("unit", [1.0, 99.0])
+@pytest.mark.parametrize(
+    ("units", "solved"),
+    [(0.0, False), (0.9e-14, False), (-0.9e-14, False), (1.1e-14, True), (-1.1e-14, True)],
+)
+def test_nothing_is_solved_where_rounding_has_left_nothing_on_the_elbow(units, solved, unit):
+    """Of 1 and the unit of G together."""
     walk, systems = state(), []
+    walk.along.unit, excess = (unit, 0.0), units * (1.0 + unit)
     walk.place(1.0, np.array([0.5, -0.5]), 0.0, "start")
     walk.variables.excess[:] = excess
 
