@@ -299,9 +299,12 @@ def test_examples_of_the_elbow_that_can_only_move_inwards_stay_at_their_bounds(l
     walk.place(1.0, label * np.array([1.0, 0.0, -1.0]), 0.0, "start")
     np.testing.assert_allclose(walk.variables.excess, [0.0, 0.0, -0.5 * label], atol=1e-15)
     walk.assign(np.array([FREE, FREE, -side], dtype=np.int8), "by hand")
+    walk.unsettled = False
     assert choose_sets(walk)
     assert walk.side.tolist() == [side, side, -side]
     assert walk.status is None
+    assert walk.unsettled  # the point is looked at before the next step
+    assert walk.counts["derivative"] == 1
 
 
 @pytest.mark.parametrize("rate", [0.5, 2.0])
