@@ -113,6 +113,67 @@ def test_the_headlines_are_those_of_the_tables_below(page, script):
     assert headlines.section(page, changed) != headlines.section(page, text)
 
 
+def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
+    """README, the front page, choosing and how fast: a table that is made anew leaves no old figure behind there."""
+    monkeypatch.syspath_prepend(SCRIPTS)
+    page_tables = importlib.import_module("page_tables")
+    docs = PAGES.parent
+
+    def said(page):
+        return " ".join((docs / page).read_text(encoding="utf-8").split())
+
+    def tables(page):
+        return page_tables.Tables("## all\n" + (docs / page).read_text(encoding="utf-8"))
+
+    def mean(values):
+        return page_tables.geometric(list(values))
+
+    best = tables("_static/how_fast/fit.md")
+    fit = float(re.search(r"\*\*(.*?)\*\*", best.sections["all"])[1])
+    shares = best.column("all", "refsvm / best other").values()
+    assert mean(shares) == pytest.approx(fit, abs=0.01)
+    left_out = mean(tables("_static/how_fast/loo.md").column("all", "ratio").values())
+    path = page_tables.Tables((PAGES / "svmp.md").read_text(encoding="utf-8"))
+    worst = [
+        max(path.column(section, "KKT").values()) for section in ("Table II: linear", "Table III: Gaussian")
+    ]
+    assert f"[{fit:.2f} of its time]" in said("../README.md")
+    assert f"| {fit:.2f} of the time |" in said("index.md")
+    assert f"[{left_out:.0f} times as fast]" in said("../README.md")
+    assert f"| {left_out:.0f} times as fast |" in said("index.md")
+    assert f"[violated by at most {max(worst):.0e}]" in said("../README.md")
+    assert f">{max(worst):.0e}</span> | the conditions of an optimum, on 20 paths" in said("index.md")
+
+    steps = page_tables.Tables((PAGES / "conjugate.md").read_text(encoding="utf-8"))
+    cost = steps.column("The cost of a step", "conjugate, its selector")
+    planned = steps.column("The cost of a step", "planning")
+    dearer = [cost[name] / planned[name] for name in cost]
+    assert f"A step costs {min(dearer):.1f} to {max(dearer):.1f} times as much as a planned" in said(
+        "choosing.md"
+    )
+    by_set = {}
+    for row in steps.rows("Steps to ε"):
+        for name, cell in row.items():
+            if name not in {"problem", "Newton"}:
+                by_set.setdefault(row["problem"].partition(",")[0], {}).setdefault(name, []).append(
+                    float(cell)
+                )
+    fewest = [
+        min(ways, key=lambda name, ways=ways: mean(ways[name])) == "conjugate, its selector"
+        and mean(ways["conjugate, its selector"]) <= 1
+        for ways in by_set.values()
+    ]
+    assert f"fewest steps on {sum(fewest)} of {len(fewest)} sets" in said("choosing.md")
+
+    earlier = tables("_static/how_fast/avx512/fit.md")
+    slower = []
+    for library in ("LIBSVM", "oneDAL", "ThunderSVM"):
+        here, there = best.column("all", library), earlier.column("all", library)
+        alike = here.keys() - {"ringnorm", "twonorm", "spambase"}
+        slower.append(mean(here[name] / there[name] for name in alike))
+    assert f"take {min(slower):.1f} to {max(slower):.1f} times as long" in said("how_fast.md")
+
+
 @pytest.mark.parametrize("page", [*sorted(SCRIPT_OF), "conjugate", "preparations", "seeds_and_answers"])
 def test_a_section_with_tables_ends_with_what_measured_them(page, script):
     """Version, commit, processor and load; or that they are counts, if the load was not told yet."""
