@@ -295,7 +295,10 @@ def most_mb(monkeypatch):
 
     monkeypatch.setattr(CachedRows, "_open", begun)
     monkeypatch.setattr(CachedRows, "__hash__", object.__hash__, raising=False)
-    return most
+    gc.collect()
+    gc.freeze()  # so that each collection looks at what the solve has made alone
+    yield most
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("shrinking", [LIBSVMShrinking(100), SHRINK_EARLY], ids=repr)
