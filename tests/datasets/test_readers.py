@@ -64,7 +64,7 @@ NO_LIBSVM = "is not a LIBSVM file"
         ("", "holds a table of shape .0, 1.; give at least one example"),
         ("+1\n-1\n", "holds labels but no features; expected lines such as"),
         *((f"+1 {index}:1\n-1 1:1\n", rf"{NO_LIBSVM} \(") for index in (2**31, 10**20 - 1, "9" * 5000)),
-        (gzip.compress(b"+1 1:0.25\n" * 1000)[:-20], NO_LIBSVM),
+        (gzip.compress(b"+1 1:0.25\n" * 1000, mtime=0)[:-20], NO_LIBSVM),
     ],
     ids=lambda value: str(value)[:20],
 )
