@@ -95,11 +95,11 @@ class Slow(SecondOrder):
 
 @needs_tqdm
 def test_a_line_is_rewritten_and_goes_away(terminal):
-    leave_one_out(X, Y, **OPTIONS, checks=(), stop=KKTGap(), selector=Slow())
+    leave_one_out(X[:20], Y[:20], **OPTIONS, checks=(), stop=KKTGap(), selector=Slow())
     states = terminal.states
     assert len(states) > 1
     assert all(state.startswith("leave_one_out: ") for state in states)
-    assert "of 40 decided" in states[-1]
+    assert "of 20 decided" in states[-1]
     assert "wrong" in states[-1]
     assert "Ctrl-C keeps these" in states[-1]
     text = terminal.getvalue()
@@ -120,10 +120,10 @@ def test_true_leaves_the_last_state(call, terminal):
 
 @needs_tqdm
 def test_a_line_of_folds(terminal):
-    cross_validate(X, Y, **OPTIONS, folds=20, selector=Slow())
+    cross_validate(X, Y, **OPTIONS, folds=8, selector=Slow())
     assert terminal.states
     assert terminal.states[0].startswith("cross_validate: ")
-    assert any("of 20 folds" in state for state in terminal.states)
+    assert any("of 8 folds" in state for state in terminal.states)
 
 
 def test_limits_watch_the_gap():
@@ -300,8 +300,8 @@ def test_the_rest_is_estimated_from_what_was_counted():
 
 def long_problem():
     """Return a problem on which SMO takes many steps."""
-    x = np.linspace(0.0, 6.0, 40)[:, None]
-    return DualProblem.classification(x, np.where(np.arange(40) % 3, 1, -1), kernel=RBF(3.0), C=1e4)
+    x = np.linspace(0.0, 4.5, 30)[:, None]
+    return DualProblem.classification(x, np.where(np.arange(30) % 3, 1, -1), kernel=RBF(3.0), C=1e4)
 
 
 def test_a_callback_of_a_solve_is_told_of_its_state():
