@@ -219,6 +219,7 @@ def test_a_step_that_ends_the_line_is_an_end(end):
 
 @pytest.mark.parametrize("least_ratio", [1e-8, 0.999])
 def test_the_inverse_of_an_elbow_is_made_where_it_is_regular(least_ratio):
+    pytest.importorskip("scipy")
     walk = walking([FREE, FREE, BELOW], made(-1.0, 3.0, np.diag([1.0, 9.0, 1.0])))
     factors = UpdatedInverse(least_ratio=least_ratio).factorise(walk)
     assert factors.null.shape[1] == 0
