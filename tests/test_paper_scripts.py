@@ -371,6 +371,18 @@ def test_not_significantly_slower_is_not_never_slower(ratio, p, verdict, verdict
     assert verdicts.never_more(family, "slower").startswith(verdict)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [(0.001, 0.001, "holds: significantly fewer on a, more on b"),
+     (0.001, 0.4, "does not hold: significantly fewer on a, more on none"),
+     (0.4, 0.001, "does not hold: significantly fewer on none, more on b"),
+     (0.4, 0.4, "is open: significantly different on no set")],
+)  # fmt: skip
+def test_differences_of_one_direction_alone_are_not_ambiguous(first, second, verdict, verdicts):
+    family = verdicts.Family({"a": 0.9, "b": 1.1}, {"a": first, "b": second}, 20)
+    assert verdicts.either_way(family, "fewer", "more") == verdict
+
+
 def test_ratios_of_all_sets_together(verdicts):
     assert verdicts.across([0.9, 0.8, 0.7, 0.95, 0.85, 0.75]) == pytest.approx(2.0 / 2**6)
     assert verdicts.across([0.9, 1.0 / 0.9]) == 1.0
@@ -421,6 +433,12 @@ def test_the_remarks_on_planning_ahead_are_those_of_its_tables(verdicts):
     alone = verdicts.Family.of_cells(page, "§7.2", "Algorithm 3 alone")
     section = next(text for heading, text in page.sections.items() if heading.startswith("§7.2"))
     assert f"better on: {script.words_of_selection(alone)} ({alone.within()})." in section
+    assert f"“Completely ambiguous” {verdicts.either_way(alone, 'fewer', 'more')}." in section
+    decision = (PAGES.parent / "decisions" / "0008-planning-by-default.md").read_text(encoding="utf-8")
+    most = max(seconds.ratio.values()) - 1.0
+    slower = f"on {len(seconds.higher)} of them, by {100 * most:.0f} % at most"
+    assert f"higher {slower} and on {len(seconds.more) or 'none'} significantly" in " ".join(decision.split())
+    assert steps["fewer"] == len(seconds.ratio)  # "on all", there
     eager = verdicts.Family.of_table(page, "Algorithm 2", "Algorithm 2 / PA-SMO")
     assert (
         script.words_of_algorithm_2(eager).strip()

@@ -18,7 +18,7 @@ from cpu_solve import CPUSolve
 from page import Page, arguments, carried_out, relative
 from page_tables import geometric
 from remarks import PLANNING_AHEAD as REMARKS
-from verdicts import Family, listed, never_more
+from verdicts import Family, either_way, listed, never_more
 
 from refsvm import (
     RBF,
@@ -553,6 +553,7 @@ def section_7_2(page: Page, runs: Experiment) -> None:
     remark = REMARKS["7.2"].format(
         least=f"{min(ratios.values()):.2f}", most=f"{max(ratios.values()):.2f}", mean=f"{means[0]:.2f}",
         saved=percent(1.0 - means[1]), better=words_of_selection(family), within=family.within(),
+        ambiguous=either_way(family, "fewer", "more"),
     )  # fmt: skip
     page.add("§7.2: the modified selection without planning", orders, relative(compared), remark)
 

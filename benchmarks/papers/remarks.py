@@ -507,9 +507,10 @@ read from the two rows of the current working set. The paper expects fewer itera
 them, so what drops there is the time.
 """,
     "7.2": """
-**Reproduces.** The paper calls the differences between SMO and the modified selection without planning "completely
-ambiguous". So they are: ratios between {least} and {most}, a geometric mean of {mean}, while planning saves
+The paper calls the differences between SMO and the modified selection without planning "completely
+ambiguous". Here the ratios are between {least} and {most} with a geometric mean of {mean}, while planning saves
 {saved} with the same selection. The selection alone is significantly better on: {better} ({within}).
+“Completely ambiguous” {ambiguous}.
 It is a rule of its own here: a step rule that offers the previous working set as a candidate and then
 takes the ordinary step (`benchmarks/papers/candidate_step.py`).
 """,

@@ -135,6 +135,14 @@ def never_more(family: Family, what: str) -> str:
     return "holds: no mean is higher"
 
 
+def either_way(family: Family, less: str, more: str) -> str:
+    """Return the verdict on "now more, now less": differences of one direction alone are not that."""
+    if not family.less and not family.more:
+        return "is open: significantly different on no set"
+    verdict = "holds" if family.less and family.more else "does not hold"
+    return f"{verdict}: significantly {less} on {listed(family.less)}, {more} on {listed(family.more)}"
+
+
 def near(here: Mapping[str, float], there: Mapping[str, float], share: float) -> list[str]:
     """Return the sets on which a figure of ours is that of the paper to such a share of it."""
     return [name for name in here if abs(here[name] - there[name]) <= share * abs(there[name])]
