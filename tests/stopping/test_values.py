@@ -68,6 +68,22 @@ def test_a_rule_without_a_tolerance_has_that_of_the_others():
     assert kind().tolerance == 1e-3
 
 
+@pytest.mark.parametrize(
+    ("rule", "gap", "expected"),
+    [
+        (KKTGap(0.5, relative=True), 0.5, KKTGap(0.125)),
+        (KKTGap(0.5, relative=True), 0.25, KKTGap(0.125)),
+        (KKTGap(0.5, relative=True), 0.75, None),  # it has been compared with nothing yet
+        (KKTGap(0.5), 0.25, None),
+        (BallRule(0.5, relative=True), 0.5, BallRule(0.125)),
+    ],
+)
+def test_a_relative_rule_has_the_absolute_tolerance_that_it_has_found(rule, gap, expected):
+    state = SimpleNamespace(gap=gap, stop_memory=np.array([9.0, 7.0, 0.125]))
+    found = rule.with_absolute_tolerance(state)
+    assert (found is rule) if expected is None else found == expected
+
+
 def test_a_restricted_problem_is_solved_to_half_of_the_gap_by_default():
     for gap in (0.5, 3.0):
         assert StoppingRule.restricted_tolerance(KKTGap(), gap) == gap / 2.0
