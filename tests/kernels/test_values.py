@@ -12,6 +12,7 @@ import pytest
 
 from refsvm import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels import Gram, products
+from refsvm.kernels.blocks import shaped
 from refsvm.kernels.cached_rows import CachedRows
 from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.matrix import KernelMatrix, View
@@ -259,3 +260,31 @@ def test_the_noise_of_a_function_of_distances_is_that_of_its_product_or_its_own(
     """Of two equal examples with x·x = 100 the product is taken to be a little less: −2s dk/d‖x − z‖² = 2s."""
     gram = Gram(Rational(c), np.array([[1.0, 0.0], [6.0, 8.0]]))
     assert gram.facts.kernel_error == pytest.approx(2.0**-52 * size, rel=1e-3, abs=0.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "others"), [(None, False), (None, True), ("shared", False), ("shared", True)]
+)
+def test_seconds_of_rows_that_are_copies_are_those_of_the_rows_that_they_copy(given, others):
+    """Each once; a matrix of part of the examples, without copies, has its own."""
+    asked = []
+    source = (
+        None
+        if given is None
+        else SimpleNamespace(seconds_for=lambda rows: asked.append(rows.tolist()) or 77.0)
+    )
+    own = SimpleNamespace(
+        gram=SimpleNamespace(store=source, repeats=others, indices=np.array([4, 4, 2, 9])),
+        row_seconds=2.0, slots=np.array([-1, 0, -1, -1]),
+    )  # fmt: skip
+    seconds = CachedRows.seconds_for(own, np.array([0, 1, 2]))
+    shared = given is not None and others
+    assert (seconds, asked) == ((77.0, [[2, 4]]) if shared else (4.0, []))
+
+
+def test_a_block_of_another_shape_is_told_with_both_numbers_of_rows():
+    with pytest.raises(
+        ValueError, match=r"of shape \(4, 3\) for blocks of 3 and 4 rows; .*, shape \(3, 4\)\."
+    ):
+        shaped(np.ones((4, 3)), (3, 4))
+    assert shaped(np.ones((3, 4)), (3, 4)).shape == (3, 4)
