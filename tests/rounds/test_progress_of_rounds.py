@@ -212,3 +212,12 @@ def test_a_result_adds_up_what_all_machines_have_taken(open_cells, kept):
     assert np.isnan(found.sides).sum() == open_cells
     table._families[1].used = ""
     assert table.result().engine == "first"
+
+
+def test_the_standard_error_of_folds_that_are_not_all_there_is_not_known():
+    """No fold is looked at then; of one fold alone there is no spread."""
+    for result in (replace(RESULT, decision_values=LEFT), replace(RESULT, fold=np.zeros(6, int))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert np.isnan(result.standard_error)
+    assert RESULT.standard_error == 0.0

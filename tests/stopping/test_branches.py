@@ -382,6 +382,13 @@ def test_the_best_intercept_by_trying_all_corners(seed):
     assert np.maximum(upper * (G - b), lower * (G - b)).sum() == pytest.approx(value, rel=1e-12)
 
 
+def test_the_best_intercept_of_one_class_is_at_the_end():
+    """Where nothing is lost: at the largest G of those with v = 1, at the smallest of the others."""
+    G, one = np.array([0.5, -1.0, 2.0, 0.0]), np.ones(4)
+    assert best_intercept(G, 0.0 * one, one, -1.0, 2.0) == (2.0, 0.0)
+    assert best_intercept(G, -one, 0.0 * one, -1.0, 2.0) == (-1.0, 0.0)
+
+
 @pytest.mark.parametrize("unit", [2.0**-60, 2.0**20])
 def test_the_best_intercept_takes_as_many_tangents_in_any_unit(unit, monkeypatch):
     rng = np.random.default_rng(3)
