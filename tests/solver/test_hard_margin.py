@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -256,3 +257,23 @@ def test_a_direction_is_taken_as_far_as_it_leads_and_the_gradient_goes_with_it(s
     np.testing.assert_allclose(state.alpha, reached * d, rtol=1e-12)
     np.testing.assert_allclose(state.gradient, v - reached * (K @ d), atol=1e-12)
     assert state.gap == pytest.approx(problem.kkt_gap(state.alpha), rel=1e-9)
+
+
+def test_the_two_points_that_alpha_names_have_weights_that_sum_to_1(monkeypatch):
+    """In a box that is no cone: those with an open side alone, each side by its own sum. Of no weight there is no point."""
+    asked, row = [], np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    lower, upper = np.array([0.0, 0.0, -np.inf, -np.inf, -9.0]), np.array([np.inf, np.inf, 0.0, 0.0, 9.0])
+    state = SimpleNamespace(
+        lower=lower, upper=upper, v=np.array([1.0, 1.0, -1.0, -1.0, 5.0]), problem=SimpleNamespace(z=0.0),
+        rows=SimpleNamespace(product=lambda d: row * d), alpha=np.zeros(5),
+    )  # fmt: skip
+    margin = HardMargin(state, None)
+    monkeypatch.setattr(HardMargin, "_is_nothing", lambda self, *sizes: asked.append(sizes) or True)
+    for alpha in ([0.0, 0.0, -0.5, -1.5, 7.0], [3.0, 1.0, 0.0, 0.0, -7.0]):
+        state.alpha = np.array(alpha)
+        assert not margin._hulls_meet()
+    assert not asked
+    state.alpha = np.array([3.0, 1.0, -0.5, -1.5, 7.0])
+    assert margin._hulls_meet()
+    d = np.array([0.75, 0.25, -0.25, -0.75, 0.0])
+    assert asked == [(float(d @ (row * d)), 2.0)]
