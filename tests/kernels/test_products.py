@@ -120,7 +120,14 @@ def test_a_table_is_made_from_so_many_entries_on(entries, has_table, monkeypatch
 
 @pytest.mark.parametrize(
     ("n", "d", "expected"),
-    [(1600, 100, True), (1600, 99, False), (1300, 100, False), (100_000, 20, False)],
+    [
+        (1600, 100, True),
+        (1600, 99, False),
+        (1300, 100, False),
+        (100_000, 20, False),
+        (1024, 128, False),
+        (1025, 128, True),
+    ],
 )
 def test_rows_are_computed_in_batches_where_the_data_exceed_a_cache(n, d, expected):
     assert DenseProducts(np.empty((n, d))).prefers_batches is expected
@@ -183,6 +190,17 @@ def test_compiled_code_makes_rows_of_two_kernels_alone(kernel, has_parts):
             for i in range(9):
                 expected = gram.block(np.array([i]))[0]
                 np.testing.assert_allclose(row_by_parts(parts, i), expected, rtol=1e4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("entries", [None, ("values", "places")])
+def test_parts_of_sparse_rows_are_their_entries_where_compiled_code_reads_them(entries, monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr(SparseProducts, "entries", entries)
+    parts = Gram(RBF(0.5), sparse.csr_array(np.eye(4))).parts(np.dtype(np.float64))
+    if entries is None:
+        assert parts is None
+    else:
+        assert (parts.entries, parts.gamma, parts.norms.tolist()) == (entries, 0.5, [1.0] * 4)
 
 
 def test_rows_that_float32_would_round_too_far_have_no_parts():

@@ -260,7 +260,7 @@ def test_a_direction_is_taken_as_far_as_it_leads_and_the_gradient_goes_with_it(s
 
 
 def test_the_two_points_that_alpha_names_have_weights_that_sum_to_1(monkeypatch):
-    """In a box that is no cone: those with an open side alone, each side by its own sum. Of no weight there is no point."""
+    """In a box that is no cone: those with an open side alone, each side by its own sum."""
     asked, row = [], np.array([1.0, 2.0, 4.0, 8.0, 16.0])
     lower, upper = np.array([0.0, 0.0, -np.inf, -np.inf, -9.0]), np.array([np.inf, np.inf, 0.0, 0.0, 9.0])
     state = SimpleNamespace(
