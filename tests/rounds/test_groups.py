@@ -9,6 +9,7 @@ from sklearn import model_selection
 
 from refsvm import RBF, SVCCV, cross_validate, leave_one_out
 from refsvm.paths import cross_validate_path
+from refsvm.rounds.folds import pairs_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 2))
@@ -75,3 +76,25 @@ def test_leave_one_out_of_one_example():
         ):
             leave_one_out(X[:1], **task)
     assert leave_one_out(X[:2], [1.0, 2.0], kernel="linear", epsilon=0.1).residuals.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "needs"),
+    [
+        ("Sites", ValueError("The 'groups' parameter should not be None."), True),
+        ("Sites", TypeError("split() missing 1 required argument: 'groups'"), True),
+        ("SiteGroups", TypeError("'NoneType' object is not iterable"), True),  # by its name
+        ("Sites", ValueError("too many splits"), False),
+    ],
+)
+def test_a_splitter_needs_groups_by_its_name_or_by_what_it_says(name, error, needs):
+    def split(self, X, y, groups=None):
+        raise error
+
+    splitter = type(name, (), {"split": split, "__repr__": lambda self: f"{name}()"})()
+    with pytest.raises(type(error) if not needs else ValueError) as raised:
+        list(pairs_of(splitter, np.zeros((4, 1)), np.zeros(4)))
+    assert (raised.value is error) == (not needs)
+    assert needs == str(raised.value).startswith(
+        f"folds={name}() needs the group of each example; give groups="
+    )

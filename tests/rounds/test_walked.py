@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -112,3 +113,43 @@ def test_a_walk_begins_at_a_tenth_of_the_penalty_at_most(share, monkeypatch):
     assert found.status is Status.CONVERGED
     assert not {EASY, WALKED} & other.solutions.keys()
     assert found.seconds > begun.seconds
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A solution, as far as a walk looks at it."""
+
+    status: Status
+    iterations: int
+    alpha: str
+    seconds: float = 1.0
+
+    def in_solver_coordinates(self, problem):
+        return self.alpha, problem
+
+
+@pytest.mark.parametrize("status", [Status.CONVERGED, Status.MAX_ITER, Status.STALLED])
+def test_what_the_exact_step_has_solved_goes_on_to_the_rule_of_its_rounds(status):
+    """From there, and its steps count as well; what has not been solved is returned as it is. z is not 0: no walk."""
+    problem, asked = SimpleNamespace(z=1.0, is_open=False), []
+
+    def solve(**given):
+        asked.append(given)
+        return Ended(status, 20, "first") if len(asked) == 1 else Ended(Status.CONVERGED, 3, "second")
+
+    other = SimpleNamespace(
+        problem=problem,
+        rows=SimpleNamespace(diagonal=lambda: np.ones(2)),
+        status=Status.CONVERGED,
+        solve=solve,
+    )
+    begun = SimpleNamespace(
+        iterations=100, seconds=5.0, in_solver_coordinates=lambda problem: SimpleNamespace(alpha="begun")
+    )
+    rounds, found = walked(SimpleNamespace(with_shrinking=lambda: other), begun, "loose")
+    assert rounds is other
+    assert (asked[0]["start"], asked[0]["stop"]) == ("begun", "loose")
+    again = status is Status.CONVERGED
+    assert asked[1:] == [{"start": "first", "origin": ("first", problem)}] * again
+    assert (found.iterations, found.alpha) == ((123, "second") if again else (120, "first"))
+    assert found.seconds > 5.0
