@@ -189,6 +189,8 @@ OF_EXCHANGE = {  # α, the old box and the new one, G − b; then the way it goe
     "at its lower bound, which moves": (-1.0, (-1, 0), (-3, 0), -0.25, -2.0, (-1, 0), BELOW),
     "at its upper bound, which stays": (1.0, (0, 1), (0, 1), 0.25, 0.0, (0, 1), ABOVE),
     "at its lower bound, which stays": (-1.0, (-1, 0), (-1, 0), -0.25, 0.0, (-1, 0), BELOW),
+    "at its upper bound, and both move": (1.0, (-1, 1), (-2, 3), 0.5, 2.0, (-2, 1), ABOVE),
+    "at its lower bound, and both move": (-1.0, (-1, 1), (-3, 2), -0.5, -2.0, (-1, 2), BELOW),
     "its lower bound has come to it": (0.0, (-1, 1), (0, 1), 0.5, 1.0, (0, 0), ABOVE),
     "its upper bound has come to it": (0.0, (-1, 1), (-1, 0), -0.5, -1.0, (0, 0), BELOW),
     "no bound above": (0.0, (0, 0), (0, math.inf), 0.5, 1.0, (0, 0), ABOVE),
