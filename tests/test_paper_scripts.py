@@ -462,7 +462,9 @@ def test_the_sets_with_nearly_the_events_of_the_paper_are_named(table, count, ve
 
 def test_what_takes_hours_is_run_if_it_is_named(monkeypatch):
     monkeypatch.syspath_prepend(SCRIPTS)
-    gain, loo, alpha = map(importlib.import_module, ("maximum_gain", "loo_stopping", "alpha_seeding"))
+    gain, loo, alpha, planning = map(
+        importlib.import_module, ("maximum_gain", "loo_stopping", "alpha_seeding", "planning_ahead")
+    )
     assert [("MNIST", 60_000, 1) in gain.sizes(False, full) for full in ([], ["MNIST"], ["MNIST:all"])] == [
         False, False, True
     ]  # fmt: skip
@@ -472,6 +474,11 @@ def test_what_takes_hours_is_run_if_it_is_named(monkeypatch):
     assert loo.realisations_in_words(orders) == "5 realisations of each set, one of german"
     assert loo.realisations_in_words({"heart": 1, "german": 1}) == "One realisation of each set"
     assert alpha.in_full(argparse.Namespace(full=["mnist", "adult:ATO", "adult"])) == ["mnist", "adult"]
+    longest, all_of_it = (
+        argparse.Namespace(permutations=30, full=[f"chessboard-100000{end}"]) for end in ("", ":all")
+    )
+    orders = [planning.long_orders("chessboard-100000", chosen) for chosen in (longest, all_of_it)]
+    assert [*orders, planning.long_orders("connect-4", longest)] == [1, 20, 20]
 
 
 def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():

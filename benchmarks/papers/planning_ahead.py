@@ -5,7 +5,7 @@ python benchmarks/papers/planning_ahead.py --data-dir DIR
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise, product
@@ -15,8 +15,9 @@ import data
 import numpy as np
 from candidate_step import CandidateStep
 from cpu_solve import CPUSolve
-from page import Page, arguments, carried_out, relative
+from page import Page, arguments, carried_out, joined, relative
 from page_tables import geometric
+from page_tables import number as number_in
 from remarks import PLANNING_AHEAD as REMARKS
 from verdicts import Family, either_way, listed, never_more
 
@@ -253,7 +254,10 @@ def remark(counts: dict[str, np.ndarray], largest: dict[str, float]) -> str:
 BOARD = "chessboard-1000"
 THOUSANDS = "chessboard-10000"
 """The set on which Figure 3's longest steps are looked for."""
-LONG = (THOUSANDS, "chessboard-100000", "connect-4", "king-rook-vs-king")
+LONGEST = "chessboard-100000"
+EVERY = ":all"
+"""`chessboard-100000:all`: in as many orders as the other long sets, where it has one otherwise."""
+LONG = (THOUSANDS, LONGEST, f"{LONGEST}{EVERY}", "connect-4", "king-rook-vs-king")
 SWEEP = (
     "ida_banana",
     "ida_image",
@@ -607,7 +611,7 @@ def long_problem(name: str, chosen: Any) -> Problem:
     """Return one of the sets that take minutes."""
     readers: dict[str, tuple[Callable[[], Dataset], float, float]] = {
         THOUSANDS: (partial(make_chessboard, 10_000, rng=0), 1e6, 0.5),
-        "chessboard-100000": (partial(make_chessboard, 100_000, rng=0), 1e6, 0.5),
+        LONGEST: (partial(make_chessboard, 100_000, rng=0), 1e6, 0.5),
         "connect-4": (partial(data.connect_4, chosen.data_dir), 4.5, 0.2),
         "king-rook-vs-king": (partial(data.king_rook, chosen.data_dir), 10.0, 0.5),
     }
@@ -617,36 +621,71 @@ def long_problem(name: str, chosen: Any) -> Problem:
 
 def long_sets(page: Page, chosen: Any) -> None:
     """The sets that take minutes, with shrinking, as in the paper."""
-    problems = [long_problem(name, chosen) for name in chosen.full]
+    names = list(dict.fromkeys(each.removesuffix(EVERY) for each in chosen.full))
     long: dict[str, Any] = {"shrinking": True, "cache_mb": 2000.0, "max_iter": 10**10}
     strategies = [replace(SMO, **long), replace(PLANNED, **long)]
-    orders = min(chosen.permutations, SEVERAL)
-    runs = carried_out("Long sets", Experiment(strategies, problems, chosen.store, orders), chosen.jobs)
-    ratios = {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()}
+    runs = {}
+    for name in names:
+        alone = Experiment(strategies, [long_problem(name, chosen)], chosen.store, long_orders(name, chosen))
+        runs[name] = carried_out(f"Long sets, {name}", alone, chosen.jobs)
     there: dict[str, dict[str, Any]] = {
         "SMO there": column("iterations", 0),
         "PA-SMO there": column("iterations", 1),
-        "ratio there": ratios,
+        "ratio there": {name: ratio_of(line.ratio) for name, line in PUBLISHED.items()},
     }
     vectors = {"SV there": column("sv"), "BSV there": column("bsv")}
-    listing = replace(runs, strategies=strategies[:1]).listing(
-        {"support_vectors": 4, "bounded_support_vectors": 4},
-        beside={
-            name: {(problem, "SMO"): f"{value:,}" for problem, value in values.items()}
-            for name, values in vectors.items()
-        },
+    listing = [
+        replace(each, strategies=strategies[:1]).listing(
+            {"support_vectors": 4, "bounded_support_vectors": 4},
+            beside={
+                name: {(problem, "SMO"): f"{value:,}" for problem, value in values.items()}
+                for name, values in vectors.items()
+            },
+        )
+        for each in runs.values()
+    ]
+    iterations, seconds = (
+        with_orders(runs, {name: each.table(metric, "SMO", beside=beside) for name, each in runs.items()})
+        for metric, beside in (("iterations", there), ("cpu", None))
     )
-    page.add("The long sets, with shrinking", f"{orders} order{'s' * (orders != 1)}. Iterations:",
-             runs.table("iterations", "SMO", beside=there), "CPU seconds:", runs.table("cpu", "SMO"), listing,
-             REMARKS["long"].format(**saved_on_long_sets(runs)))  # fmt: skip
+    page.add("The long sets, with shrinking", orders_in_words(runs), "Iterations:", iterations, "CPU seconds:",
+             seconds, joined(listing), REMARKS["long"].format(**saved_on_long_sets(runs)))  # fmt: skip
 
 
-def saved_on_long_sets(runs: Experiment) -> dict[str, str]:
+def long_orders(name: str, chosen: Any) -> int:
+    """Return the orders of a long set; one of the longest, unless it is named `chessboard-100000:all`."""
+    most = min(chosen.permutations, SEVERAL)
+    return 1 if name == LONGEST and f"{name}{EVERY}" not in chosen.full else most
+
+
+def with_orders(runs: Mapping[str, Experiment], tables: Mapping[str, Grid]) -> Grid:
+    """Put the tables of single sets below one another, with the orders of each and the geometric mean of the ratios."""
+    rows = []
+    for name, table in tables.items():
+        rows.append((table.rows[0][0], str(runs[name].permutations), *table.rows[0][1:]))
+    headers = next(iter(tables.values())).headers
+    place = headers.index("PA-SMO / SMO") + 1
+    mean = ["geometric mean", *[""] * len(headers)]
+    mean[place] = ratio_of(geometric([number_in(row[place]) for row in rows]))
+    return Grid((headers[0], "orders", *headers[1:]), (*rows, tuple(mean)))
+
+
+def orders_in_words(runs: Mapping[str, Experiment]) -> str:
+    """Say how many orders the long sets have, and which of them one alone."""
+    orders = {name: each.permutations for name, each in runs.items()}
+    most = max(orders.values())
+    once = [name for name, count in orders.items() if count == 1]
+    return "1 order." if most == 1 else f"{most} orders{f', {listed(once)} in one' if once else ''}."
+
+
+def saved_on_long_sets(runs: Mapping[str, Experiment]) -> dict[str, str]:
     """Say what planning saves on the two chessboards and on connect-4, if they are measured."""
-    cells = runs.compare("iterations", "SMO").cells
-    places = {"small": THOUSANDS, "large": "chessboard-100000", "connect": "connect-4"}
-    found = {key: cells.get((name, PLANNED.name)) for key, name in places.items()}
-    return {key: percent(1.0 - (cell.ratio or 1.0)) if cell else "–" for key, cell in found.items()}
+    places = {"small": THOUSANDS, "large": LONGEST, "connect": "connect-4"}
+    found = {
+        key: runs[name].compare("iterations", "SMO").cells[name, PLANNED.name].ratio if name in runs else None
+        for key, name in places.items()
+    }
+    return {key: percent(1.0 - ratio) if ratio else "–" for key, ratio in found.items()}
 
 
 def claims(page: Page, runs: Experiment) -> None:
