@@ -344,6 +344,17 @@ def test_the_pair_goes_on_from_where_the_displacement_has_moved_it(end, engine):
     check(engine, ConjugateStep(), (expected, kappa), 0, 1, MATRIX, slopes, alpha, lower, upper, **carried)
 
 
+def test_one_of_the_pair_that_the_displacement_turns_round_ends_the_step_at_its_bound(engine):
+    """K = I, q_Δ = 5.5, β = 3 and σ = −6/11, so that αᵢ falls: p = (−1, −5, 3, 3)/11, and 2.75 is too far."""
+    delta = np.array([2.0, -1.0, -0.5, -0.5])
+    carried = CARRIED | {"displacement": delta, "displacement_image": delta, "carried_curvature": 5.5}
+    lower, upper = np.array([-0.05, -9.0, -9.0, -9.0]), np.full(4, 9.0)
+    expected = 0.05 * 11.0, -0.05 * 6.0
+    check(
+        engine, ConjugateStep(), expected, 0, 1, np.eye(4), [1.0, 0.0, 0.0, 0.0], 0.0, lower, upper, **carried
+    )
+
+
 NEWTON = 1.5 / 2.9
 PLAIN = {
     "there is no step yet": {"carried_curvature": 0.0},
