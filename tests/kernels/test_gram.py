@@ -238,3 +238,13 @@ def test_half_of_a_symmetric_matrix_is_evaluated(monkeypatch):
     monkeypatch.setattr(arithmetic.current, "gaussian_rows", counted, raising=False)
     gram.block(np.arange(1000))
     assert 500 * 1000 <= sum(entries) < 600 * 1000  # half of them, and the tiles on the diagonal
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Linear()], ids=repr)
+def test_a_matrix_made_of_shared_products_has_the_diagonal_of_its_kernel(kernel):
+    """Exactly 1 of a kernel of distances, where rounding of the products would leave something else."""
+    X = np.random.default_rng(2).normal(size=(7, 3)) + 1e4
+    norms = np.square(X).sum(axis=1)
+    held = held_from_products(Gram(kernel, X), kernel, X @ X.T, norms * (1.0 + 1e-12))
+    expected = np.ones(7) if isinstance(kernel, RBF) else (X @ X.T).diagonal()
+    assert held.dense.diagonal().tolist() == expected.tolist()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_user_kernel, kernel_called
+from refsvm.kernels.names import KERNELS, gamma_on, is_precomputed, is_user_kernel, kernel_called, of_features
 
 sparse = pytest.importorskip("scipy.sparse")
 
@@ -69,3 +69,12 @@ def test_what_a_kernel_argument_is():
     assert [is_user_kernel(kernel) for kernel in ("precomputed", Precomputed(), "rbf", RBF(1.0), print)] == [
         False, False, False, False, True,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", "zeta", None])
+def test_one_gamma_for_each_feature_is_for_the_kernel_of_distances_alone(kernel):
+    if kernel in ("rbf", None):
+        assert of_features([0.5, 2.0], *([kernel] if kernel else [])) == (0.5, 2.0)
+    else:
+        with pytest.raises(ValueError, match=f"gamma has 2 entries, and kernel='{kernel}' takes one number"):
+            of_features([0.5, 2.0], kernel)

@@ -203,6 +203,21 @@ def test_parts_of_sparse_rows_are_their_entries_where_compiled_code_reads_them(e
         assert (parts.entries, parts.gamma, parts.norms.tolist()) == (entries, 0.5, [1.0] * 4)
 
 
+@pytest.mark.parametrize(
+    ("table", "index", "has"), [(None, "int32", True), (0, "int32", False), (None, "int64", False)]
+)
+def test_entries_are_read_where_there_is_no_table_and_their_indices_are_short(table, index, has, monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    data = sparse.csr_array(np.eye(4))
+    data.indices, data.indptr = data.indices.astype(index), data.indptr.astype(index)
+    products = SparseProducts(data)
+    monkeypatch.setattr(SparseProducts, "_table", table)
+    monkeypatch.setattr(products, "Z", data)
+    assert (products.entries is not None) == has
+    if has:
+        assert [each.tolist() for each in products.entries[:3]] == [[1.0] * 4, [0, 1, 2, 3], [0, 1, 2, 3, 4]]
+
+
 def test_rows_that_float32_would_round_too_far_have_no_parts():
     X = 1e4 * np.random.default_rng(5).normal(size=(9, 4))
     for kernel in (RBF(0.5), Linear()):
