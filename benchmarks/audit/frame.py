@@ -101,7 +101,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="describe every case")
     for flag, settings in audit.flags.items():
         parser.add_argument(flag, **settings)
-    return run(name, audit, parser.parse_args(given[1:]))
+    options = parser.parse_args(given[1:])
+    if options.jobs > 1 and audit.around is not nullcontext:
+        parser.error(
+            f"{name} tries its cases in one process, around which it makes a place for them; leave out --jobs"
+        )
+    return run(name, audit, options)
 
 
 def run(name: str, audit: Audit, options: Any) -> int:

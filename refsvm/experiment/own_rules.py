@@ -79,7 +79,7 @@ def _run(file: Path, changed: int) -> ModuleType:
     module = sys.modules[name] = module_from_spec(spec)
     try:
         # from its text: bytecode that is kept is taken for that of a file edited within a second to the same size
-        exec(compile(file.read_bytes(), file, "exec"), vars(module))
+        exec(compile(file.read_bytes(), file, "exec", dont_inherit=True), vars(module))
     except BaseException:
         del sys.modules[name]
         raise

@@ -26,7 +26,7 @@ def takes_model(function: Callable[..., Result]) -> Callable[..., Result]:
     return call
 
 
-def of_model(function: Callable[..., Result], model: Any, *given: Any, **options: Any) -> Result:
+def of_model(function: Callable[..., Result], model: Any, /, *given: Any, **options: Any) -> Result:
     """Return what a function finds with the parameters of a model, which is the first argument that was given."""
     call, name = function.__name__, type(model).__name__
     if not hasattr(model, "arguments_for"):

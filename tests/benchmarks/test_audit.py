@@ -91,6 +91,15 @@ def test_ctrl_c_leaves_a_summary(asked, frame, capsys, monkeypatch):
     assert "1 cases from 0, 0 bad" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["broken_map", "identities", "identities_by_dask"])
+def test_an_audit_that_makes_a_place_for_its_cases_takes_one_process(name, frame, capsys):
+    pytest.importorskip("sklearn")
+    pytest.importorskip("coverage")
+    with pytest.raises(SystemExit, match="2"):
+        frame.main([name, "--count", "0", "--jobs", "2"])
+    assert "leave out --jobs" in capsys.readouterr().err
+
+
 def test_the_page_and_the_nightly_run_name_audits_that_are_there(frame):
     page = (BENCHMARKS / "audit" / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE) == [*frame.MODULES]

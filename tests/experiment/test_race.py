@@ -140,6 +140,13 @@ def test_refusals_say_what_to_give(call, sentence):
         call()
 
 
+def test_a_file_is_run_without_the_future_imports_of_the_package(tmp_path):
+    file = tmp_path / "annotated.py"
+    file.write_text(f"value: int = 3\n{MINE}")
+    rule_in_file("selectors", f"{file}:Mine", WorkingSetSelector)
+    assert sys.modules["annotated"].__annotations__ == {"value": int}
+
+
 def test_an_edited_file_is_run_again(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     file = tmp_path / "edited.py"
