@@ -73,9 +73,8 @@ class Scaling:
             scale = np.where(columns[places] == X.indices, self.scale[places], 1.0)
             return type(X)((X.data / scale, X.indices, X.indptr), shape=X.shape)
         if X.shape[1] <= columns.max() or (self.columns is None and X.shape[1] != len(columns)):
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {len(columns)} were scaled; give the same ones."
-            )
+            reach = f"{len(columns)} were" if self.columns is None else f"feature {columns.max() + 1} was"
+            raise ValueError(f"X has {X.shape[1]} features, but {reach} scaled; give the same ones.")
         scaled = X.copy()
         scaled[:, columns] = (X[:, columns] - self.mean) / self.scale
         return scaled

@@ -131,7 +131,7 @@ def test_dense_data_are_scaled_by_a_sparse_scaling():
     scaling = Scaling.of(data)
     assert scaling.columns.tolist() == [0, 2]
     np.testing.assert_array_equal(scaling(data.toarray()), scaling(data).toarray())
-    with pytest.raises(ValueError, match="X has 2 features"):
+    with pytest.raises(ValueError, match="X has 2 features, but feature 3 was scaled"):
         scaling(np.ones((1, 2)))
     with pytest.raises(ValueError, match="X has 3 features, but 2 were scaled"):
         Scaling(np.zeros(2), np.ones(2))(np.ones((1, 3)))
