@@ -1,9 +1,11 @@
 """What ten folds cost by each seeder and by LIBSVM: the tables "which seeder, from where?" of `docs/choosing.md`.
 
     python benchmarks/choosing.py --data-dir DIR
+    python benchmarks/choosing.py --data-dir DIR --cold-linear heart thyroid diabetis
 
 Milliseconds of processor time, one thread, the least of some turns; and the steps of all rounds, in thousands. LIBSVM
-is scikit-learn's `cross_val_score` on the same folds in the same process. The tables are printed, then the load.
+is scikit-learn's `cross_val_score` on the same folds in the same process. The tables are printed, then the load. The
+second command has the lines "linear kernel" of the table of stopping rules.
 """
 
 from __future__ import annotations
@@ -15,7 +17,20 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from refsvm import ATO, MIR, RBF, SIR, Cold, Seeder, cross_validate
+from refsvm import (
+    ATO,
+    MIR,
+    RBF,
+    SIR,
+    Cold,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Seeder,
+    StoppingRule,
+    cross_validate,
+    leave_one_out,
+)
 from refsvm.datasets import Dataset, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
@@ -37,8 +52,15 @@ def main() -> None:
     parser.add_argument("--data-dir")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=SETS, default=SETS, metavar="SET")
+    parser.add_argument("--cold-linear", nargs="+", default=(), metavar="SET")
     chosen = parser.parse_args()
     suite = {each.name.removeprefix("ida_"): each for each in paper_suite(chosen.data_dir)}
+    if chosen.cold_linear:
+        with one_thread():
+            rows = tuple((name, *cold_linear(suite[name].load())) for name in chosen.cold_linear)
+        heads = ("linear kernel, Cold", "steps, % of those of ε-KKT", "CPU time in that of ε-KKT")
+        print(Grid(heads, rows).to_markdown(), f"Load: {os.getloadavg()[0]:.1f}.", sep="\n\n")
+        return
     loads, columns = [], []
     with one_thread():
         for name in chosen.only:
@@ -80,6 +102,25 @@ def column(data: Dataset, turns: int) -> tuple[list[str], list[str]]:
         times.append(f"{float(f'{ours:.3g}'):,g}")
         steps.append(f"{result.iterations / 1e3:.2g}")
     return times, steps
+
+
+def cold_linear(data: Dataset) -> tuple[str, str]:
+    """Return the steps and the time of cold rounds with the leave-one-out rule in those of ε-KKT, over four C."""
+    steps, times = [], []
+    for stop in (KKTGap(1e-3), LOODualityGap()):
+
+        def work(stop: StoppingRule = stop) -> int:
+            made = (
+                leave_one_out(data.X, data.y, kernel=Linear(), C=C, stop=stop, seeder=Cold(), engine="numba")
+                for C in (0.01, 0.1, 1.0, 10.0)
+            )
+            return sum(int(each.round_iterations.sum()) for each in made)
+
+        work()  # compiles
+        milliseconds, taken = least(work, 1)
+        times.append(milliseconds)
+        steps.append(taken)
+    return f"{100 * steps[1] / steps[0]:.0f}", f"{times[1] / times[0]:.2g}"
 
 
 def least(work: Callable[[], Any], turns: int) -> tuple[float, Any]:
