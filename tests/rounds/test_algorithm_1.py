@@ -47,10 +47,8 @@ def test_rules_and_checks_by_default():
     ):
         found, rule, checks = module.chosen_for(SimpleNamespace(kind=kind), seeder, None, three)
         assert (found, rule, [check.name for check in checks]) == (seeder, stop, names)
-    assert module.chosen_for(SimpleNamespace(kind=CLASSIFICATION), None, KKTGap(0.5), ())[:2] == (
-        TOP(),
-        KKTGap(0.5),
-    )
+    classes = SimpleNamespace(kind=CLASSIFICATION)
+    assert module.chosen_for(classes, None, KKTGap(0.5), ())[:2] == (TOP(), KKTGap(0.5))
     for kind in (REGRESSION, NOVELTY):
         with pytest.raises(ValueError, match="proves the sign of a decision value, and"):
             module.chosen_for(SimpleNamespace(kind=kind), None, LOODualityGap(), ())
@@ -65,12 +63,8 @@ class Asked:
             run=lambda plan, seeder, stop: (plan, seeder, stop), rules=None,
             problem=SimpleNamespace(gram=SimpleNamespace(facts=facts)),
         )  # fmt: skip
-        self.full, self.status, self.proves, self.is_hard = (
-            SimpleNamespace(status=status, decision_range=1.0),
-            status,
-            proves,
-            is_hard,
-        )
+        self.full = SimpleNamespace(status=status, decision_range=1.0)
+        self.status, self.proves, self.is_hard = status, proves, is_hard
         self.left, self.keep, self.near, self.ran, self.said = undecided, keeps, [*near], [], []
         self.unsolved = {(1, 0): Status.MAX_ITER}
 
@@ -147,25 +141,15 @@ def settled(**given):
     tol = given.pop("tol", 1e-3)
     found = Asked(0, **given)
     module.settle_signs(found, TOP(), KKTGap(tol, relative=True))
-    near = [said[1:] for said in found.said if said[0] == "near"]
-    return (
-        found,
-        [rule for *_, rule in found.ran],
-        near,
-        [said[1:] for said in found.said if said[0] == "doubt"],
-    )
+    near, doubts = ([said[1:] for said in found.said if said[0] == name] for name in ("near", "doubt"))
+    return found, [rule for *_, rule in found.ran], near, doubts
 
 
 def test_signs_are_settled_a_digit_at_a_time():
     """Down to 1e-8, and no further; rounding may put another round next to it."""
     found, rules, near, doubts = settled(near=[[3, 5]] * 9)
-    assert [*dict.fromkeys(f"{rule.tol:.3g}" for rule in rules)] == [
-        "0.0001",
-        "1e-05",
-        "1e-06",
-        "1e-07",
-        "1e-08",
-    ]
+    digits = [*dict.fromkeys(f"{rule.tol:.3g}" for rule in rules)]
+    assert digits == ["0.0001", "1e-05", "1e-06", "1e-07", "1e-08"]
     assert rules[-1].tol == 1e-8
     assert all(rule.relative for rule in rules)
     assert [plan for plan, *_ in found.ran] == [[3, 5]] * len(rules)
@@ -249,14 +233,7 @@ def test_the_callback_is_asked_from_time_to_time_and_at_the_end(monkeypatch):
     monkeypatch.setattr("refsvm.rounds.progress.time", SimpleNamespace(perf_counter=lambda: now[0]))
     assert INTERVAL_SECONDS == 0.02
     ended = []
-    for seconds, count in (
-        (0.0, 1),
-        (0.25, 2),
-        (0.25, 3),
-        (0.5, 4),
-        (0.5 + 0.5 * INTERVAL_SECONDS, 5),
-        (0.501, 9),
-    ):
+    for seconds, count in ((0.0, 1), (0.25, 2), (0.25, 3), (0.5, 4), (0.51, 5), (0.501, 9)):
         now[0] = 3.0 + seconds
         ended.append(found._should_end(count))
     # at once, after an interval, never twice within one, and whenever all are decided

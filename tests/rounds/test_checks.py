@@ -111,6 +111,7 @@ ROOM = {
     "a bounded one has none": (0.4, [0.0, 1.0, 0.0, -1.0], 1.0, 0),
     # 0.1 of example 1 and 0.2 of the others: α₀ = 0.4 does not fit
     "too little of it": (0.4, [0.0, 0.9, -0.2, 0.0], 1.0, 0),
+    "a hard margin has it without end": (0.4, [0.0, 0.2, -0.3, -0.3], np.inf, 1),
 }
 
 
@@ -124,11 +125,6 @@ def test_the_xi_alpha_bound_asks_for_room(name):
         y = label * np.array([1, 1, -1, -1])
         signs = decided(XiAlphaBound(), y, label * alpha, label * np.array([1.0, 1.0, -1.0, -1.0]), C=C)
         assert signs[0] == proved * label
-
-
-def test_the_xi_alpha_bound_takes_a_hard_margin_as_room_without_end():
-    y = [1, 1, -1, -1]
-    assert decided(XiAlphaBound(), y, [0.4, 0.2, -0.3, -0.3], [1, 1, -1, -1], C=np.inf)[0] == 1
 
 
 def test_the_xi_alpha_bound_needs_a_distance_and_a_free_example():

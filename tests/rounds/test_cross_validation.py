@@ -140,8 +140,9 @@ def test_control_c_keeps_the_rounds_that_are_done():
 def test_control_c_ends_compiled_rounds_too():
     X, y, kernel = SETS["heart"]
     Pressing.made.clear()
-    options = {"kernel": kernel, "folds": 100, "seeder": Pressing(), "engine": "numba", "rng": 0}
-    result = interrupted(cross_validate, X, y, **options)
+    result = interrupted(
+        cross_validate, X, y, kernel=kernel, folds=100, seeder=Pressing(), engine="numba", rng=0
+    )
     assert result.status is Status.INTERRUPTED
     assert 0 < len(result.rounds) < 100
 
@@ -203,11 +204,17 @@ def test_hard_margins():
     np.testing.assert_allclose(hard.decision_values, soft.decision_values, atol=0.02)
 
 
-@pytest.mark.slow
 @needs_numba
-@pytest.mark.parametrize("seeder", [SIR(), MIR(), ATO(), ATO(budget=np.inf), Cold()], ids=repr)
-@pytest.mark.parametrize("from_full", [False, True])
-@pytest.mark.parametrize("limit", [10, 2000], ids=["long rounds", "short rounds"])
+@pytest.mark.parametrize(
+    "seeder",
+    [
+        SIR(),
+        ATO(),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (MIR(), ATO(budget=np.inf), Cold())),
+    ],
+)
+@pytest.mark.parametrize("from_full", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.parametrize("limit", [pytest.param(10, marks=pytest.mark.slow), 2000])
 def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeypatch):
     monkeypatch.setattr(runner, "SHORT_ROUND", limit)
     X, y, kernel = SETS["heart"]
@@ -215,15 +222,14 @@ def test_compiled_rounds_are_the_readable_ones(seeder, from_full, limit, monkeyp
     options = {"kernel": kernel, "C": 30.0, "folds": 7, "seeder": seeder, "from_full": from_full, "rng": 1}
     first, second = (cross_validate(X, y, engine=engine, **options) for engine in ("numpy", "numba"))
     assert [each.iterations for each in first.rounds] == [each.iterations for each in second.rounds]
+    assert first.iterations == second.iterations
     assert np.array_equal(first.decision_values, second.decision_values)
 
 
 @pytest.mark.slow
 @needs_numba
 @pytest.mark.filterwarnings("ignore:.* are not solved")
-@pytest.mark.parametrize(
-    "seeder", [SIR(), MIR(), ATO(budget=np.inf), AVG(), TOP()], ids=lambda s: type(s).__name__
-)
+@pytest.mark.parametrize("seeder", [SIR(), MIR(), ATO(budget=np.inf), AVG(), TOP()], ids=repr)
 def test_both_engines_agree_on_small_and_degenerate_problems(seeder):
     """Equal examples, contradicting labels, folds and classes of a few examples: found faults of all kinds."""
     rng = np.random.default_rng(3)
@@ -261,22 +267,9 @@ def test_several_classes_as_svc_predicts_them():
         test = result.fold == h
         model = svm.SVC(kernel=RBF(0.3), C=5.0).fit(X[~test], y[~test])
         assert (model.predict(X[test]) == result.predictions[test]).mean() > 0.9
-    names = np.array(["north", "east", "south", "west"])[y]
-    named = cross_validate(X, names, kernel=RBF(0.3), C=5.0, folds=result.fold)
-    assert (
-        named.predictions == np.array(["north", "east", "south", "west"])[result.predictions]
-    ).mean() > 0.95
-
-
-def test_the_readable_engine_agrees():
-    X, y, kernel = SETS["heart"]
-    for seeder in (SIR(), ATO()):
-        both = [
-            cross_validate(X[:80], y[:80], kernel=kernel, C=1.0, folds=4, seeder=seeder, engine=engine)
-            for engine in ("numpy", FAST)
-        ]
-        assert np.array_equal(both[0].decision_values, both[1].decision_values)
-        assert both[0].iterations == both[1].iterations
+    names = np.array(["north", "east", "south", "west"])
+    named = cross_validate(X, names[y], kernel=RBF(0.3), C=5.0, folds=result.fold)
+    assert (named.predictions == names[result.predictions]).mean() > 0.95
 
 
 def test_a_precomputed_matrix_and_a_fold_of_one_class():
@@ -300,28 +293,17 @@ def test_folds():
     assert not np.array_equal(fold_numbers(3, codes, rng=0), fold_numbers(3, codes, rng=1))
 
 
-def test_splitters():
-    select = pytest.importorskip("sklearn.model_selection")
-    codes = np.repeat([0, 1], 6)
-    numbers = fold_numbers(select.StratifiedKFold(3), codes)
-    assert np.bincount(numbers).tolist() == [4, 4, 4]
+def test_splitters_hold_out_every_example_once():
+    """Of pairs one holds out each and 1 twice, the next not 1, the last as many as there are."""
+    codes = np.array([0, 1, 0])
+    for tests in ([[0, 1], [1, 2]], [[0], [2]], [[0, 1], [1]]):
+        pairs = [(np.setdiff1d(np.arange(3), test), np.array(test)) for test in tests]
+        with pytest.raises(ValueError, match="hold out every example exactly once"):
+            fold_numbers(pairs, codes)
+    select, codes = pytest.importorskip("sklearn.model_selection"), np.repeat([0, 1], 6)
+    assert np.bincount(fold_numbers(select.StratifiedKFold(3), codes)).tolist() == [4, 4, 4]
     with pytest.raises(ValueError, match="hold out every example exactly once"):
         fold_numbers(select.ShuffleSplit(3), codes)
-
-
-@pytest.mark.parametrize(
-    ("tests", "words"),
-    [
-        ([[0, 1], [1, 2]], "hold out every example exactly once"),  # every one, and 1 twice
-        ([[0], [2]], "hold out every example exactly once"),
-        ([[0, 1], [1]], "hold out every example exactly once"),  # as many as there are
-    ],
-    ids=["twice", "never", "twice and never"],
-)
-def test_every_example_is_held_out_once(tests, words):
-    pairs = [(np.setdiff1d(np.arange(3), test), np.array(test)) for test in tests]
-    with pytest.raises(ValueError, match=words):
-        fold_numbers(pairs, np.array([0, 1, 0]))
 
 
 class StandIn:

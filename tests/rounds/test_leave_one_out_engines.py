@@ -49,9 +49,8 @@ def test_compiled_rounds_end_at_the_same_alpha(seeder, stop):
             rounds = Rounds(problem, selector=selector, step=step, engine=engine, shrinking=False)
             rounds.solutions["all"] = full
             for each in plan:
-                ended.append(
-                    [(one.left_out, one.values, one[2:5]) for one in rounds.run([each], seeder, stop)]
-                )
+                [one] = rounds.run([each], seeder, stop)
+                ended.append((one.left_out, one.values, one[2:5]))
                 kept.append(rounds.solutions["own"].alpha)
             assert rounds.used == ("" if engine == "numpy" else "numba")
         assert ended[: len(plan)] == ended[len(plan) :]
@@ -70,11 +69,8 @@ def test_both_engines_return_the_same(name):
             for engine in ("numpy", "numba")
         )
         assert (one.engine, other.engine) == ("numpy", "numba")
-        assert np.array_equal(one.predictions, other.predictions)
-        assert np.array_equal(one.decided_by, other.decided_by)
-        assert np.array_equal(one.decision_values, other.decision_values, equal_nan=True)
-        assert np.array_equal(one.round_iterations, other.round_iterations)
-        assert one.gap_rule_kept == other.gap_rule_kept
+        for field in ("predictions", "decided_by", "decision_values", "round_iterations", "gap_rule_kept"):
+            np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
 
 
 @needs_jit
@@ -113,8 +109,8 @@ class OfMyOwn(Seeder):
     slip: str = ""
 
     def seed(self, solved, problem):
-        clipped = np.clip(solved.alpha, problem.lower, problem.upper)
-        return {"sum": clipped, "short": clipped[1:], "None": None, "float32": clipped.astype(np.float32)}[
+        alpha = np.clip(solved.alpha, problem.lower, problem.upper)
+        return {"sum": alpha, "short": alpha[1:], "None": None, "float32": alpha.astype(np.float32)}[
             self.slip
         ]
 
@@ -124,13 +120,11 @@ class OfMyOwn(Seeder):
 @pytest.mark.slow
 def test_seeds_without_the_sum_are_repaired_in_both_engines(slip):
     X, y = data("heart", 24 if INTERPRETED else 60)
-    problem = DualProblem.classification(X, y, kernel=RBF(0.01), C=10.0)
-    found = []
+    problem, found = DualProblem.classification(X, y, kernel=RBF(0.01), C=10.0), []
+    options = {"seeder": OfMyOwn(slip), "checks": (), "stop": KKTGap()}
     for engine in ("numpy", "numba"):
         with pytest.warns(UserWarning, match="the seed of OfMyOwn is not feasible"):
-            found.append(
-                leave_one_out(problem, seeder=OfMyOwn(slip), engine=engine, checks=(), stop=KKTGap())
-            )
+            found.append(leave_one_out(problem, engine=engine, **options))
     assert found[0].round_iterations.tolist() == found[1].round_iterations.tolist()
     assert np.array_equal(found[0].decision_values, found[1].decision_values)
     right = leave_one_out(problem, seeder=TOP(), engine="numpy", checks=(), stop=KKTGap(1e-6))

@@ -75,9 +75,8 @@ def test_options_beside_a_model():
     assert ask(Model(), "X", tol=0.1).options["tol"] == 0.1
     assert ask(Model(), "X", gamma=2.0).options == {"C": [1.0, 2.0], "tol": 0.5, "gamma": 2.0}
     for name in MODEL:
-        with pytest.raises(
-            ValueError, match=f"^{name} is a parameter of the Model that was given; set it there.$"
-        ):
+        said = f"^{name} is a parameter of the Model that was given; set it there.$"
+        with pytest.raises(ValueError, match=said):
             ask(Model(**{name: 1.0}), "X", **{name: 2.0})
 
 
@@ -90,7 +89,5 @@ def test_what_is_no_model_of_the_package_is_refused():
         ask(Other(), "X")
     with pytest.raises(TypeError, match=r"^ask\(model, X, y\) takes no more by position; give names.$"):
         ask(Model(), "X", "y", "C")
-    with pytest.raises(
-        TypeError, match=r"^ask\(model, X, y\) takes the model by position, before the examples.$"
-    ):
+    with pytest.raises(TypeError, match=r"^ask\(model, X, y\) takes the model by position, before the"):
         ask(X=Model(), y="y")

@@ -22,6 +22,7 @@ RNG = np.random.default_rng(6)
 X = RNG.normal(size=(24, 2))
 SCORE = X[:, 0] + RNG.normal(size=24)
 TWO, THREE = np.where(SCORE > 0.0, 1, -1), np.digitize(SCORE, [-0.6, 0.6])
+THREE_PAIRS = task_given(X[:6], [0, 0, 1, 1, 2, 2], RBF(0.5), None)
 
 
 @pytest.mark.parametrize(
@@ -35,25 +36,17 @@ def test_at_the_end_all_is_done_and_what_is_wrong_is_known(y, given, pairs, monk
     for call, total in ((cross_validate, 4 * pairs), (leave_one_out, 24 * (2 if y is THREE else 1))):
         module = import_module(f"refsvm.rounds.{call.__name__}")
         monkeypatch.setattr(module, "Progress", lambda *names: made.append(Progress(*names)) or made[-1])
-        found = call(
-            X, y, kernel=RBF(0.5), engine="numpy", **given, **({"folds": 4} if call is cross_validate else {})
-        )
+        folds = {"folds": 4} if call is cross_validate else {}
+        found = call(X, y, kernel=RBF(0.5), engine="numpy", **given, **folds)
         told = made[-1]
-        assert (told.done, told.total) == (
-            total,
-            total,
-        )  # of leave-one-out each example is in two pairs of three
+        assert told.done == told.total == total  # of leave-one-out each example is in two pairs of three
         assert told.wrong == ((found.predictions != y).sum() if has_classes else None)
 
 
 def test_folds_that_are_done_and_wrong():
     """An example counts as soon as all pairs of its fold are there."""
-    task, fold, progress = (
-        task_given(X[:6], [0, 0, 1, 1, 2, 2], RBF(0.5), None),
-        np.arange(6) % 2,
-        Progress("call"),
-    )
-    table = FoldTable(task, fold, progress)
+    progress = Progress("call")
+    table = FoldTable(THREE_PAIRS, np.arange(6) % 2, progress)
     assert (progress.total, progress.under_way) == (6, "first round")
     progress.look()
     assert (progress.done, progress.wrong) == (0, None)
@@ -74,14 +67,11 @@ def test_folds_that_are_done_and_wrong():
 )  # fmt: skip
 def test_folds_of_all_machines_are_taken_in_as_they_come(status, is_kept, copies):
     """The origin costs steps and is no fold; what was cut short predicts nothing."""
-    task = replace(task_given(X[:6], [0, 0, 1, 1, 2, 2], RBF(0.5), None), rows_computed=100)
+    task = replace(THREE_PAIRS, rows_computed=100)
     table, fold = FoldTable(task, np.arange(6) % 2, Progress("call")), np.array([1, 3, 5])
     for pair, rows in (((0, 2), 7), ((0, 1), 20)):
-        rounds = SimpleNamespace(
-            status=Status.CONVERGED,
-            rows=SimpleNamespace(computed=rows),
-            limits=SimpleNamespace(progress=None),
-        )
+        limits, store = SimpleNamespace(progress=None), SimpleNamespace(computed=rows)
+        rounds = SimpleNamespace(status=Status.CONVERGED, rows=store, limits=limits)
         variables = np.concatenate([fold + 6 * copy for copy in range(copies)])
         ended = [
             RoundResult(None, (), 1000, "", Status.CONVERGED, 9.0, 9.0, 9),
@@ -94,12 +84,7 @@ def test_folds_of_all_machines_are_taken_in_as_they_come(status, is_kept, copies
     found = table.result()
     known = [4.0, 1.0, 5.0, 2.0, 6.0, 3.0] if is_kept else [4.0, np.nan, 5.0, np.nan, 6.0, np.nan]
     np.testing.assert_array_equal(found.decision_values, np.array([known, known, [np.nan] * 6]).T)
-    assert [(each.pair, each.fold) for each in found.rounds] == [
-        ((0, 1), 0),
-        ((0, 1), 1),
-        ((0, 2), 0),
-        ((0, 2), 1),
-    ]
+    assert [(*each.pair, each.fold) for each in found.rounds] == [(0, 1, 0), (0, 1, 1), (0, 2, 0), (0, 2, 1)]
     one = found.rounds[1]
     assert (one.iterations, one.kernel_rows, one.seed_seconds, one.solve_seconds) == (10, 3, 0.5, 0.25)
     assert (found.iterations, found.kernel_rows, found.status) == (2 * 1030, 127, status)
@@ -136,33 +121,33 @@ RESULT = CrossValidation(
 LEFT = np.where(np.arange(6)[:, None] < 2, np.nan, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("result", "sentence"),
-    [
-        (RESULT, None),
-        (
-            replace(
-                RESULT, rounds=tuple(report(h, Status.MAX_ITER if h else Status.CONVERGED) for h in range(3))
-            ),
-            "2 of 3 rounds of cross-validation are not solved, and predict their folds all the same. ",
-        ),
-        (
-            replace(RESULT, rounds=RESULT.rounds[:2], decision_values=LEFT, status=Status.TIME_LIMIT),
-            "1 of 3 rounds of cross-validation are not solved, and 2 of 6 examples are not predicted. ",
-        ),
-        (
-            replace(RESULT, decision_values=np.column_stack([LEFT, LEFT]), status=Status.TIME_LIMIT),
-            "1 of 6 rounds of cross-validation are not solved, and 2 of 6 examples are not predicted. ",
-        ),
-        (replace(RESULT, rounds=RESULT.rounds[:2], decision_values=LEFT, status=Status.CALLBACK), None),
-    ],
-    ids=["solved", "steps used up", "time used up", "two pairs", "by the callback"],
-)
-def test_rounds_that_are_not_solved_are_told(result, sentence):
+def tells(warn, result, sentence):
+    """Whether one warning begins with this sentence, or there is none without one."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_of_rounds(result)
-    assert [str(each.message).startswith(sentence or "") for each in said] == [True] * (sentence is not None)
+        warn(result)
+    return [str(each.message).startswith(sentence or "") for each in said] == [True] * (sentence is not None)
+
+
+TWO_FOLDS = {"rounds": RESULT.rounds[:2], "decision_values": LEFT}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({}, None),
+        ({"rounds": [report(h, Status.MAX_ITER if h else Status.CONVERGED) for h in range(3)]},
+         "2 of 3 X, and predict their folds all the same. "),
+        (TWO_FOLDS | {"status": Status.TIME_LIMIT}, "1 of 3 X, and 2 of 6 examples are not predicted. "),
+        ({"decision_values": np.column_stack([LEFT, LEFT]), "status": Status.TIME_LIMIT},
+         "1 of 6 X, and 2 of 6 examples are not predicted. "),
+        (TWO_FOLDS | {"status": Status.CALLBACK}, None),
+    ],
+    ids=["solved", "steps used up", "time used up", "two pairs", "by the callback"],
+)  # fmt: skip
+def test_rounds_that_are_not_solved_are_told(change, sentence):
+    sentence = sentence and sentence.replace("X", "rounds of cross-validation are not solved")
+    assert tells(warn_of_rounds, replace(RESULT, **change), sentence)
 
 
 @pytest.mark.parametrize(
@@ -179,27 +164,27 @@ def test_machines_that_are_not_solved_are_told(known, unsolved, status, sentence
     table = object.__new__(LeftOutTable)
     table.unsolved, table._total = unsolved, 12
     sentence = sentence and sentence.replace("X", "machines of leave-one-out are not solved")
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        table.warn(SimpleNamespace(status=status, is_known=np.arange(6) < known, labels=np.zeros(6)))
-    assert [str(each.message).startswith(sentence or "") for each in said] == [True] * (sentence is not None)
+    assert tells(
+        table.warn,
+        SimpleNamespace(status=status, is_known=np.arange(6) < known, labels=np.zeros(6)),
+        sentence,
+    )
 
 
 @pytest.mark.parametrize("kept", [[], [True, True], [True, False]])
 @pytest.mark.parametrize("open_cells", [0, 1])
 def test_a_result_adds_up_what_all_machines_have_taken(open_cells, kept):
     """A limit that came after the last example was decided is none; examples of unsolved rounds are not solved."""
-    task = replace(task_given(X[:6], [0, 0, 1, 1, 2, 2], RBF(0.5), None), rows_computed=100)
-    table = LeftOutTable(task, Progress("call"))
+    table = LeftOutTable(replace(THREE_PAIRS, rows_computed=100), Progress("call"))
     table.decided[:] = "kkt"
     table.decided[5, :open_cells] = ""
     table.signs[:], table.values[:, 1] = -1.0, 3.0
     table.iterations[:] = np.arange(18).reshape(6, 3)
     table.unsolved, table.status, table._kept = {(2, 1): Status.MAX_ITER}, Status.TIME_LIMIT, kept
     table._fulls = [SimpleNamespace(iterations=steps, engine="first") for steps in (1000, 2000, 4000)]
+    stores = [SimpleNamespace(computed=rows) for rows in (7, 20)]
     table._families = [
-        SimpleNamespace(used=used, rows=SimpleNamespace(computed=rows))
-        for used, rows in (("", 7), ("auto", 20))
+        SimpleNamespace(used=used, rows=rows) for used, rows in zip(("", "auto"), stores, strict=True)
     ]
     found = table.result()
     assert (found.iterations, found.kernel_rows) == (7000 + 153, 127)
@@ -217,7 +202,5 @@ def test_a_result_adds_up_what_all_machines_have_taken(open_cells, kept):
 def test_the_standard_error_of_folds_that_are_not_all_there_is_not_known():
     """No fold is looked at then; of one fold alone there is no spread."""
     for result in (replace(RESULT, decision_values=LEFT), replace(RESULT, fold=np.zeros(6, int))):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            assert np.isnan(result.standard_error)
+        assert np.isnan(result.standard_error)  # warnings are errors
     assert RESULT.standard_error == 0.0

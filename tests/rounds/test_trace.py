@@ -13,15 +13,8 @@ def a_long_round():
     """Two classes of random labels: the steps of the first of two folds go on with shrinking after 2,000."""
     random = np.random.default_rng(0)
     X, y = random.normal(size=(24, 2)), np.where(random.random(24) < 0.5, 1, -1)
-    return {
-        "X": X,
-        "y": y,
-        "kernel": Linear(),
-        "C": 200.0,
-        "folds": 2,
-        "step": NewtonStep(),
-        "seeder": Cold(),
-    }
+    rules = {"kernel": Linear(), "C": 200.0, "folds": 2, "step": NewtonStep(), "seeder": Cold()}
+    return {"X": X, "y": y, **rules}
 
 
 @pytest.mark.parametrize("stop", [None, KKTGap(1e-3)], ids=repr)

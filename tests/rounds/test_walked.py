@@ -40,6 +40,19 @@ class Family:
         return self
 
 
+@dataclass(frozen=True)
+class Ended:
+    """A solution, as far as a walk looks at it."""
+
+    status: Status
+    iterations: int
+    alpha: str
+    seconds: float = 1.0
+
+    def in_solver_coordinates(self, problem):
+        return self.alpha, problem
+
+
 PLAN = [Round(keep=ORIGIN), Round(2, ORIGIN), Round(3, ORIGIN)]
 
 
@@ -70,12 +83,7 @@ def test_an_origin_that_has_used_up_its_steps_is_walked_to_first(status, monkeyp
     """What the walk adds is a result of its own, and a limit on the way ends the rounds."""
     family, other = Family(FEW, ends=Status.MAX_ITER), Family(0)
     other.status = status
-    found = SimpleNamespace(
-        status=status,
-        iterations=FEW + 5,
-        seconds=2.5,
-        in_solver_coordinates=lambda problem: ("moved", problem),
-    )
+    found = Ended(status, FEW + 5, "moved", 2.5)
     asked = []
     monkeypatch.setattr(module, "walked", lambda *given: asked.append(given) or (other, found))
     _, more, *rest = folds_walked_to(family, PLAN, "seeder", WALK)
@@ -115,37 +123,18 @@ def test_a_walk_begins_at_a_tenth_of_the_penalty_at_most(share, monkeypatch):
     assert found.seconds > begun.seconds
 
 
-@dataclass(frozen=True)
-class Ended:
-    """A solution, as far as a walk looks at it."""
-
-    status: Status
-    iterations: int
-    alpha: str
-    seconds: float = 1.0
-
-    def in_solver_coordinates(self, problem):
-        return self.alpha, problem
-
-
 @pytest.mark.parametrize("status", [Status.CONVERGED, Status.MAX_ITER, Status.STALLED])
 def test_what_the_exact_step_has_solved_goes_on_to_the_rule_of_its_rounds(status):
     """From there, and its steps count as well; what has not been solved is returned as it is. z is not 0: no walk."""
-    problem, asked = SimpleNamespace(z=1.0, is_open=False), []
+    problem, rows = SimpleNamespace(z=1.0, is_open=False), SimpleNamespace(diagonal=lambda: np.ones(2))
+    asked, start = [], SimpleNamespace(alpha="begun")
 
     def solve(**given):
         asked.append(given)
         return Ended(status, 20, "first") if len(asked) == 1 else Ended(Status.CONVERGED, 3, "second")
 
-    other = SimpleNamespace(
-        problem=problem,
-        rows=SimpleNamespace(diagonal=lambda: np.ones(2)),
-        status=Status.CONVERGED,
-        solve=solve,
-    )
-    begun = SimpleNamespace(
-        iterations=100, seconds=5.0, in_solver_coordinates=lambda problem: SimpleNamespace(alpha="begun")
-    )
+    other = SimpleNamespace(problem=problem, rows=rows, status=Status.CONVERGED, solve=solve)
+    begun = SimpleNamespace(iterations=100, seconds=5.0, in_solver_coordinates=lambda _: start)
     rounds, found = walked(SimpleNamespace(with_shrinking=lambda: other), begun, "loose")
     assert rounds is other
     assert (asked[0]["start"], asked[0]["stop"]) == ("begun", "loose")

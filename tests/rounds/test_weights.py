@@ -79,10 +79,7 @@ def test_steps_of_weights_are_parts_of_the_power_of_two_above_their_sum(given, k
 @pytest.mark.parametrize("seed", range(8))
 def test_ranks_are_those_of_copies(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    values, counts = (
-        rng.normal(size=(4, 9)).round(1),
-        rng.integers(0, 4, 9) if seed else np.ones(9, dtype=np.int64),
-    )
+    values, counts = rng.normal(size=(4, 9)).round(1), rng.integers(0, 4, 9) if seed else np.ones(9, int)
     counts[0] = 1
     ordered = np.sort(np.repeat(values, counts, axis=1), axis=1)
     for rank in range(1, int(counts.sum()) + 1):
