@@ -212,6 +212,7 @@ def test_hard_margins():
         ATO(),
         *(pytest.param(each, marks=pytest.mark.slow) for each in (MIR(), ATO(budget=np.inf), Cold())),
     ],
+    ids=repr,
 )
 @pytest.mark.parametrize("from_full", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("limit", [pytest.param(10, marks=pytest.mark.slow), 2000])

@@ -94,10 +94,8 @@ def test_several_rows_at_once_change_no_answer(name, options, monkeypatch):
     plain = solve(problem(), stop=KKTGap(1e-7), engine=FAST, shrinking=False)
     costly, blocks, products = problem(), [], []
     costly.gram.facts = replace(costly.gram.facts, prefers_batches=True)
-    monkeypatch.setattr(
-        "refsvm.solver.shrinking.block", lambda state, most: blocks.append(0) or sets.block(state, most)
-    )
-    evaluate = costly.gram.block
+    evaluate, choose = costly.gram.block, "refsvm.solver.shrinking.block"
+    monkeypatch.setattr(choose, lambda state, most: blocks.append(0) or sets.block(state, most))
     costly.gram.block = lambda rows, *rest, **more: (
         products.append(len(rows)) or evaluate(rows, *rest, **more)
     )
@@ -140,7 +138,9 @@ def test_float32_rows_move_the_objective_by_no_more_than_their_rounding():
 NARROW = RBF(0.1)
 
 
-def row_dtype(name, n, cache_mb, shrinking, kernel=NARROW, C=1.0, tol=1e-3, selector=None):
+def row_dtype(
+    name="auto", n=3_000, cache_mb=200.0, shrinking=True, kernel=NARROW, C=1.0, tol=1e-3, selector=None
+):
     """In which types the rows of a problem of this size are kept, and handed to the compiled loop."""
     X = np.linspace(-1.0, 1.0, n)[:, None]
     problem = DualProblem.classification(X, np.sign(X[:, 0] + 1e-9), kernel=kernel, C=C)
@@ -153,27 +153,22 @@ SINGLE, DOUBLE, COPIED = "float32, float32", "float64, float64", "float32, float
 
 
 def test_rows_are_float32_by_default_only_where_that_pays_and_is_harmless():
-    assert row_dtype("auto", 2_999, 200.0, True) == DOUBLE
-    assert row_dtype("auto", 3_000, 200.0, True) == SINGLE
-    assert row_dtype("auto", 3_000, 200.0, False) == DOUBLE
-    assert row_dtype("auto", 3_000, 200.0, True, tol=9e-5) == DOUBLE
-    assert row_dtype("auto", 3_000, 200.0, True, C=800.0) == SINGLE
-    assert row_dtype("auto", 3_000, 200.0, True, C=900.0) == DOUBLE
-    assert row_dtype("auto", 3_000, 200.0, True, C=np.inf) == DOUBLE
-    assert row_dtype("auto", 3_000, 200.0, True, kernel=RBF(1000.0)) == DOUBLE
-    assert row_dtype("auto", 3_000, 200.0, True, kernel=Linear()) == DOUBLE
-    assert row_dtype("auto", 3_000, 200.0, True, selector=MostViolatingPair()) == DOUBLE
-    assert row_dtype("float64", 20_000, 1.0, True) == DOUBLE
+    assert row_dtype() == row_dtype(C=800.0) == SINGLE
+    for change in (
+        {"n": 2_999}, {"shrinking": False}, {"tol": 9e-5}, {"C": 900.0}, {"C": np.inf}, {"kernel": RBF(1000.0)},
+        {"kernel": Linear()}, {"selector": MostViolatingPair()},
+    ):  # fmt: skip
+        assert row_dtype(**change) == DOUBLE, change
+    assert row_dtype("float64", 20_000, 1.0) == DOUBLE
     assert row_dtype("float32", 10, 800.0, False) == SINGLE
     assert row_dtype("float32", 10, 800.0, False, selector=MostViolatingPair()) == COPIED
 
 
 def test_rows_are_float32_by_default_where_many_do_not_fit():
-    assert row_dtype("auto", 9_999, 1.0, True, kernel=Linear()) == DOUBLE
-    assert row_dtype("auto", 10_000, 1.0, True, kernel=Linear()) == SINGLE
-    assert row_dtype("auto", 10_000, 1.0, True, kernel=Linear(), tol=9e-5) == DOUBLE
-    assert row_dtype("auto", 10_000, 1.0, False, kernel=Linear()) == DOUBLE
-    assert row_dtype("auto", 10_000, 800.0, True, kernel=Linear()) == DOUBLE
+    many = {"n": 10_000, "cache_mb": 1.0, "kernel": Linear()}
+    assert row_dtype(**many) == SINGLE
+    for change in ({"n": 9_999}, {"tol": 9e-5}, {"shrinking": False}, {"cache_mb": 800.0}):
+        assert row_dtype(**many | change) == DOUBLE, change
 
 
 @pytest.mark.parametrize("most", [2, 4, 6])
@@ -184,18 +179,14 @@ def test_a_block_by_sorting_all_variables(most):
     problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=1.0)
     rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
     alpha = y * rng.choice([0.0, 0.0, 0.0, 1.0, 0.4], size=30)
-    state = rules.begin(
-        problem, problem.feasible(alpha), row_store(problem, rules, 200.0), gradient=rng.normal(size=30)
-    )
+    rows, gradient = row_store(problem, rules, 200.0), rng.normal(size=30)
+    state = rules.begin(problem, problem.feasible(alpha), rows, gradient=gradient)
     alpha, G, low, high = state.alpha, state.gradient, state.lower, state.upper
     free = [i for i in range(30) if low[i] < alpha[i] < high[i]]
     rising = [i for i in range(30) if alpha[i] == low[i] < high[i] and G[i] > G[state.bottom]]
     falling = [i for i in range(30) if alpha[i] == high[i] > low[i] and G[i] < G[state.top]]
-    chosen = {
-        *free,
-        *sorted(rising, key=lambda i: -G[i])[: most // 2],
-        *sorted(falling, key=lambda i: G[i])[: most // 2],
-    }
+    rise, fall = sorted(rising, key=lambda i: -G[i]), sorted(falling, key=lambda i: G[i])
+    chosen = {*free, *rise[: most // 2], *fall[: most // 2]}
     assert len(rising) > most // 2
     found = sets.block(state, most)
     assert found.tolist() == (sorted(chosen) if len(chosen) <= 24 else [])

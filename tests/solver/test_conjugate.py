@@ -275,12 +275,11 @@ def test_the_trace_says_how_many_variables_each_step_moved(engine, shrinking):
     steps = iterate(problem, step=ConjugateStep(12), stop=KKTGap(1e-6))
     alphas = np.array([np.zeros(problem.n), *(state.alpha.copy() for state in steps)])
     changed = np.count_nonzero(np.diff(alphas, axis=0), axis=1)
-    plain = solve(
-        problem, step=ConjugateStep(12), stop=KKTGap(1e-6), shrinking=False, engine=engine, trace=True
-    )
+    conjugate, how = {"step": ConjugateStep(12)}, {"engine": engine, "trace": True}
+    plain = solve(problem, **conjugate, stop=KKTGap(1e-6), shrinking=False, **how)
     np.testing.assert_array_equal(plain.trace["moved"], changed)
     assert changed.max() == 12
-    found = solve(problem, step=ConjugateStep(12), engine=engine, shrinking=shrinking, trace=True)
+    found = solve(problem, **conjugate, shrinking=shrinking, **how)
     assert set(found.trace["moved"].tolist()) == set(range(2, 13))
-    newton = solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, trace=True)
+    newton = solve(problem, step=NewtonStep(), shrinking=shrinking, **how)
     assert (newton.trace["moved"] == 2).all()

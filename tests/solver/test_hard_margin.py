@@ -49,8 +49,16 @@ INSEPARABLE = {
 }
 
 
+RULES = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
+
+
 def hard(data, labels, kernel):
     return DualProblem.classification(data, labels, kernel=kernel, C=np.inf)
+
+
+def begun(problem, alpha):
+    """The state of a solve at this α."""
+    return RULES.begin(problem, alpha, row_store(problem, RULES, 200.0))
 
 
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.5), Polynomial(2, 1.0, 1.0)], ids=repr)
@@ -82,12 +90,10 @@ def test_the_narrowest_margin_that_can_be_told_from_rounding(half, separable, la
 
 def test_rounding_of_the_gradient_condemns_no_separable_classes():
     """G = v says ‖w‖² = αᵀ(v − G) = 0 at any α: what the steps have left in G is computed anew before the verdict."""
-    K, y = np.eye(2), np.array([1.0, -1.0])
-    problem = DualProblem(Gram(Precomputed(), K), y, 0.0, np.array([0.0, -np.inf]), np.array([np.inf, 0.0]))
-    rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
-    state = rules.begin(problem, 0.25 * y, row_store(problem, rules, 200.0))
+    y = np.array([1.0, -1.0])
+    state = begun(hard(np.eye(2), y, Precomputed()), 0.25 * y)
     state.gradient[:] = y
-    assert HardMargin(state, lambda *arguments: 1).steps(state, rules, 10, None) == 1
+    assert HardMargin(state, lambda *arguments: 1).steps(state, RULES, 10, None) == 1
     np.testing.assert_allclose(state.gradient, 0.75 * y)
 
 
@@ -171,26 +177,25 @@ def test_the_primal_value_bounds_the_dual_from_above_at_every_point():
 
 def test_the_best_intercept_between_hard_margins():
     G, box = np.array([0.2, -0.4, 1.0]), (np.array([0.0, 0.0, -np.inf]), np.array([np.inf, np.inf, 0.0]))
-    assert best_intercept(G, 0.0, *box) == pytest.approx(
-        0.6
-    )  # midway between max G over U = ∞ and min over L = −∞
-    assert best_intercept(-G, 0.0, *box) == pytest.approx(-0.3)  # they contradict each other: midway too
+    # midway between max G over U = ∞ and min over L = −∞, also where they contradict each other
+    assert best_intercept(G, 0.0, *box) == pytest.approx(0.6)
+    assert best_intercept(-G, 0.0, *box) == pytest.approx(-0.3)
     soft = np.array([0.0, 0.0, -1.0]), np.array([np.inf, 1.0, 0.0])
-    costs = {
-        b: primal_value(0.0, np.ones(3), G - b, *soft, 0.0) for b in (0.2, 0.3, best_intercept(G, 0.0, *soft))
-    }
-    assert min(costs.values()) == costs[best_intercept(G, 0.0, *soft)]
+    best, *others = (
+        primal_value(0.0, np.ones(3), G - b, *soft, 0.0) for b in (best_intercept(G, 0.0, *soft), 0.2, 0.3)
+    )
+    assert best <= min(others)
 
 
 def test_boxes_that_cannot_be_are_refused():
-    gram = hard(APART, SIDE, Linear()).gram
-    zeros, v = np.zeros(60), np.ones(60)
-    with pytest.raises(ValueError, match="no α reaches"):
-        DualProblem(gram, v, 0.0, np.full(60, np.inf), np.full(60, np.inf))
-    with pytest.raises(ValueError, match="lower contains NaN"):
-        DualProblem(gram, v, 0.0, np.full(60, np.nan), zeros)
-    with pytest.raises(ValueError, match="cannot be reached"):
-        DualProblem(gram, v, -1.0, zeros, np.where(np.arange(60) < 3, np.inf, 0.0))
+    gram, zeros = hard(APART, SIDE, Linear()).gram, np.zeros(60)
+    for z, lower, upper, words in (
+        (0.0, zeros + np.inf, zeros + np.inf, "no α reaches"),
+        (0.0, zeros + np.nan, zeros, "lower contains NaN"),
+        (-1.0, zeros, np.where(np.arange(60) < 3, np.inf, 0.0), "cannot be reached"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            DualProblem(gram, np.ones(60), z, lower, upper)
     with pytest.raises(ValueError, match="C contains NaN"):
         DualProblem.classification(APART, SIDE, kernel="linear", C=np.full(60, np.nan))
 
@@ -213,25 +218,22 @@ def test_where_the_sum_is_not_zero_alpha_is_not_stretched(engine):
     solution = solve(problem, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-8))
     assert solution.status is Status.CONVERGED
     assert solution.alpha.sum() == pytest.approx(30.0, rel=1e-12)
-    assert solution.objective == pytest.approx(
-        solve(problem.boxed(np.zeros(n), np.full(n, 30.0)), stop=KKTGap(1e-8)).objective, rel=1e-12
-    )
+    closed = solve(problem.boxed(np.zeros(n), np.full(n, 30.0)), stop=KKTGap(1e-8))
+    assert solution.objective == pytest.approx(closed.objective, rel=1e-12)
 
 
 @pytest.mark.parametrize("largest", [np.nan, np.inf, 1e101, 1e99, 2.0])
 @pytest.mark.parametrize("place", [0, 3])
 def test_a_round_that_leads_beyond_all_numbers_is_taken_back(place, largest):
     y = np.array([1.0, -1.0, 1.0, -1.0])
-    problem = DualProblem.classification(np.eye(4), y, kernel=Precomputed(), C=np.inf)
-    rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
-    state = rules.begin(problem, 0.25 * y, row_store(problem, rules, 200.0))
+    state = begun(hard(np.eye(4), y, Precomputed()), 0.25 * y)
     before = state.alpha.copy(), state.gradient.copy()
 
     def take(state, rules, budget, trace):
         state.alpha[place] = largest
         return 1
 
-    outcome = HardMargin(state, take).steps(state, rules, 10, None)
+    outcome = HardMargin(state, take).steps(state, RULES, 10, None)
     if largest <= 1e100:
         assert outcome == 1
         assert state.alpha[place] == largest
@@ -245,14 +247,11 @@ def test_a_round_that_leads_beyond_all_numbers_is_taken_back(place, largest):
 def test_a_direction_is_taken_as_far_as_it_leads_and_the_gradient_goes_with_it(short):
     """t = vᵀα/αᵀKα, if that is long; v − Kα follows without a product, also where |v| is not 1."""
     K, v = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.0]]), np.array([1.3, -0.7, 2.6])
-    problem = DualProblem(
-        Gram(Precomputed(), K), v, 0.0, np.array([0.0, -np.inf, 0.0]), np.array([np.inf, 0.0, np.inf])
-    )
-    rules = chosen_rules(MostViolatingPair(), NewtonStep(), KKTGap())
-    d = np.array([0.5, -1.25, 0.75])
+    box = np.array([0.0, -np.inf, 0.0]), np.array([np.inf, 0.0, np.inf])
+    problem, d = DualProblem(Gram(Precomputed(), K), v, 0.0, *box), np.array([0.5, -1.25, 0.75])
     best = float(v @ d) / float(d @ K @ d)
-    state = rules.begin(problem, short * best * d, row_store(problem, rules, 200.0))
-    assert HardMargin(state, lambda *arguments: 0).steps(state, rules, 10, None) == 0
+    state = begun(problem, short * best * d)
+    assert HardMargin(state, lambda *arguments: 0).steps(state, RULES, 10, None) == 0
     reached = best if 1.0 / short > hard_margin.LONGER else short * best
     np.testing.assert_allclose(state.alpha, reached * d, rtol=1e-12)
     np.testing.assert_allclose(state.gradient, v - reached * (K @ d), atol=1e-12)

@@ -20,9 +20,8 @@ X, Y = np.arange(6.0)[:, None], np.array([-1, 1] * 3)
     ids=["solve", "Rounds"],
 )
 def test_public_functions_have_these_options_with_these_defaults(public, own):
-    asked = {
-        name: each.default for name, each in inspect.signature(public).parameters.items() if name not in own
-    }
+    parameters = inspect.signature(public).parameters
+    asked = {name: each.default for name, each in parameters.items() if name not in own}
     assert asked == {name: DEFAULTS[name] for name in asked}
     assert DEFAULTS.keys() - asked.keys() <= {"n_jobs", "told"}
 

@@ -101,13 +101,12 @@ def test_a_start_for_which_float32_rows_are_too_coarse_takes_no_step_on_them(
 ):
     problem, dtypes, steps = problem_with(C), set(), NumPyBackend.steps
     start = solve(problem, engine="numpy", stop=KKTGap(1.0), cache_dtype="float64").alpha
-    monkeypatch.setattr(
-        NumPyBackend,
-        "steps",
-        lambda backend, state, *rest: (
-            dtypes.add(state.rows.facts.keeps_float32) or steps(backend, state, *rest)
-        ),
-    )
+
+    def watched(backend, state, *rest):
+        dtypes.add(state.rows.facts.keeps_float32)
+        return steps(backend, state, *rest)
+
+    monkeypatch.setattr(NumPyBackend, "steps", watched)
     assert (solve(problem, engine="numpy", start=start, max_iter=20).rounding == 0.0) == is_coarse
     assert dtypes == {not is_coarse}
 
@@ -160,9 +159,7 @@ def test_a_float32_matrix_is_said_where_it_moves_decision_values(offset, is_said
 
 @pytest.mark.slow
 def test_what_was_asked_for_by_name_is_given_with_a_warning():
-    said = (
-        r"move decision values by about .*, more than a tenth of the tolerance, 0\.001; give a float64 matrix"
-    )
+    said = r"move decision values by about .*, more than a tenth of the tolerance, 0\.001; give a float64 mat"
     harmful, harmless = problem_with(800.0), problem_with(1.0)
     with pytest.warns(UserWarning, match=said):
         assert solve(harmful, engine="numpy", cache_dtype="float32").rounding > 1e-3

@@ -118,9 +118,8 @@ def test_the_numbers_of_a_step_describe_its_sub_problem(kind):
         assert step.high == min(problem.upper[i] - alpha[i], alpha[j] - problem.lower[j])
         assert step.after == tuple(after.alpha[[i, j]])
         assert before.objective == pytest.approx(problem.objective(alpha), abs=1e-9)
-        assert before.primal_objective == pytest.approx(
-            problem.primal_objective(alpha, before.intercept), abs=1e-9
-        )
+        primal = problem.primal_objective(alpha, before.intercept)
+        assert before.primal_objective == pytest.approx(primal, abs=1e-9)
         assert (step.along == step.raw_curvature) == (step.carry == 0.0)
         carried += step.carry != 0.0
     assert carried > 1
@@ -160,10 +159,9 @@ def test_states_cannot_be_written_to_and_stay():
     assert recording.at(0) is first
     assert np.array_equal(first.alpha, alpha)
     assert np.array_equal(first.gradient, gradient)
-    with pytest.raises(ValueError, match="read-only"):
-        first.alpha[0] = 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        first.gradient[0] = 1.0
+    for array in (first.alpha, first.gradient):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
 
 
 def test_the_error_of_a_rule_ends_the_recording_and_is_raised():

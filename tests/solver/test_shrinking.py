@@ -42,11 +42,17 @@ BANANA = make_banana(80, rng=3)
 PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.25), C=50.0)
 
 
-LIMITS = Limits(PROBLEM.n)
+LIMITS, RULES = Limits(PROBLEM.n), chosen_rules(None, None, KKTGap(1e-6))
 
 
-def solve_restricted(backend, state, rules, A):
-    return SHRINK_EARLY.solve_restricted(backend, LIMITS, state, rules, None, A, 1000)
+def solve_restricted(backend, state, A):
+    return SHRINK_EARLY.solve_restricted(backend, LIMITS, state, RULES, None, A, 1000)
+
+
+def begun(problem=PROBLEM, cache_mb=200.0, start=None):
+    """The state of a solve before its first step."""
+    start = starting_point(problem, None) if start is None else start
+    return RULES.begin(problem, start, row_store(problem, RULES, cache_mb))
 
 
 def test_a_variable_that_reaches_its_bound_is_at_the_bound():
@@ -54,10 +60,8 @@ def test_a_variable_that_reaches_its_bound_is_at_the_bound():
     rng = np.random.default_rng(0)
     lower, upper = -rng.uniform(0.5, 1.0, size=80), rng.uniform(0.01, 0.1, size=80)
     problem = DualProblem(PROBLEM.gram, 100.0 * rng.normal(size=80), 0.0, lower, upper)
-    rules = chosen_rules(None, None, KKTGap(1e-6))
-    start = problem.feasible(rng.uniform(lower, upper))
-    state = rules.begin(problem, start, row_store(problem, rules, 200.0))
-    solve_restricted(NumPyBackend(), state, rules, np.arange(60))
+    state = begun(problem, start=problem.feasible(rng.uniform(lower, upper)))
+    solve_restricted(NumPyBackend(), state, np.arange(60))
     for bound in (lower, upper):
         near = np.abs(state.alpha - bound) <= 1e-13
         assert near.any()
@@ -122,12 +126,10 @@ class Gives(NumPyBackend):
 
 @pytest.mark.parametrize(("steps", "outcome"), [(0, -1), (3, 0)])
 def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps, outcome):
-    backend = Gives(steps)
-    rules = chosen_rules(None, None, KKTGap(1e-6))
-    state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
-    backend.steps(state, rules, 10)
+    backend, state = Gives(steps), begun()
+    backend.steps(state, RULES, 10)
     before, hits = state.iteration, state.rows.hits
-    assert solve_restricted(backend, state, rules, np.arange(40)) == outcome
+    assert solve_restricted(backend, state, np.arange(40)) == outcome
     assert state.iteration == before + steps
     assert state.rows.hits >= hits + backend.hits >= hits + steps
     assert state.least_curvature == -3.0
@@ -141,12 +143,12 @@ def test_a_restricted_solve_that_stalls_is_one_only_if_nothing_was_gained(steps,
 )
 @pytest.mark.slow
 def test_steps_are_conjugate_on_restricted_problems_by_default(rules, conjugate, engine):
-    trace = solve(
-        PROBLEM, engine=engine, shrinking=SHRINK_EARLY, stop=KKTGap(1e-9), trace=True, **rules
-    ).trace
-    assert (trace["moved"] > 2).any() == conjugate  # a pair moves two
-    plain = solve(PROBLEM, engine=engine, shrinking=False, stop=KKTGap(1e-9), trace=True, **rules).trace
-    assert (plain["moved"] == 2).all()
+    shrunk, plain = (
+        solve(PROBLEM, engine=engine, shrinking=how, stop=KKTGap(1e-9), trace=True, **rules).trace["moved"]
+        for how in (SHRINK_EARLY, False)
+    )
+    assert (shrunk > 2).any() == conjugate  # a pair moves two
+    assert (plain == 2).all()
 
 
 @pytest.mark.slow
@@ -157,15 +159,11 @@ def test_a_large_problem_has_the_same_objective_in_both_precisions():
     for seed in range(4):
         X = np.random.default_rng(seed).normal(size=(n, 5)) + labels[:, None] / np.sqrt(5)
         problem = DualProblem.classification(X, labels, kernel=RBF(0.2))
-        K = problem.gram.block(np.arange(n))
-        single, double, optimal = (
-            problem.v @ alpha - 0.5 * alpha @ K @ alpha
-            for alpha in (
-                solve(problem, cache_dtype="float32").alpha,
-                solve(problem, cache_dtype="float64").alpha,
-                solve(problem, cache_dtype="float64", stop=KKTGap(1e-7)).alpha,
-            )
-        )
+        K, objectives = problem.gram.block(np.arange(n)), []
+        for dtype, stop in (("float32", None), ("float64", None), ("float64", KKTGap(1e-7))):
+            alpha = solve(problem, cache_dtype=dtype, stop=stop).alpha
+            objectives.append(problem.v @ alpha - 0.5 * alpha @ K @ alpha)
+        single, double, optimal = objectives
         found.append(np.array([abs(single - double), optimal - single, optimal - double]) / optimal)
     differs, *short = np.max(found, axis=0)
     assert differs < 1e-8
@@ -173,17 +171,15 @@ def test_a_large_problem_has_the_same_objective_in_both_precisions():
 
 
 def test_a_solve_begins_on_few_variables_where_its_start_says_which():
-    rules = chosen_rules(None, None, KKTGap(1e-6))
-    state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
-    backend = Gives()
-    backend.steps(state, rules, 500)
+    state, backend = begun(), Gives()
+    backend.steps(state, RULES, 500)
     # restricted, and no step is taken there
-    assert SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None) == -1
+    assert SHRINK_EARLY.steps(backend, LIMITS, state, RULES, 1000, None) == -1
     assert state.iteration == 500
-    SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None)
+    SHRINK_EARLY.steps(backend, LIMITS, state, RULES, 1000, None)
     assert state.iteration == 500 + SHRINK_EARLY.period
-    state.restart(PROBLEM, None, rules.memories(PROBLEM))
-    SHRINK_EARLY.steps(backend, LIMITS, state, rules, 1000, None)
+    state.restart(PROBLEM, None, RULES.memories(PROBLEM))
+    SHRINK_EARLY.steps(backend, LIMITS, state, RULES, 1000, None)
     assert state.iteration == SHRINK_EARLY.period
 
 
@@ -236,9 +232,7 @@ def test_a_stopping_rule_is_asked_about_the_full_problem_when_it_wants_to_be(per
 
 
 def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
-    rules = chosen_rules(None, None, KKTGap(1e-6))
-    state = rules.begin(PROBLEM, starting_point(PROBLEM, None), row_store(PROBLEM, rules, 200.0))
-    seen = []
+    state, seen = begun(), []
 
     class Watching(NumPyBackend):
         def steps(self, inner, rules, budget, trace=None):
@@ -247,9 +241,9 @@ def test_the_gap_of_a_restricted_problem_is_that_of_the_full_one():
             return super().steps(inner, rules, budget, trace)
 
     backend = Watching()
-    while not SHRINK_EARLY.steps(backend, LIMITS, state, rules, 25, None):
+    while not SHRINK_EARLY.steps(backend, LIMITS, state, RULES, 25, None):
         for inner in seen:
-            alpha, A, outer = inner.alpha, inner.parent[1], inner.parent[0]
+            alpha, (outer, A) = inner.alpha, inner.parent
             if outer is state:
                 before = state.alpha.copy()
                 before[A] = before[A] - alpha  # what it was when the restricted solve began
@@ -270,12 +264,10 @@ def test_a_shrinking_says_how_steps_are_taken():
 @pytest.mark.parametrize(("up_to", "copied"), [(0, 0), (4, 0), (5, 3), (1500, 3)])
 def test_rows_that_are_stored_are_copied_in_one_piece_for_few_variables(up_to, copied):
     """Of A = 0, 2, 4, 6, 8 the rows 2, 6 and 8 are stored, and 3, which is not asked for."""
-    rules = chosen_rules(None, None, None)
-    state = rules.begin(PROBLEM, np.zeros(PROBLEM.n), row_store(PROBLEM, rules, 200.0))
+    state, A = begun(), np.arange(0, 10, 2)
     for i in (3, 8, 2, 6):
         state.rows.row(i)
-    A = np.arange(0, 10, 2)
-    inner = restricted(state, A, rules, up_to)
+    inner = restricted(state, A, RULES, up_to)
     assert inner.rows.filled == copied
     K = PROBLEM.gram.block(A, A)
     np.testing.assert_allclose([inner.rows.row(i) for i in range(5)], K, rtol=1e-13)
@@ -316,11 +308,10 @@ def test_restricted_problems_share_the_budget_of_rows_that_do_not_fit(engine, sh
 
 def test_copies_of_rows_share_one_budget_however_deep_problems_are_restricted():
     """What a copy takes is taken off what the problems inside it may copy."""
-    rules = chosen_rules(None, None, KKTGap(1e-6))
-    state = rules.begin(PROBLEM, np.zeros(80), row_store(PROBLEM, rules, 0.3))
+    state = begun(cache_mb=0.3)
     budget, taken = state.rows.cache_mb, 0.0
     for n in (60, 50, 40):
-        state = restricted(state, np.arange(n), rules, 1500)
+        state = restricted(state, np.arange(n), RULES, 1500)
         taken += megabytes(n, n, np.float64)
         assert taken + state.rows.cache_mb == pytest.approx(budget, rel=1e-12)
 
@@ -328,18 +319,16 @@ def test_copies_of_rows_share_one_budget_however_deep_problems_are_restricted():
 @pytest.mark.parametrize("cache_mb", [0.005, 0.011, 0.03])
 def test_a_restricted_problem_of_as_many_rows_as_there_is_room_for_reads_those_that_are_there(cache_mb):
     """Up to the last row there is room for, none is computed again; from one more on they are computed apart."""
-    rules, computed = chosen_rules(None, None, KKTGap(1e-6)), []
+    computed = []
 
     def kernel(X, Z):
         computed.append((len(X), len(Z)))
         return np.exp(-np.square(X[:, None] - Z).sum(axis=2))
 
-    K, problem = (
-        kernel(BANANA.X, BANANA.X),
-        DualProblem.classification(BANANA.X, BANANA.y, kernel=kernel, C=50.0),
-    )
+    K = kernel(BANANA.X, BANANA.X)
+    problem = DualProblem.classification(BANANA.X, BANANA.y, kernel=kernel, C=50.0)
     for more in (-1, 0, 1):
-        state = rules.begin(problem, np.zeros(80), row_store(problem, rules, cache_mb))
+        state = begun(problem, cache_mb)
         room = state.rows.evaluator.capacity
         assert 2 < room < 79
         A = np.arange(room + more)
@@ -347,7 +336,7 @@ def test_a_restricted_problem_of_as_many_rows_as_there_is_room_for_reads_those_t
         for i in A[:room]:
             state.row(int(i))
         computed.clear()
-        inner = restricted(state, A, rules, 0)
+        inner = restricted(state, A, RULES, 0)
         for i in range(len(A)):
             np.testing.assert_array_equal(inner.row(i), K[i, A])
         assert ((len(A), len(A)) in computed) == (more == 1)
@@ -430,9 +419,8 @@ def test_the_seconds_to_the_gradient_of_all_variables_are_asked_of_each_store_on
         alpha=np.array([0.0, 0.0, 5.0, 0.0]),
     )  # fmt: skip
     inner = SimpleNamespace(parent=(part, np.array([3, 0])), alpha=np.array([0.0, -1.0]))
-    seconds = seconds_to_full_gradient(
-        inner if nested else part, SimpleNamespace(deadline=Deadline(deadline))
-    )
+    limits = SimpleNamespace(deadline=Deadline(deadline))
+    seconds = seconds_to_full_gradient(inner if nested else part, limits)
     if deadline == np.inf:
         assert (seconds, asked) == (0.0, [])
     elif nested:  # 0 and 2 of the part have moved, which are 4 and 0

@@ -64,9 +64,8 @@ def test_a_stack_is_its_problems_one_after_another(C, relative, engine):
 def test_a_stack_begins_where_it_is_told():
     problems = stack()
     start = 0.3 * np.where(np.arange(6) % 2, -1.0, 1.0) * np.abs(problems.lower + problems.upper).min()
-    begun = SmallProblems(
-        problems.kernels, problems.v, problems.lower, problems.upper, np.tile(start, (7, 1))
-    )
+    given = problems.kernels, problems.v, problems.lower, problems.upper
+    begun = SmallProblems(*given, np.tile(start, (7, 1)))
     for p in range(7):
         np.testing.assert_allclose(begun.gradient[p], as_it_was(problems, p).gradient(start), atol=1e-14)
     assert begun.gap[0] == pytest.approx(as_it_was(problems, 0).kkt_gap(start))
@@ -175,10 +174,8 @@ def test_the_optimum_of_the_free_variables(m):
 
 def test_an_indefinite_pair_is_led_to_no_minimum():
     """K = −I: the bordered system has the smallest f."""
-    found = optima(
-        -np.eye(2)[None], np.full((1, 2), 0.5), np.array([[0.1, 0.0]]), np.zeros((1, 2)), np.ones((1, 2))
-    )[1]
-    assert not found[0]
+    zeros, ones = np.zeros((1, 2)), np.ones((1, 2))
+    assert not optima(-np.eye(2)[None], 0.5 * ones, np.array([[0.1, 0.0]]), zeros, ones)[1][0]
 
 
 def test_only_what_ended_at_the_gap_is_polished():
@@ -204,27 +201,27 @@ def pair(alpha, upper):
     return SmallProblems(K, a.copy(), np.array([[0.0, -upper]]), np.array([[upper, 0.0]]), a)
 
 
+def snapped(problems, largest=1.0):
+    """α once it is set to bounds that are near, for this largest kᵢᵢ and a tolerance of 1e-6."""
+    problems._snap(np.full(1, largest), np.full(1, 1e-6))
+    return problems.alpha[0].tolist()
+
+
 def test_what_rounding_has_left_of_a_bound_is_its_bound():
     """0.1 + 0.2 is not 0.3: within 4ε Σ|α| of it, and of the other end. A narrow box is not gone through."""
     eps = np.finfo(float).eps
-    at = pair(0.3, 0.1 + 0.2)
-    assert at.alpha[0, 0] < at.upper[0, 0]
-    at._snap(np.ones(1), np.full(1, 1e-6))
-    assert at.alpha.tolist() == [[0.1 + 0.2, -(0.1 + 0.2)]]
-    for distance, moves in ((0.9 * eps, True), (2.0 * eps, False)):  # of α = ±½: 4 ½ε (½ + ½) = 2ε
-        at = pair(0.5, 0.5 + 0.0)
-        at.alpha += distance * np.array([[-1.0, 1.0]]) * (1.0 if moves else 2.0)
-        at._snap(np.ones(1), np.full(1, 1e-6))
-        assert (at.alpha.tolist() == [[0.5, -0.5]]) == moves
+    assert 0.3 < 0.1 + 0.2
+    assert snapped(pair(0.3, 0.1 + 0.2)) == [0.1 + 0.2, -(0.1 + 0.2)]
+    for distance, moves in ((0.9 * eps, True), (4.0 * eps, False)):  # of α = ±½: 4 ½ε (½ + ½) = 2ε
+        at = pair(0.5, 0.5)
+        at.alpha += distance * np.array([[-1.0, 1.0]])
+        assert (snapped(at) == [0.5, -0.5]) == moves
     low = SmallProblems(
         np.eye(3)[None], np.array([[1.0, -1.0, 0.0]]), np.array([[0.0, -2.0, 0.0]]),
         np.array([[2.0, 0.0, 2.0]]), np.array([[1.0, -1.0, 1e-17]]),
     )  # fmt: skip
-    low._snap(np.ones(1), np.full(1, 1e-6))
-    assert low.alpha.tolist() == [[1.0, -1.0, 0.0]]
-    narrow = pair(1e-16, 2e-16)
-    narrow._snap(np.ones(1), np.full(1, 1e-6))
-    assert narrow.alpha.tolist() == [[1e-16, -1e-16]]
+    assert snapped(low) == [1.0, -1.0, 0.0]
+    assert snapped(pair(1e-16, 2e-16)) == [1e-16, -1e-16]
 
 
 def test_rules_of_each_problem_begin_with_its_own_targets():
@@ -242,15 +239,10 @@ def test_rules_of_each_problem_begin_with_its_own_targets():
 def test_nothing_is_set_to_its_bound_above_the_tolerance_or_where_g_would_feel_it():
     at = pair(0.3, 0.1 + 0.2)
     at.gradient[0] = 1.0, -1.0
-    at._snap(np.ones(1), np.full(1, 1e-6))
-    assert at.alpha[0, 0] == 0.3
-    at = pair(0.3, 0.1 + 0.2)
-    at._snap(np.full(1, 1e12), np.full(1, 1e-6))  # 5.6e-17 · 1e12 is more than a hundredth of 1e-6
-    assert at.alpha[0, 0] == 0.3
-    # 2⁻⁵³ times the largest kᵢᵢ is a hundredth of it
-    at = pair(0.5 - 2.0**-53, 0.5)
-    at._snap(np.full(1, 0.01 * 1e-6 * 2.0**53), np.full(1, 1e-6))
-    assert at.alpha.tolist() == [[0.5, -0.5]]
+    assert snapped(at) == [0.3, -0.3]
+    assert snapped(pair(0.3, 0.1 + 0.2), 1e12) == [0.3, -0.3]  # 5.6e-17 · 1e12 is more than 1e-8
+    # 2⁻⁵³ times the largest kᵢᵢ is a hundredth of the tolerance
+    assert snapped(pair(0.5 - 2.0**-53, 0.5), 0.01 * 1e-6 * 2.0**53) == [0.5, -0.5]
 
 
 def test_the_primal_objective_is_that_at_the_best_intercept():

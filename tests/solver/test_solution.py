@@ -118,14 +118,8 @@ def test_a_long_trace_is_kept_whole(engine):
     board = PROBLEMS["chessboard"].problem
     if engine == "numba" and INTERPRETED:
         pytest.skip("slow without the compiler")
-    trace = solve(
-        board,
-        step=NewtonStep(),
-        stop=KKTGap(1e-8),
-        engine=engine,
-        shrinking=False,
-        trace=True,
-    ).trace
+    rules = {"step": NewtonStep(), "stop": KKTGap(1e-8), "shrinking": False}
+    trace = solve(board, engine=engine, trace=True, **rules).trace
     assert len(trace) > 4096
     np.testing.assert_array_equal(trace["iteration"], np.arange(1, len(trace) + 1))
     assert trace["gap"][-1] <= 1e-8 < trace["gap"][:-1].min()

@@ -54,10 +54,8 @@ def solve_one_by_one(problems, rules, limit):
 @pytest.mark.slow
 def test_steps_are_those_of_one_problem_after_another(kind, stop):
     for seed, limit in enumerate((300, 5)):
-        for rules in (
-            chosen_rules(None, None, stop),
-            chosen_rules(SecondOrder(0.02), PlanningAheadStep(), stop),
-        ):
+        for named in ((None, None), (SecondOrder(0.02), PlanningAheadStep())):
+            rules = chosen_rules(*named, stop)
             at_once, by_itself = (stack(kind, seed=seed, start=bool(seed)) for _ in range(2))
             assert stacked.are_stacked(at_once, rules)
             stacked.stacked_steps(at_once, rules, limit)

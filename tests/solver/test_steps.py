@@ -109,28 +109,18 @@ def test_iterate_ends_with_the_code_of_the_stopping_rule():
 
 @pytest.mark.parametrize("step", [step for step in STEPS if not step.history], ids=repr)
 def test_exact_steps_never_lower_the_objective(step, engine):
+    how = {"step": step, "engine": engine, "shrinking": False, "trace": True, "max_iter": 200}
     for name, known in EASY.items():
-        rows = solve(
-            known.problem, step=step, engine=engine, shrinking=False, trace=True, max_iter=200
-        ).trace.rows
-        falls = np.diff(rows["objective"])
-        assert (falls >= -1e-12 * np.abs(rows["objective"][1:])).all(), name
+        f = solve(known.problem, **how).trace["objective"]
+        assert (np.diff(f) >= -1e-12 * np.abs(f[1:])).all(), name
 
 
 @pytest.mark.parametrize("history", [1, 2, 5])
 def test_a_planned_step_and_the_next_never_lower_the_objective_together(history, engine):
-    planned = 0
+    planned, how = 0, {"step": PlanningAheadStep(history=history), "shrinking": False, "max_iter": 300}
     for name in ("chessboard", "large penalty", "banana", "regression box"):
-        problem = PROBLEMS[name].problem
-        rows = solve(
-            problem,
-            step=PlanningAheadStep(history=history),
-            engine=engine,
-            shrinking=False,
-            trace=True,
-            max_iter=300,
-        ).trace.rows
-        f, flag = np.concatenate([[0.0], rows["objective"]]), rows["planned"] == 1
+        trace = solve(PROBLEMS[name].problem, engine=engine, trace=True, **how).trace
+        f, flag = np.concatenate([[0.0], trace["objective"]]), trace["planned"] == 1
         assert not (flag[1:] & flag[:-1]).any(), "two planned steps in a row"
         for t in np.flatnonzero(flag[:-1]):
             assert f[t + 2] >= f[t] - 1e-12 * abs(f[t])
