@@ -348,8 +348,10 @@ def test_a_rule_without_a_twin_is_no_error_once_compiled_code_is_loaded(after_st
     engines = [rounds.solve(stop=stop).engine for stop in (None, Unreadable(), None)]
     assert engines == ["numba", "numpy", "numba"]
     assert solve(PROBLEM, stop=Unreadable()).engine == "numpy"
-    loo = leave_one_out(X, Y, kernel=RBF(0.5), C=20.0, stop=Unreadable())
-    assert loo.error == leave_one_out(X, Y, kernel=RBF(0.5), C=20.0, engine="numpy", stop=Unreadable()).error
+    one, other = (
+        leave_one_out(X, Y, stop=Unreadable(), engine=each, **OPTIONS) for each in ("auto", "numpy")
+    )
+    assert one.error == other.error
     with pytest.raises(ValueError, match="Unreadable has none"):
         Rounds(PROBLEM, engine="numba").solve(stop=Unreadable())
 
@@ -381,9 +383,8 @@ def test_a_broken_numba_is_a_warning_and_the_solve_goes_on(after_steps, monkeypa
         raise ImportError("libllvmlite.so: cannot open shared object file")
 
     monkeypatch.setattr(auto, "compiled_backend", broken)
-    with pytest.warns(
-        UserWarning, match="Numba is installed and cannot be used .*libllvmlite.*goes on in NumPy"
-    ):
+    said = "Numba is installed and cannot be used .*libllvmlite.*goes on in NumPy"
+    with pytest.warns(UserWarning, match=said):
         solution = solve(PROBLEM)
     assert solution.engine == "numpy"
     assert first_difference(expected, solution) is None

@@ -73,10 +73,8 @@ def test_one_child_makes_all_families(compiler):
     assert compiler.process is process
     until(lambda: is_there("loop"))
     until(lambda: is_there("rounds"))
-    assert compiler.trials == {
-        json.dumps(["loop", ["selectors.second_order", "steps.newton", "stopping.kkt_gap"]]): 1,
-        json.dumps(["rounds", ["selectors.second_order", "steps.newton", "stopping.kkt_gap"]]): 1,
-    }
+    rules = ["selectors.second_order", "steps.newton", "stopping.kkt_gap"]
+    assert compiler.trials == {json.dumps([family, rules]): 1 for family in ("loop", "rounds")}
     process.stdin.close()
     until(compiler.has_ended)  # and it is no zombie
     assert process.returncode == 0
@@ -103,9 +101,8 @@ def test_a_child_that_refuses_says_why(compiler, monkeypatch):
     for _ in range(2):
         assert not is_there("loop")
         until(compiler.has_ended)
-    with pytest.warns(
-        UserWarning, match=r"\(no space left\), and the work goes on in NumPy; call refsvm.warm_up"
-    ):
+    said = r"\(no space left\), and the work goes on in NumPy; call refsvm.warm_up"
+    with pytest.warns(UserWarning, match=said):
         assert not is_there("loop")
 
 
@@ -119,18 +116,11 @@ def test_where_no_process_can_be_started_it_is_compiled_here(compiler, monkeypat
 
 
 def test_one_of_several_processes_has_a_child(compiler, tmp_path):
-    code = (
-        "from refsvm.compiled.interface.background_compiler import lock_file; "
-        "print(lock_file(), flush=True); input()"
-    )
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "TMP": str(tmp_path), "TEMP": str(tmp_path)}
-    with subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as other:
+    lock = "from refsvm.compiled.interface.background_compiler import lock_file"
+    code = [sys.executable, "-c", f"{lock}; print(lock_file(), flush=True); input()"]
+    environment = os.environ | dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(tmp_path))
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(code, env=environment, **pipes) as other:
         assert int(other.stdout.readline()) > 0
         assert not is_there("loop")
         assert compiler.process is None
@@ -247,7 +237,7 @@ def test_the_child_of_a_killed_parent_ends(tmp_path, more):
     [
         ("REFSVM_COMPILE_BESIDE", "0"),
         ("NUMBA_DISABLE_JIT", "1"),
-        ("executable", "/opt/app/viewer"),
+        ("executable", "/opt/viewer"),
         ("frozen", True),
     ],
 )

@@ -51,19 +51,16 @@ def test_reaching_the_optimum_with_the_last_step_counts_as_solved(engine):
 
 def test_a_solve_goes_on_where_it_stopped(engine, shrinking):
     alpha, steps, solution = None, 0, None
+    banana, options = (
+        PROBLEMS["banana"].problem,
+        {"stop": KKTGap(1e-6), "engine": engine, "shrinking": shrinking},
+    )
     while solution is None or solution.status is Status.MAX_ITER:
-        solution = solve(
-            PROBLEMS["banana"].problem,
-            stop=KKTGap(1e-6),
-            start=alpha,
-            max_iter=50,
-            engine=engine,
-            shrinking=shrinking,
-        )
+        solution = solve(banana, start=alpha, max_iter=50, **options)
         alpha, steps = solution.alpha, steps + solution.iterations
         assert steps < 2000
     assert solution.status is Status.CONVERGED
-    whole = solve(PROBLEMS["banana"].problem, stop=KKTGap(1e-6), engine=engine, shrinking=shrinking)
+    whole = solve(banana, **options)
     assert solution.objective == pytest.approx(whole.objective, rel=1e-9)
     assert steps <= 1.5 * whole.iterations + 50
 
@@ -256,9 +253,8 @@ def test_a_rule_without_a_twin_runs_in_the_readable_engine(rule, shrinking):
     if not NUMBA:
         return
     name = type(next(iter(rule.values()))).__name__
-    with pytest.raises(
-        ValueError, match=f'engine="numba" needs a compiled twin .* {name} has none'
-    ) as refusal:
+    said = f'engine="numba" needs a compiled twin .* {name} has none'
+    with pytest.raises(ValueError, match=said) as refusal:
         solve(problem, engine="numba", shrinking=shrinking, **rule)
     assert f"{name}.twin()" in str(refusal.value)
     assert 'engine="numpy"' in str(refusal.value)

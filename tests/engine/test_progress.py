@@ -344,9 +344,8 @@ def test_a_line_of_a_solve(terminal):
     found = solve(long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", progress=True)
     assert all(state.startswith("solve: ") for state in terminal.states)
     assert any("Ctrl-C keeps the last point" in state for state in terminal.states)
-    assert (
-        f"{found.status.value} KKT gap {found.kkt_gap:.3g}, {found.iterations:,} steps" in terminal.states[-1]
-    )
+    said = f"{found.status.value} KKT gap {found.kkt_gap:.3g}, {found.iterations:,} steps"
+    assert said in terminal.states[-1]
     with pytest.raises(ValueError, match="progress='yes' is unknown"):
         solve(long_problem(), progress="yes")
 
@@ -364,9 +363,7 @@ def test_a_line_of_fits_and_searches(terminal):
     assert terminal.states[-1].startswith("SVC: The stopping rule is satisfied. KKT gap ")
     terminal.clear()
     model = SVCCV(Cs=[1.0, 10.0], gammas=[0.1, 1.0], cv=3, engine="numpy", verbose=1).fit(X, Y)
-    assert {state.partition(":")[0] for state in terminal.states} == {
-        "SVCCV"
-    }  # that of the best machine included
+    assert {state.partition(":")[0] for state in terminal.states} == {"SVCCV"}  # the best machine included
     best = ", ".join(f"{name}={value:.4g}" for name, value in model.best_params_.items())
     assert "12 of 12 fits" in terminal.states[-1]
     assert f"best {model.best_score_:.4g} at {best}" in terminal.states[-1]
@@ -396,9 +393,7 @@ def test_a_line_of_a_path(classes, terminal):
     labels = np.digitize(X[:, 0] + 0.5 * X[:, 1], np.linspace(-1.0, 1.0, classes + 1)[1:-1])
     options = {"kernel": RBF(0.5), "C_min": 0.1, "C_max": 10.0, "engine": "numpy"}
     seen = []
-    told = regularization_path(
-        X, labels, **options, callback=lambda point: seen.append(point.C) or slowly(point)
-    )
+    told = regularization_path(X, labels, **options, callback=lambda at: seen.append(at.C) or slowly(at))
     assert {state.partition(":")[0] for state in terminal.states} == {"regularization_path"}
     assert any("C = " in state and "breakpoints" in state for state in terminal.states)
     assert any("of 100 percent" in state for state in terminal.states)
@@ -432,9 +427,8 @@ def test_a_line_of_another_line(terminal):
 def test_a_line_of_a_walk_from_one_problem_to_another(terminal):
     solution = solve(DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0), engine="numpy")
     found = solution.continue_to(solution.problem.without([0, 1, 2]), engine="numpy", progress=True)
-    assert terminal.states[-1].startswith(
-        f"continue_to: t = 1, {found.iterations} breakpoints, 100 of 100 percent"
-    )
+    said = f"continue_to: t = 1, {found.iterations} breakpoints, 100 of 100 percent"
+    assert terminal.states[-1].startswith(said)
     terminal.clear()
     solution.continue_to(solution.problem.without(0), engine="numpy", progress=False)
     assert terminal.getvalue() == ""
@@ -535,14 +529,9 @@ def test_a_notebook_sees_one_line():
     (cell,) = book.cells
     shown_there = [each for each in cell.outputs if each.output_type == "display_data"]
     assert len(shown_there) <= 1
-    widgets = (
-        book.metadata.get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
-    )
-    texts = [
-        each["state"].get("value", "")
-        for each in widgets.values()
-        if isinstance(each["state"].get("value"), str)
-    ]
+    widgets = book.metadata.get("widgets", {}).get("application/vnd.jupyter.widget-state+json", {})
+    values = [each["state"].get("value") for each in widgets.get("state", {}).values()]
+    texts = [value for value in values if isinstance(value, str)]
     assert any("leave_one_out" in text for text in texts), (cell.outputs, texts)
     streams = "".join(each.text for each in cell.outputs if each.output_type == "stream")
     assert streams == "begins\n"

@@ -117,34 +117,15 @@ def test_ctrl_c_does_not_wait_for_the_gradient_of_all_variables(press_at, trace,
 @pytest.mark.parametrize("ask", [leave_one_out, cross_validate])
 def test_a_time_limit_holds_for_all_rounds_where_rows_are_computed_anew(ask, limit, clock):
     more = {"folds": 5} if ask is cross_validate else {}
-    began = clock.now
-    found = ask(
-        BOARD.X,
-        BOARD.y,
-        kernel=clock.kernel,
-        C=1000.0,
-        time_limit=limit,
-        cache_mb=CACHE_MB,
-        engine="numpy",
-        **more,
-    )
+    began, options = clock.now, {"kernel": clock.kernel, "C": 1000.0, "cache_mb": CACHE_MB, "engine": "numpy"}
+    found = ask(BOARD.X, BOARD.y, time_limit=limit, **options, **more)
     assert found.status is Status.TIME_LIMIT
     assert clock.now - began <= limit + OVERTIME_SECONDS + ROWS_AT_A_TIME * ROW_SECONDS
 
 
 @pytest.mark.filterwarnings("ignore:.* are not solved")
 def test_machines_of_several_classes_share_a_time_limit(clock):
-    labels = BOARD.X[:, 0] // 1
-    began = clock.now
-    found = cross_validate(
-        BOARD.X,
-        labels,
-        kernel=clock.kernel,
-        C=1e3,
-        folds=3,
-        time_limit=0.5,
-        cache_mb=CACHE_MB,
-        engine="numpy",
-    )
+    began, options = clock.now, {"kernel": clock.kernel, "C": 1e3, "cache_mb": CACHE_MB, "engine": "numpy"}
+    found = cross_validate(BOARD.X, BOARD.X[:, 0] // 1, folds=3, time_limit=0.5, **options)
     assert found.status is Status.TIME_LIMIT
     assert clock.now - began <= 0.5 + OVERTIME_SECONDS + 6 * GRACE_SECONDS

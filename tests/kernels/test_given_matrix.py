@@ -109,13 +109,10 @@ def test_each_row_is_asked_for_once():
 def test_arrays_and_matrices_of_the_package_are_taken_too():
     exact = solve(HELD).alpha
     held, lazy = Gram(Precomputed(), K), GivenMatrix(GIVEN)
-    for gram in (K, K.tolist(), held, lazy):
-        np.testing.assert_allclose(
-            solve(DualProblem.classification(y=Y, gram=gram, C=0.1)).alpha, exact, atol=1e-3
-        )
-    assert DualProblem.classification(y=Y, gram=lazy).gram is lazy
-    made = DualProblem(GIVEN, HELD.v, 0.0, HELD.lower, HELD.upper)
-    np.testing.assert_allclose(solve(made).alpha, exact, atol=1e-3)
+    given = [DualProblem.classification(y=Y, gram=gram, C=0.1) for gram in (K, K.tolist(), held, lazy)]
+    for problem in (*given, DualProblem(GIVEN, HELD.v, 0.0, HELD.lower, HELD.upper)):
+        np.testing.assert_allclose(solve(problem).alpha, exact, atol=1e-3)
+    assert given[-1].gram is lazy
 
 
 def test_regression_and_novelty_detection_take_it():
@@ -125,11 +122,9 @@ def test_regression_and_novelty_detection_take_it():
         other = solve(DualProblem.regression(K, targets, kernel=Precomputed(), C=0.1), engine=engine)
         assert one.objective == pytest.approx(other.objective, rel=1e-6)
         assert one.kernel_rows <= N
-    one, other = (
-        DualProblem.one_class(gram=GIVEN, nu=0.3),
-        DualProblem.one_class(K, kernel=Precomputed(), nu=0.3),
-    )
-    assert solve(one).objective == pytest.approx(solve(other).objective, rel=1e-6)
+    one = solve(DualProblem.one_class(gram=GIVEN, nu=0.3))
+    other = solve(DualProblem.one_class(K, kernel=Precomputed(), nu=0.3))
+    assert one.objective == pytest.approx(other.objective, rel=1e-6)
 
 
 def test_rounds_read_its_rows_from_one_store():
@@ -143,21 +138,15 @@ def test_rounds_read_its_rows_from_one_store():
 
 def test_a_path_takes_an_object_an_array_and_a_problem():
     pytest.importorskip("scipy")
-    bounds = {"C_min": 0.01, "C_max": 1.0}
-    exact = regularization_path(K, Y, kernel=Precomputed(), merge=False, **bounds)
-    for arguments in (
-        {"y": Y, "gram": GIVEN},
-        {"y": Y, "gram": K, "merge": False},
-        {"X": HELD, "merge": False},
-    ):
-        scale = 10.0 if "X" in arguments else 1.0  # the problem of C = 1 is that of C = 0.1 of the others
-        path = regularization_path(**arguments, **{**bounds, "C_min": 0.01 * scale, "C_max": 1.0 * scale})
+    exact = regularization_path(K, Y, kernel=Precomputed(), merge=False, C_min=0.01, C_max=1.0)
+    for given in ({"y": Y, "gram": GIVEN}, {"y": Y, "gram": K, "merge": False}, {"X": HELD, "merge": False}):
+        scale = 10.0 if "X" in given else 1.0  # the problem of C = 1 is that of C = 0.1 of the others
+        path = regularization_path(**given, C_min=0.01 * scale, C_max=scale)
         assert path.kkt_audit().worst < 1e-6
         for C in (0.02, 0.3):
             assert path.objective(C * scale) == pytest.approx(exact.objective(C), rel=1e-8)
-            np.testing.assert_allclose(
-                path.decision_function(K[:7], C * scale), exact.decision_function(K[:7], C), atol=1e-6
-            )
+            found, expected = path.decision_function(K[:7], C * scale), exact.decision_function(K[:7], C)
+            np.testing.assert_allclose(found, expected, atol=1e-6)
     with pytest.raises(ValueError, match=r"gram= give one column for each of the 60"):
         path.decision_function(K[:, :7], 0.1)
 
@@ -230,59 +219,36 @@ WRONG = {
     "no block": (lambda: without("block"), "gram=Odd has no 'block'"),
     "a class": (lambda: Spectrum, "gram=Spectrum is a class; pass an object"),
     "an n that is none": (lambda: changed(n=property(lambda self: 2.5, lambda self, n: None)), "Odd.n=2.5"),
-    "no example": (
-        lambda: changed(n=property(lambda self: 0, lambda self, n: None)),
-        "Odd.n=0 is not a whole number ≥ 1; give ",
-    ),
-    "no columns": (
-        lambda: changed(block=lambda self, rows: K[rows]),
-        "gram=Odd fails on a block of 8 rows.*TypeError",
-    ),
+    "no example": (lambda: changed(n=property(lambda self: 0, lambda self, n: None)),
+                   "Odd.n=0 is not a whole number ≥ 1; give "),
+    "no columns": (lambda: changed(block=lambda self, rows: K[rows]), "gram=Odd fails on a block of 8 rows.*TypeError"),
     "columns that are ignored": (
         blocks(lambda rows, columns: K[rows]),
-        r"gram=Odd fails on a block of 8 rows and 8 columns: .*shape \(8, 60\); it must return .*shape \(8, 8\)",
-    ),
+        r"gram=Odd fails on a block of 8 rows and 8 columns: .*shape \(8, 60\); it must return .*shape \(8, 8\)"),
     "the transposed block": (
         blocks(lambda rows, columns: K[:, rows][some(columns)]),
-        r"a block of 1 rows: .*shape \(60, 1\); it must return one real number for each pair, shape \(1, 60\)",
-    ),
-    "an error of its own": (
-        blocks(lambda rows, columns: 1 // 0),
-        "gram=Odd fails on a block.*ZeroDivisionError: integer division",
-    ),
-    "NaN": (
-        blocks(lambda rows, columns: full(rows, np.nan)),
-        "gram=Odd fails on a block of 8 rows and 8 columns: .*The kernel takes the value nan",
-    ),
-    "text": (
-        blocks(lambda rows, columns: full(rows, "a")),
-        "gram=Odd fails on a block.* returned values of type <U1.*one real number",
-    ),
-    "rows in an order of its own": (
-        blocks(lambda rows, columns: K[np.sort(rows)][:, some(columns)]),
-        "gram=Odd does not follow the order of the rows",
-    ),
+        r"a block of 1 rows: .*shape \(60, 1\); it must return one real number for each pair, shape \(1, 60\)"),
+    "an error of its own": (blocks(lambda rows, columns: 1 // 0),
+                            "gram=Odd fails on a block.*ZeroDivisionError: integer division"),
+    "NaN": (blocks(lambda rows, columns: full(rows, np.nan)),
+            "gram=Odd fails on a block of 8 rows and 8 columns: .*The kernel takes the value nan"),
+    "text": (blocks(lambda rows, columns: full(rows, "a")),
+             "gram=Odd fails on a block.* returned values of type <U1.*one real number"),
+    "rows in an order of its own": (blocks(lambda rows, columns: K[np.sort(rows)][:, some(columns)]),
+                                    "gram=Odd does not follow the order of the rows"),
     "columns in an order of its own": (
         blocks(lambda rows, columns: K[rows][:, slice(None) if columns is None else np.sort(columns)]),
-        "gram=Odd does not follow the order of the columns",
-    ),
-    "a matrix that is not symmetric": (
-        lambda: changed(value=lambda self, i, j: float(i - j)),
-        r"gram=Odd is not symmetric.* among examples \[0, 20, 30, 59\]",
-    ),
+        "gram=Odd does not follow the order of the columns"),
+    "a matrix that is not symmetric": (lambda: changed(value=lambda self, i, j: float(i - j)),
+                                       r"gram=Odd is not symmetric.* among examples \[0, 20, 30, 59\]"),
     "another row without columns": (
         blocks(lambda rows, columns: 2.0 * K[rows] if columns is None else K[rows][:, columns]),
-        "gram=Odd has another row without columns",
-    ),
-    "another diagonal": (
-        lambda: changed(diagonal=lambda self: np.ones(N)),
-        r"gram=Odd has a diagonal\(\) that is not that of its blocks",
-    ),
-    "a short diagonal": (
-        lambda: changed(diagonal=lambda self: np.ones(3)),
-        r"gram=Odd fails on a diagonal\(\): .*shape \(3,\); it must return .*, shape \(60,\)",
-    ),
-}
+        "gram=Odd has another row without columns"),
+    "another diagonal": (lambda: changed(diagonal=lambda self: np.ones(N)),
+                         r"gram=Odd has a diagonal\(\) that is not that of its blocks"),
+    "a short diagonal": (lambda: changed(diagonal=lambda self: np.ones(3)),
+                         r"gram=Odd fails on a diagonal\(\): .*shape \(3,\); it must return .*, shape \(60,\)"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -310,24 +276,14 @@ def test_nan_that_comes_later_is_found_then():
         ({"gram": GIVEN}, "y is missing; give 60 labels"),
         ({"y": Y[:5], "gram": GIVEN}, "expected 60 labels"),
         ({"y": Y, "gram": K[:5]}, "expected a square matrix"),
-    ],
-)
-def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
-    for public_function in (DualProblem.classification, leave_one_out, cross_validate, regularization_path):
-        with pytest.raises(ValueError, match=words):
-            public_function(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
         ({"X": HELD, "y": Y}, "X is a DualProblem, which holds y already; leave y out"),
         ({"X": HELD, "gram": K}, "holds gram already"),
         ({"X": HELD, "kernel": RBF(1.0)}, "holds kernel already"),
     ],
 )
-def test_a_problem_in_place_of_data_comes_alone(arguments, words):
-    for public_function in (leave_one_out, cross_validate, regularization_path):
+def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
+    makers = () if arguments.get("X") is HELD else (DualProblem.classification,)
+    for public_function in (*makers, leave_one_out, cross_validate, regularization_path):
         with pytest.raises(ValueError, match=words):
             public_function(**arguments)
 
@@ -400,9 +356,8 @@ def test_a_few_places_have_to_agree_to_a_millionth_of_the_largest_value(part, is
 
     def check(given, words, is_refused):
         if is_refused:
-            with pytest.raises(
-                ValueError, match=words + rf".*, by {error:.2g}.* among examples \[0, 4, 6, 12\]"
-            ):
+            said = words + rf".*, by {error:.2g}.* among examples \[0, 4, 6, 12\]"
+            with pytest.raises(ValueError, match=said):
                 GivenMatrix(given)
         else:
             assert GivenMatrix(given).n == 13

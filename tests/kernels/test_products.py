@@ -89,9 +89,8 @@ def test_data_may_be_read_only(large, monkeypatch):
     data = sparse.csr_matrix(X)
     for part in (data.data, data.indices, data.indptr):
         part.flags.writeable = False
-    np.testing.assert_allclose(
-        products(data).of(data, np.arange(9), np.empty((9, 37))), X[:9] @ X.T, atol=1e-14
-    )
+    found = products(data).of(data, np.arange(9), np.empty((9, 37)))
+    np.testing.assert_allclose(found, X[:9] @ X.T, atol=1e-14)
 
 
 def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
@@ -106,9 +105,8 @@ def test_no_table_is_made_for_small_or_wide_data(monkeypatch):
 @pytest.mark.parametrize(("entries", "has_table"), [(2**18 - 1, False), (2**18, True)])
 def test_a_table_is_made_from_so_many_entries_on(entries, has_table, monkeypatch):
     sparse = pytest.importorskip("scipy.sparse")
-    monkeypatch.setattr(
-        "refsvm.arithmetic.fastest", lambda: SimpleNamespace(sparse=...)
-    )  # as if it were compiled
+    # as if it were compiled
+    monkeypatch.setattr("refsvm.arithmetic.fastest", lambda: SimpleNamespace(sparse=...))
     values = np.ones((512, 512))
     values.flat[entries:] = 0.0
     data = sparse.csr_array(values)
@@ -120,15 +118,9 @@ def test_a_table_is_made_from_so_many_entries_on(entries, has_table, monkeypatch
 
 @pytest.mark.parametrize(
     ("n", "d", "expected"),
-    [
-        (1600, 100, True),
-        (1600, 99, False),
-        (1300, 100, False),
-        (100_000, 20, False),
-        (1024, 128, False),
-        (1025, 128, True),
-    ],
-)
+    [(1600, 100, True), (1600, 99, False), (1300, 100, False), (100_000, 20, False), (1024, 128, False),
+     (1025, 128, True)],
+)  # fmt: skip
 def test_rows_are_computed_in_batches_where_the_data_exceed_a_cache(n, d, expected):
     assert DenseProducts(np.empty((n, d))).prefers_batches is expected
 

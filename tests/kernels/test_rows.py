@@ -112,7 +112,7 @@ def test_a_product_has_the_same_bits_whichever_rows_are_stored(capacity, dtype):
     """One row a product, so that BLAS cannot round a batch differently."""
     gram = Gram(RBF(0.5), X)
     gram.block = lambda rows, columns=None, out=None: (
-        np.copyto(out, K[rows]) or out if out is not None else K[rows]
+        K[rows] if out is None else np.copyto(out, K[rows]) or out
     )
     coefficients = np.random.default_rng(3).normal(size=N) * np.logspace(0, 12, N)
     results = []
@@ -154,7 +154,7 @@ def test_blocks_of_stored_rows_equal_those_of_the_matrix(capacity, dtype):
         np.random.default_rng(0),
         CachedRows(Gram(RBF(0.5), X), megabytes(capacity + 0.5, N, dtype), dtype),
     )
-    exact = K.astype(dtype).astype(float)
+    exact, near = K.astype(dtype).astype(float), {"rtol": 1e-12 if dtype is np.float64 else 2e-6}
     chosen = rng.permutation(N)[:9]
     part = rows.restrict(chosen)
     for size in (1, 2, 7, 9, 1):
@@ -167,9 +167,7 @@ def test_blocks_of_stored_rows_equal_those_of_the_matrix(capacity, dtype):
             (rows.restrict(np.arange(N)).block(some), some, np.arange(N)),
         ]:
             assert found.dtype == np.float64
-            np.testing.assert_allclose(
-                found, exact[np.ix_(there, across)], rtol=1e-12 if dtype is np.float64 else 2e-6
-            )
+            np.testing.assert_allclose(found, exact[np.ix_(there, across)], **near)
     out = np.empty((3, N), np.float32)
     assert rows.block(chosen[:3], out=out) is out
     np.testing.assert_allclose(out, K[chosen[:3]], rtol=2e-6)
@@ -330,22 +328,33 @@ def test_memory_that_was_released_is_there_again_and_empty():
     assert rows.row(0) == pytest.approx(X @ X[0])
 
 
-def test_a_kernel_that_fails_once_costs_no_other_row():
-    """Rows 0 and 3 are stored; row 1 takes the place of row 0 at its second attempt, and row 3 stays."""
-    X, fails = np.arange(4.0)[:, None], [False]
+class Failing:
+    """The product of numbers, which notes for which rows it is asked, and fails while it is told to."""
 
-    def kernel(A, B):
-        if fails[0]:
+    def __init__(self):
+        self.fails, self.asked = False, []
+
+    def __call__(self, A, B):
+        if self.fails:
             raise RuntimeError("not now")
+        self.asked.append(A[:, 0].tolist())
         return A @ B.T
 
+    def fail_once(self, ask, what):
+        self.fails = True
+        with pytest.raises(RuntimeError, match="not now"):
+            ask(what)
+        self.fails = False
+        self.asked.clear()
+
+
+def test_a_kernel_that_fails_once_costs_no_other_row():
+    """Rows 0 and 3 are stored; row 1 takes the place of row 0 at its second attempt, and row 3 stays."""
+    X, kernel = np.arange(4.0)[:, None], Failing()
     rows = CachedRows(Gram(kernel, X), megabytes(2, 4))
     rows.row(0)
     rows.row(3)
-    fails[0] = True
-    with pytest.raises(RuntimeError, match="not now"):
-        rows.row(1)
-    fails[0] = False
+    kernel.fail_once(rows.row, 1)
     for i, computed in ((1, 3), (3, 3), (0, 4)):
         np.testing.assert_array_equal(rows.row(i), i * X[:, 0])
         assert rows.computed == computed
@@ -393,29 +402,18 @@ def test_a_method_in_the_place_of_another_has_its_defaults(base):
 
 def test_a_kernel_that_fails_on_a_block_costs_no_row_but_those_that_gave_way():
     """Rows 0 to 3 are stored, 0 and 1 the latest used: 2 and 3 give way to two rows that are not there in the end."""
-    X, fails, asked = np.arange(8.0)[:, None], [False], []
-
-    def kernel(A, B):
-        if fails[0]:
-            raise RuntimeError("not now")
-        asked.append(A[:, 0].tolist())
-        return A @ B.T
-
+    X, kernel = np.arange(8.0)[:, None], Failing()
     rows = CachedRows(Gram(kernel, X), megabytes(4, 8))
     rows.fetch(np.array([2, 3, 0, 1]))
     rows.use(0, 1)
-    fails[0] = True
-    with pytest.raises(RuntimeError, match="not now"):
-        rows.fetch(np.array([5, 6]))
-    fails[0] = False
-    asked.clear()
+    kernel.fail_once(rows.fetch, np.array([5, 6]))
     rows.fetch(np.array([5, 6]))
-    assert asked == [[5.0, 6.0]]
+    assert kernel.asked == [[5.0, 6.0]]
     assert rows.slots.tolist() == [rows.slots[0], rows.slots[1], -1, -1, -1, rows.slots[5], rows.slots[6], -1]
     assert sorted(rows.slots[[0, 1, 5, 6]].tolist()) == [0, 1, 2, 3]
     for i in (0, 1, 5, 6):
         np.testing.assert_array_equal(rows.row(i), i * X[:, 0])
-    assert asked == [[5.0, 6.0]]
+    assert kernel.asked == [[5.0, 6.0]]
 
 
 @pytest.mark.parametrize("count", [1, ROWS_AT_A_TIME, ROWS_AT_A_TIME + 1, 3 * ROWS_AT_A_TIME - 5])

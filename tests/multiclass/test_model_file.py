@@ -79,13 +79,10 @@ def problem(n_classes):
 
 def fitted_to(data, X, y, **options):
     """The machine of a kind: of so many classes, of targets, or of novelty."""
-    if data == "regression":
-        return SVR(**options).fit(X, y)
-    return (
-        OneClassSVM(**options).fit(X)
-        if data == "novelty"
-        else SVC(**options, decision_function_shape="ovo").fit(X, y)
-    )
+    if data == "novelty":
+        return OneClassSVM(**options).fit(X)
+    model = SVR(**options) if data == "regression" else SVC(**options, decision_function_shape="ovo")
+    return model.fit(X, y)
 
 
 @pytest.mark.parametrize("data", [2, 3, 4, "regression", "novelty"])
@@ -103,11 +100,8 @@ def test_what_is_read_decides_as_what_was_written(tmp_path, data, kernel, contai
     write_model(fitted, tmp_path / "m")
     model = read_model(tmp_path / "m")
     assert model.kernel == fitted.kernel_
-    np.testing.assert_allclose(model.predict(X), fitted.predict(X), rtol=0, atol=1e-10)
-    if data != "regression":
-        np.testing.assert_allclose(
-            model.decision_function(X), fitted.decision_function(X), rtol=0, atol=1e-10
-        )
+    for name in ["predict", *(["decision_function"] if data != "regression" else [])]:
+        np.testing.assert_allclose(*(getattr(each, name)(X) for each in (model, fitted)), rtol=0, atol=1e-10)
     if isinstance(data, int):
         assert np.array_equal(model.classes, fitted.classes_)
     else:

@@ -115,34 +115,16 @@ def test_the_parameters_reach_the_solver(monkeypatch):
     solved = module.solved
     monkeypatch.setattr(module, "solved", spy)
     rules = {"selector": SecondOrder(), "step": PlanningAheadStep()}
+    same = {"engine": "numpy", "cache_dtype": "float32", "max_iter": 77}
     X, y = examples(2)
-    SVC(
-        **rules,
-        tol=0.01,
-        engine="numpy",
-        shrinking=False,
-        cache_size=3,
-        cache_dtype="float32",
-        max_iter=77,
-        time_limit=60,
-    ).fit(X, y)
+    SVC(**rules, **same, tol=0.01, shrinking=False, cache_size=3, time_limit=60).fit(X, y)
     stop = seen.pop("stop")
     assert stop.tol == 0.01
     assert 0 < seen.pop("time_limit").left() <= 60
     assert seen.pop("rules") == (*rules.values(), stop)
-    assert seen == rules | {
-        "engine": "numpy",
-        "shrinking": NoShrinking(),
-        "cache_mb": 3,
-        "cache_dtype": "float32",
-        "max_iter": 77,
-        "start": None,
-        "callback": None,
-        "told": None,
-        "polish": True,
-        "trace": False,
-        "n_jobs": 1,
-    }
+    nothing = dict.fromkeys(("start", "callback", "told"))
+    others = {"shrinking": NoShrinking(), "cache_mb": 3, "polish": True, "trace": False, "n_jobs": 1}
+    assert seen == rules | same | nothing | others
     SVC().fit(X, y)
     assert (seen["max_iter"], seen["time_limit"].is_set) == (None, False)
     SVC(max_iter=None).fit(X, y)
@@ -205,19 +187,13 @@ def test_a_warm_start_with_other_data_changes_nothing():
     X, y = examples(3)
     model = SVC(warm_start=True, **TIGHT).fit(X, y)
     weight = np.where(np.arange(len(y)) % 4, 1.0, 0.0)
-    for data, labels, weights in [
-        (X, np.roll(y, 5), None),
-        (X, y, weight),
-        (X, y > 2, None),
-        (X, y, None),
-        (X[:50], y[:50], None),
-    ]:
+    others = (X, np.roll(y, 5), None), (X, y, weight), (X, y > 2, None), (X, y, None), (X[:50], y[:50], None)
+    for data, labels, weights in others:
         if len(labels) == model.shape_fit_[0] and len(np.unique(labels)) == len(model.classes_):
             model.fit(data, labels, weights)
         else:
-            with pytest.warns(
-                UserWarning, match="the last fit had 75 examples of . classes.*it started cold"
-            ) as caught:
+            said = "the last fit had 75 examples of . classes.*it started cold"
+            with pytest.warns(UserWarning, match=said) as caught:
                 model.fit(data, labels, weights)
             assert caught[0].filename == __file__
         cold = SVC(**TIGHT).fit(data, labels, weights)

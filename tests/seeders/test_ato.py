@@ -107,9 +107,7 @@ def test_only_those_near_b_are_watched(heart):
     fold = np.arange(heart.n) % 10
     solved, new = solve(heart, stop=EXACT), boxed(heart, fold == 1)
     memory = TO_THE_END.memory(solved)
-    counts = [
-        len(ATO(margin=margin).begin(exchange(solved, new), memory)) for margin in (0.01, 2.0, math.inf)
-    ]
+    counts = [len(ATO(margin=far).begin(exchange(solved, new), memory)) for far in (0.01, 2.0, math.inf)]
     assert counts[0] < counts[1] < counts[2] == (fold != 1).sum()
 
 

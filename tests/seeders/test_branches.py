@@ -37,10 +37,11 @@ if NUMBA:
 def problem(lower, upper, K=None, z=0.0, v=None):
     lower, upper = np.array(lower, dtype=float), np.array(upper, dtype=float)
     n = len(lower)
-    K = np.eye(n) if K is None else np.array(K, dtype=float)
-    return DualProblem(
-        Gram(Precomputed(), K), np.ones(n) if v is None else np.array(v, dtype=float), z, lower, upper
+    K, v = (
+        np.eye(n) if K is None else np.array(K, dtype=float),
+        np.ones(n) if v is None else np.array(v, dtype=float),
     )
+    return DualProblem(Gram(Precomputed(), K), v, z, lower, upper)
 
 
 def solution(of: DualProblem, alpha, gradient=None) -> Solution:
@@ -117,13 +118,8 @@ def test_active_set(engine):
     check(engine, ActiveSet(), solution(OLD, [1.0, 0.0, -1.0, 0.0]), larger, [2.0, 0.0, -2.0, 0.0])
     check(engine, ActiveSet(), solution(OLD, [1.0, 0.3, -1.0, -0.3]), larger, [2.0, 0.3, -2.0, -0.3])
     # one at U, the others free: −1 is missing and shared by the three
-    check(
-        engine,
-        ActiveSet(),
-        solution(OLD, [1.0, 0.4, -0.9, -0.5]),
-        larger,
-        [2.0, 0.4 - 1 / 3, -0.9 - 1 / 3, -0.5 - 1 / 3],
-    )
+    expected = np.array([3.0, 0.4, -0.9, -0.5]) - [1.0, *[1 / 3] * 3]
+    check(engine, ActiveSet(), solution(OLD, [1.0, 0.4, -0.9, -0.5]), larger, expected)
     # smaller: free ones are clipped, and one without a box before is not at its bound
     smaller = problem([0, 0, -0.5, -0.5], [0.5, 0.5, 0, 0])
     check(engine, ActiveSet(), solution(OLD, [0.8, 0.1, -0.5, -0.4]), smaller, [0.5, 0.25, -0.5, -0.25])
@@ -144,11 +140,8 @@ def exchanged(signs, alpha):
     """0 and 1 go, 3, 4 and 5 come; 2 stays."""
     signs = np.array(signs)
     lower, upper = np.where(signs < 0, -1.0, 0.0), np.where(signs > 0, 1.0, 0.0)
-    box = [
-        (np.where(there, lower, 0.0), np.where(there, upper, 0.0))
-        for there in (np.arange(6) < 3, np.arange(6) > 1)
-    ]
-    old, new = (problem(*each, SIX) for each in box)
+    there = np.arange(6) < 3, np.arange(6) > 1
+    old, new = (problem(np.where(each, lower, 0.0), np.where(each, upper, 0.0), SIX) for each in there)
     return solution(old, alpha), new
 
 
@@ -193,11 +186,8 @@ def filled(alpha, among, missing, lower, upper):
     start, low, high = alpha[among], lower[among], upper[among]
     after = high if missing > 0.0 else low
     if abs(missing) < abs((after - start).sum()):
-        after = np.clip(
-            start + root(lambda d: (np.clip(start + d, low, high) - start).sum() - missing),
-            low,
-            high,
-        )
+        step = root(lambda d: (np.clip(start + d, low, high) - start).sum() - missing)
+        after = np.clip(start + step, low, high)
     changed = alpha.copy()
     changed[among] = after
     return changed
@@ -271,9 +261,8 @@ def test_ato_follows_the_optimum_to_its_end(engine):
         assert abs(before.alpha - after.alpha).max() > 1e-3
         # no event is allowed, or too many are free: clipped, and spread over the free ones
         for stopped in (ATO(margin=np.inf, budget=np.inf, max_free=0), ATO(budget=1e-9)):
-            np.testing.assert_allclose(
-                seed(engine, stopped, before, new), AVG().seed(before, new), atol=1e-12
-            )
+            spread = AVG().seed(before, new)
+            np.testing.assert_allclose(seed(engine, stopped, before, new), spread, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -308,20 +297,12 @@ def test_a_neighbour_shows_how_alpha_changes():
     np.testing.assert_allclose(found, [0.75, 0.25, -0.75, -0.25])
     # clipped; what is left out there keeps its value
     after = solution(new.without(3), [1.9, 0.1, -2.0, 0.0])
-    source = solution(old, [1.0, 0.25, -1.0, -0.25])
-    found = extrapolate(
-        np.array([9.0, 9.0, 9.0, -0.5]), new, after, solution(old, [0.5, 0.5, -1.0, 0.0]), source
-    )
-    start = [
-        2.0,
-        0.0,
-        -2.0,
-        -0.5,
-    ]  # 1.9 + 0.5, 0.1 − 0.25, −2, kept: the sum −0.5 is spread over the free one, then all
+    source, before = solution(old, [1.0, 0.25, -1.0, -0.25]), solution(old, [0.5, 0.5, -1.0, 0.0])
+    found = extrapolate(np.array([9.0, 9.0, 9.0, -0.5]), new, after, before, source)
+    # 1.9 + 0.5, 0.1 − 0.25, −2, kept: 2, 0, −2 and −0.5, of which −0.5 is spread over the free one, then all
     assert found.sum() == pytest.approx(0.0, abs=1e-14)
-    assert found[0] == start[0]
+    assert found[0] == 2.0
     np.testing.assert_allclose(found[3], 0.0, atol=1e-14)
     # without a before: as after, clipped
-    np.testing.assert_allclose(
-        extrapolate(np.zeros(4), old, solution(new, [1.0, 0.5, -1.0, -0.5])), [1.0, 0.5, -1.0, -0.5]
-    )
+    found = extrapolate(np.zeros(4), old, solution(new, [1.0, 0.5, -1.0, -0.5]))
+    np.testing.assert_allclose(found, [1.0, 0.5, -1.0, -0.5])

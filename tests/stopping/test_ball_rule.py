@@ -63,11 +63,9 @@ def test_of_examples_with_an_empty_box_one_may_be_of_interest():
     solved = solve(problem, engine=FAST)
     r = int(np.flatnonzero(solved.alpha)[3])
     left_out = problem.without(r)
-    start = TOP().seed(solved, left_out)
-    one = solve(
-        left_out, start=start, stop=BallRule(1e-8, example=r, solved=solved), engine=FAST, shrinking=False
-    )
-    every = solve(left_out, start=start, stop=BallRule(1e-8, solved=solved), engine=FAST, shrinking=False)
+    options = {"start": TOP().seed(solved, left_out), "engine": FAST, "shrinking": False}
+    one = solve(left_out, stop=BallRule(1e-8, example=r, solved=solved), **options)
+    every = solve(left_out, stop=BallRule(1e-8, solved=solved), **options)
     assert one.reason in (POSITIVE, NEGATIVE)
     assert one.iterations <= every.iterations
 
@@ -101,10 +99,7 @@ def test_an_indefinite_matrix_proves_nothing():
         (lambda: solve(heart(), stop=BallRule()), "needs left-out examples"),
         (lambda: solve(heart().without(2), stop=BallRule(example=3)), "is not left out"),
         (lambda: solve(heart().without(2), stop=BallRule(example=999)), "is not left out"),
-        (
-            lambda: solve(DualProblem.one_class(np.eye(3), kernel=RBF(1.0)), stop=BallRule()),
-            "sums to 0",
-        ),
+        (lambda: solve(DualProblem.one_class(np.eye(3), kernel=RBF(1.0)), stop=BallRule()), "sums to 0"),
     ],
 )
 def test_what_it_refuses(make, sentence):
@@ -125,13 +120,8 @@ def test_the_solution_has_the_signs_that_were_proved(engine):
     tolerance = 10.0 ** -int(rng.integers(2, 6))
     full = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=C), stop=KKTGap(tolerance))
     without = full.problem.without([4, 12])
-    found = solve(
-        without,
-        start=TOP().seed(full, without),
-        stop=BallRule(1e-9, 5, solved=full),
-        shrinking=False,
-        engine=engine,
-    )
+    start, rule = TOP().seed(full, without), BallRule(1e-9, 5, solved=full)
+    found = solve(without, start=start, stop=rule, shrinking=False, engine=engine)
     assert found.reason.startswith("The signs at all left-out")
     exact = solve(without, stop=KKTGap(1e-10))
     assert (found.decision_values[[4, 12]] * exact.decision_values[[4, 12]] > 0.0).all()

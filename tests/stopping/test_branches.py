@@ -125,53 +125,25 @@ def test_the_tolerance_of_restricted_problems(rule, gap, tolerance):
 
 SIGNS = (
     # c − reach … c + reach of the three others, v, U (of v = 1) or −L (of v = −1) are all 1 unless said
-    (
-        "one is short for sure, the other two are not",
-        [0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.5, 2.0, 0.5],
-        [1, 1, -1, -1],
-        1.0,
-        0,
-    ),
-    (
-        "the positive ones are short for sure",
-        [0.0, 0.0, 0.0, -3.0],
-        [0.0, 0.5, 0.5, 0.5],
-        [1, 1, 1, -1],
-        1.0,
-        1,
-    ),
-    (
-        "the negative ones are beyond for sure",
-        [0.0, 3.0, 0.0, 0.0],
-        [0.0, 0.5, 0.5, 0.5],
-        [1, 1, -1, -1],
-        1.0,
-        -1,
-    ),
-    (
-        "as many on both sides",
-        [0.0, 0.0, 0.0, 0.0],
-        [0.0, 0.1, 0.1, 0.1],
-        [1, 1, -1, -1],
-        [1.0, 2.0, 1.0, 1.0],
-        0,
-    ),
-    ("at the margin is not short", [0.0, 0.5, 0.0, -3.0], [0.0, 0.5, 9.0, 0.5], [1, 1, 1, -1], 1.0, 0),
-    ("at the margin is not beyond", [0.0, 3.0, -0.5, 3.0], [0.0, 0.5, 0.5, 9.0], [1, 1, -1, -1], 1.0, 0),
+    ("one is short for sure, the other two are not", [0, 0, 0, 0], [0, 0.5, 2, 0.5], [1, 1, -1, -1], 1, 0),
+    ("the positive ones are short for sure", [0, 0, 0, -3], [0, 0.5, 0.5, 0.5], [1, 1, 1, -1], 1, 1),
+    ("the negative ones are beyond for sure", [0, 3, 0, 0], [0, 0.5, 0.5, 0.5], [1, 1, -1, -1], 1, -1),
+    ("as many on both sides", [0, 0, 0, 0], [0, 0.1, 0.1, 0.1], [1, 1, -1, -1], [1, 2, 1, 1], 0),
+    ("at the margin is not short", [0, 0.5, 0, -3], [0, 0.5, 9, 0.5], [1, 1, 1, -1], 1, 0),
+    ("at the margin is not beyond", [0, 3, -0.5, 3], [0, 0.5, 0.5, 9], [1, 1, -1, -1], 1, 0),
 )
 
 
 @pytest.mark.parametrize("case", SIGNS, ids=lambda case: case[0])
 def test_a_certain_sign(case):
     """Example 0 is left out."""
-    _, centre, reach, v, C, sign = case
-    v, C = np.array(v, dtype=float), np.broadcast_to(C, 4).astype(float).copy()
+    centre, reach, v = (np.array(each, dtype=float) for each in case[1:4])
+    C = np.broadcast_to(case[4], 4).astype(float)
     C[0] = 0.0
     lower, upper = np.where(v < 0, -C, 0.0), np.where(v > 0, C, 0.0)
-    assert certain_sign(np.array(centre), np.array(reach), v, lower, upper) == sign
+    assert certain_sign(centre, reach, v, lower, upper) == case[5]
     # the same from the other side
-    assert certain_sign(-np.array(centre), np.array(reach), -v, -upper, -lower) == -sign
+    assert certain_sign(-centre, reach, -v, -upper, -lower) == -case[5]
 
 
 def test_the_radius_the_distances_and_the_tangent():
@@ -181,9 +153,8 @@ def test_the_radius_the_distances_and_the_tangent():
     assert radius(1.0, 1.0, 4.0) == pytest.approx(2e-10**0.5)
     assert radius(-1.0, 1.0, 0.0) == pytest.approx(2e-10**0.5)
     row, diagonal = np.array([1.0, 2.0, 0.5]), np.array([1.0, 2.0, 4.0])
-    np.testing.assert_allclose(
-        distances(row, diagonal, 1), [1.0, 0.0, 5.0**0.5]
-    )  # 1 + 2 − 2 = 1, 2 + 2 − 4, 4 + 2 − 1
+    # 1 + 2 − 2 = 1, 2 + 2 − 4, 4 + 2 − 1
+    np.testing.assert_allclose(distances(row, diagonal, 1), [1.0, 0.0, 5.0**0.5])
     assert distances(np.array([1.5]), np.array([1.0]), 0) == [0.0]
     # Σ max(U(G − b), L(G − b)) and −Σ U where G > b, −Σ L elsewhere: b = 1
     value = tangent(np.array([3.0, 1.0, -1.0]), np.array([0.0, -2.0, -3.0]), np.array([5.0, 0.0, 0.0]), 1.0)
@@ -201,11 +172,12 @@ SOLVED = solve(FULL, stop=KKTGap(1e-9), engine="numpy")
 def begun(problem, rule, steps=0):
     """A state some steps from α = 0, with the rule that has not been asked yet."""
     rules = Rules(MostViolatingPair(), NewtonStep(), rule)
-    alpha = np.zeros(problem.n)
+    alpha, options = (
+        np.zeros(problem.n),
+        {"selector": MostViolatingPair(), "engine": "numpy", "shrinking": False},
+    )
     if steps:
-        alpha = solve(
-            problem, selector=MostViolatingPair(), max_iter=steps, engine="numpy", shrinking=False
-        ).alpha
+        alpha = solve(problem, max_iter=steps, **options).alpha
     return rules, rules.begin(problem, alpha, row_store(problem, rules, 200.0))
 
 
