@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm import RBF, DualProblem, KKTGap, Linear, Solution, solve
+from refsvm import RBF, DualProblem, KKTGap, Linear, Solution, regularization_path, solve
 from refsvm.datasets import load, make_banana, make_chessboard
 
 
@@ -16,7 +16,7 @@ def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (data.X - data.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), data.y
 
 
-def small() -> dict[str, tuple[np.ndarray, np.ndarray, Any]]:
+def _small() -> dict[str, tuple[np.ndarray, np.ndarray, Any]]:
     """Name to X, y, kernel: a few dozen examples each, regular and degenerate."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(36, 3))
@@ -41,6 +41,15 @@ def small() -> dict[str, tuple[np.ndarray, np.ndarray, Any]]:
         "more features than examples": (rng.normal(size=(15, 40)), y[:15], Linear()),
         "two examples": (np.array([[0.0], [2.0]]), np.array([-1, 1]), Linear()),
     }
+
+
+SETS = _small()
+
+
+def tracked(name: str, **options: Any) -> Any:
+    """The path of one of these sets from the smallest C to 100, or as the options say."""
+    X, y, kernel = SETS[name]
+    return regularization_path(X, y, kernel=kernel, **{"C_max": 1e2, **options})
 
 
 def solved(X: np.ndarray, y: np.ndarray, kernel: Any, C: Any, tol: float = 1e-10) -> Solution:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,9 @@ from refsvm import RBF
 from refsvm.datasets import load
 from refsvm.paths import cross_validate_path, regularization_path
 
-from .sets import small, solved
+from .sets import SETS, solved
 
 pytest.importorskip("scipy")
-SETS = small()
 
 
 @pytest.mark.parametrize("name", ["overlapping, rbf", "every row three times"])
@@ -64,29 +65,24 @@ def test_leave_one_out_is_that_of_a_path_for_each_example(name: str) -> None:
     assert sum(found.breakpoints) < n * len(path.C)
 
 
-def test_leave_one_out_refuses_a_class_of_one() -> None:
-    X, y, kernel = SETS["one against many"]
-    lone = int(np.flatnonzero(y == np.sign(-y.sum()))[0])
-    with pytest.raises(ValueError, match=f"Fold {lone} leaves a single class"):
-        cross_validate_path(X, y, kernel=kernel, folds="loo")
-
-
 def test_folds_are_stratified_and_repeatable() -> None:
-    data = load("heart")
-    kernel = RBF(0.005)
-    first, second = (
-        cross_validate_path(data.X[:90], data.y[:90], kernel=kernel, C_min=0.1, C_max=10.0, folds=5, rng=3)
-        for _ in range(2)
-    )
+    X, y = load("heart").X[:90], load("heart").y[:90]
+    options: Any = {"kernel": RBF(0.005), "C_min": 0.1, "C_max": 10.0, "folds": 5, "rng": 3}
+    first, second = (cross_validate_path(X, y, **options) for _ in range(2))
     np.testing.assert_array_equal(first.fold, second.fold)
     np.testing.assert_array_equal(first.curve.errors, second.curve.errors)
-    positive = [int((data.y[:90][first.fold == k] > 0).sum()) for k in range(5)]
-    assert max(positive) - min(positive) <= 1
+    assert np.ptp([(y[first.fold == k] > 0).sum() for k in range(5)]) <= 1
 
 
-def test_a_fold_that_leaves_one_class_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"folds": "loo"}, "Fold 4 leaves a single class"),
+        ({"folds": 3, "stratified": False, "rng": None}, "Fold 0 leaves a single class"),
+        ({"folds": 1}, "folds=1 is not a whole number"),
+    ],
+)
+def test_folds_that_leave_one_class_are_refused(options: dict[str, Any], sentence: str) -> None:
     X, y, kernel = SETS["one against many"]
-    with pytest.raises(ValueError, match="Fold 0 leaves a single class"):
-        cross_validate_path(X, y, kernel=kernel, folds=3, stratified=False, rng=None)
-    with pytest.raises(ValueError, match="folds=1 is not a whole number"):
-        cross_validate_path(X, y, kernel=kernel, folds=1)
+    with pytest.raises(ValueError, match=sentence):
+        cross_validate_path(X, y, kernel=kernel, **options)

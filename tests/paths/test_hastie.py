@@ -7,9 +7,7 @@ import pytest
 
 from refsvm import RBF, SVMP, Hastie, Linear, Polynomial, regularization_path
 
-from .sets import small
-
-SETS = small()
+from .sets import SETS, tracked
 
 
 @pytest.mark.parametrize(
@@ -17,9 +15,7 @@ SETS = small()
 )
 def test_hastie_and_svmp_find_the_same_breakpoints(name: str) -> None:
     pytest.importorskip("scipy")
-    X, y, kernel = SETS[name]
-    reference = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=50.0, tracker=Hastie())
-    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=50.0, tracker=SVMP())
+    path, reference = (tracked(name, C_min=1e-2, C_max=50.0, tracker=each) for each in (SVMP(), Hastie()))
     np.testing.assert_allclose(path.C, reference.C, rtol=1e-8)
     for C in (0.05, 1.0, 30.0):
         np.testing.assert_allclose(path.alpha(C), reference.alpha(C), atol=1e-7 * C)
@@ -28,17 +24,15 @@ def test_hastie_and_svmp_find_the_same_breakpoints(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["every row three times", "whole numbers, linear"])
 def test_singular_elbows_are_refused(name: str) -> None:
-    X, y, kernel = SETS[name]
     with pytest.raises(ValueError, match=r"use tracker=SVMP\(\)"):
-        regularization_path(X, y, kernel=kernel, C_max=1e2, tracker=Hastie(), merge=False)
+        tracked(name, tracker=Hastie(), merge=False)
 
 
 def test_hastie_needs_numpy_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "scipy", None)
-    X, y, _ = SETS["overlapping, rbf"]
-    path = regularization_path(X, y, kernel=RBF(0.5), C_max=10.0, tracker=Hastie(), engine="numpy")
+    path = tracked("overlapping, rbf", C_max=10.0, tracker=Hastie(), engine="numpy")
     assert path.kkt_audit().worst <= 1e-6
 
 
@@ -47,15 +41,16 @@ def test_an_ill_conditioned_elbow_is_solved_from_scratch(monkeypatch: pytest.Mon
     pytest.importorskip("scipy")
     kept, inverse = [], Hastie._inverse
     monkeypatch.setattr(Hastie, "_inverse", lambda *given: kept.append(inverse(*given)) or kept[-1])
-    X, y, kernel = SETS["overlapping, rbf"]
-    regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=Hastie(), engine="numpy")
+    tracked("overlapping, rbf", C_max=10.0, tracker=Hastie(), engine="numpy")
     assert None not in kept
-    X = np.concatenate([X, X[:6] + 1e-5])
-    y = np.concatenate([y, y[:6]])
-    path = regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=Hastie(), engine="numpy")
+    X, y, kernel = SETS["overlapping, rbf"]
+    X, y = np.concatenate([X, X[:6] + 1e-5]), np.concatenate([y, y[:6]])
+    path, reference = (
+        regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=each, engine="numpy")
+        for each in (Hastie(), SVMP())
+    )
     assert None in kept
     assert path.kkt_audit().worst <= 1e-6
-    reference = regularization_path(X, y, kernel=kernel, C_max=10.0, tracker=SVMP(), engine="numpy")
     for C in (0.3, 1.0, 7.0):
         assert path.objective(C) == pytest.approx(reference.objective(C), rel=1e-7)
 

@@ -30,11 +30,10 @@ from refsvm.walk.state import PathState
 from refsvm.walk.walk import BELOW
 
 from ..settings import NUMBA, needs_numba
-from .sets import small
+from .sets import SETS, tracked
 
 pytest.importorskip("scipy")
 
-SETS = small()
 BANANA = make_banana(60, rng=1)
 ENGINES = [pytest.param("numpy"), pytest.param("numba", marks=needs_numba)]
 
@@ -161,11 +160,8 @@ def test_an_inverse_that_hides_a_dependent_point_misleads_no_tracker(engine: str
 )
 @pytest.mark.slow
 def test_the_inverse_gives_the_path_of_the_qr_factors(name: str) -> None:
-    X, y, kernel = SETS[name]
-    one, *others = (
-        regularization_path(X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=SVMP(algebra=algebra))
-        for algebra in (UpdatedInverse(), PivotedQR(), UpdatedQR())
-    )
+    algebras = UpdatedInverse(), PivotedQR(), UpdatedQR()
+    one, *others = (tracked(name, C_min=1e-3, tracker=SVMP(algebra=algebra)) for algebra in algebras)
     for other in others:
         np.testing.assert_allclose(one.C, other.C, rtol=1e-9)
         np.testing.assert_array_equal(one.record.elbow, other.record.elbow)
@@ -179,8 +175,10 @@ def test_the_inverse_gives_the_path_of_the_qr_factors(name: str) -> None:
 def test_most_events_are_followed_in_runs(tracker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, calls, taken = type(tracker), [], type(tracker)._next_step
     monkeypatch.setattr(kind, "_next_step", lambda *arguments: calls.append(1) or taken(*arguments))
-    X, y, kernel = (BANANA.X, BANANA.y, RBF(0.5)) if kind is SVMP else SETS["overlapping, rbf"]
-    path = regularization_path(X, y, kernel=kernel, C_min=1e-3, C_max=1e3, engine="numba", tracker=tracker)
+    options = {"tracker": tracker, "engine": "numba"}
+    path = (
+        banana(**options) if kind is SVMP else tracked("overlapping, rbf", C_min=1e-3, C_max=1e3, **options)
+    )
     assert 0 < len(calls) < (0.15 if kind is SVMP else 0.25) * len(path.C)
 
 
@@ -193,12 +191,10 @@ def test_most_events_are_followed_in_runs(tracker: Any, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", SETS)
 def test_runs_give_the_path_of_single_steps_bit_for_bit(name: str, tracker: Any, merge: bool) -> None:
     """Hastie may refuse it: in both engines then, with the same sentence."""
-    X, y, kernel = SETS[name]
     found: list[Any] = []
-    options: dict[str, Any] = {"C_min": 1e-3, "C_max": 1e2, "tracker": tracker, "merge": merge}
     for engine in ("numpy", "numba"):
         try:
-            path = regularization_path(X, y, kernel=kernel, engine=engine, **options)
+            path = tracked(name, C_min=1e-3, tracker=tracker, merge=merge, engine=engine)
             found.append([each.tolist() for each in path.record])
         except ValueError as error:
             found.append(str(error))
@@ -214,9 +210,7 @@ def test_a_callback_sees_every_point_of_a_run_as_it_was(engine: str) -> None:
         seen.append(point._replace(scaled=point.scaled.copy()))
         return len(seen) == 20
 
-    path = regularization_path(
-        BANANA.X, BANANA.y, kernel=RBF(0.5), C_min=1e-2, C_max=1e2, engine=engine, callback=noted
-    )
+    path = banana(engine=engine, callback=noted)
     assert len(path.C) == 21
     assert path.C[-1] == seen[-1].C
     for point in seen:
@@ -245,23 +239,20 @@ class Watched:
         return watch
 
 
-def tracked(engine: str = "numpy") -> Any:
-    return regularization_path(
-        BANANA.X, BANANA.y, kernel=RBF(0.5), C_min=1e-3, C_max=1e3, engine=engine, tracker=SVMP(refresh=10)
-    )
+def banana(**options: Any) -> Any:
+    return regularization_path(BANANA.X, BANANA.y, kernel=RBF(0.5), C_min=1e-3, C_max=1e3, **options)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_inverse_that_has_lost_its_digits_is_made_anew(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def scale(walk: PathState) -> None:
-        assert walk.system is not None
+    def scale(walk: Any) -> None:
         walk.system.inverse[:] *= 3.0
         walk.system.solve(walk.right)
 
     watched = Watched(monkeypatch, scale)
-    path = tracked(engine)
+    path = banana(engine=engine, tracker=SVMP(refresh=10))
     assert watched.events[3] == 0
     assert watched.systems[3] not in watched.systems[4:]
     assert engine == "numpy" or max(watched.events[4:]) > 5
@@ -270,12 +261,11 @@ def test_an_inverse_that_has_lost_its_digits_is_made_anew(
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_direction_that_is_a_little_wrong_is_refined(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def disturb(walk: PathState) -> None:
-        assert walk.system is not None
+    def disturb(walk: Any) -> None:
         walk.system.x[: walk.system.size] *= 1.0 + 1e-9
 
     watched = Watched(monkeypatch, disturb)
-    path = tracked(engine)
+    path = banana(engine=engine, tracker=SVMP(refresh=10))
     assert watched.systems[3] is watched.systems[4]
     assert path.kkt_audit().worst <= 1e-11
 
@@ -287,7 +277,7 @@ def test_a_new_inverse_that_is_inaccurate_gives_way_to_its_qr_factors(
     monkeypatch.setattr(elbow, "LEFT_OVER", 0.0)  # so no inverse is good enough
     calls = []
     monkeypatch.setattr(PivotedQR, "factorise", lambda *arguments: calls.append(1) or made(*arguments))
-    path = tracked()
+    path = banana(engine="numpy")
     assert len(calls) > len(path.C)
     assert path.kkt_audit().worst <= 1e-9
 
@@ -304,7 +294,7 @@ def test_a_run_ends_where_an_example_violates_its_condition(
         walk.variables.excess[i] = 10.0 * walk.t * walk.sign[i]
 
     watched = Watched(monkeypatch, lift)
-    path = tracked(engine)
+    path = banana(engine=engine, tracker=SVMP(refresh=10))
     assert watched.events[3] == 0
     assert engine == "numpy" or max(watched.events[4:]) > 5
     assert path.drift > 1e-4
@@ -326,7 +316,7 @@ def test_a_variable_that_blocks_the_way_by_an_error_is_not_put_on_the_elbow(
     for example in range(2, 60, 4):
         with monkeypatch.context() as patched:
             Watched(patched, partial(lift, example))
-            path = tracked(engine)
+            path = banana(engine=engine, tracker=SVMP(refresh=10))
         assert path.status is Status.CONVERGED
         assert path.kkt_audit().worst <= 1e-9
     assert len(outside) > 5

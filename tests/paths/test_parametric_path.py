@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..settings import needs_numba
 from .lines import DATA, LINES, line
 
 pytest.importorskip("scipy")
+START, END, T = line("C", "rbf")
 REGULAR = [kind for kind in LINES if kind != "cost"]  # where both classes begin with many events at once
 
 
@@ -114,16 +116,14 @@ def test_b_jumps_where_no_variable_is_free() -> None:
 
 
 def test_the_line_of_c_is_the_regularization_path() -> None:
-    start, end, t = line("C", "rbf")
-    path = parametric_path(start, end, t=t)
-    reference = regularization_path(
-        DualProblem.classification(y=start.v, gram=start.gram), C_min=t[0], C_max=t[1]
-    )
+    path = parametric_path(START, END, t=T)
+    problem = DualProblem.classification(y=START.v, gram=START.gram)
+    reference = regularization_path(problem, C_min=T[0], C_max=T[1])
     np.testing.assert_allclose(path.t, reference.C, rtol=1e-9)
     for C in (0.3, 1.0, 7.7):
         np.testing.assert_allclose(path.alpha(C), reference.alpha(C), atol=1e-8)
         assert path.intercept(C) == pytest.approx(reference.intercept(C), abs=1e-9)
-    X = start.gram.X[:5] + 0.1  # type: ignore[attr-defined]
+    X = START.gram.X[:5] + 0.1  # type: ignore[attr-defined]
     np.testing.assert_allclose(path.decision_function(X, 2.0), reference.decision_function(X, 2.0), atol=1e-8)
 
 
@@ -147,46 +147,47 @@ def test_any_algebra_follows_any_line(algebra: Any) -> None:
 
 
 def test_limits_end_a_path_early_and_say_so() -> None:
-    start, end, t = line("C", "rbf")
     with pytest.warns(UserWarning, match=r"The path ends at t=.*, before its end: max_events was reached"):
-        path = parametric_path(start, end, t=t, max_events=3)
+        path = parametric_path(START, END, t=T, max_events=3)
     assert path.status is Status.MAX_ITER
     assert len(path.t) == 4
     seen: list[float] = []
-    path = parametric_path(start, end, t=t, callback=lambda point: seen.append(point.t) or len(seen) == 2)
+    path = parametric_path(START, END, t=T, callback=lambda point: seen.append(point.t) or len(seen) == 2)
     assert path.status is Status.CALLBACK
     assert path.t[1:].tolist() == seen
     with pytest.raises(ValueError, match="outside of the path, which goes from"):
         path.alpha(20.0)
 
 
-def test_what_is_no_line_is_refused() -> None:
-    start, end, _ = line("C", "rbf")
-    other = DualProblem.classification(start.gram.X, start.v, kernel=Linear())  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match="different kernel matrices"):
-        parametric_path(start, other)
-    with pytest.raises(ValueError, match=r"t=\(1, 1\) does not move"):
-        parametric_path(start, end, t=(1, 1))
-    with pytest.raises(ValueError, match="is not a pair"):
-        parametric_path(start, end, t=1.0)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="end=3 is no DualProblem"):
-        parametric_path(start, 3)  # type: ignore[arg-type]
-    hard = DualProblem.classification(y=start.v, gram=start.gram, C=np.inf)
-    with pytest.raises(ValueError, match="end has a box without a bound"):
-        parametric_path(start, hard)
-    with pytest.raises(ValueError, match="does not hold the kernel matrix"):
-        parametric_path(start, end, cache_mb=1e-4)
+OTHER = DualProblem.classification(START.gram.X, START.v, kernel=Linear())  # type: ignore[attr-defined]
+HARD = DualProblem.classification(y=START.v, gram=START.gram, C=np.inf)
 
 
-def test_a_tracker_of_c_alone_is_refused() -> None:
-    class Narrow(SVMP):
-        any_line = False
+class Narrow(SVMP):
+    """A tracker of C alone."""
 
-    start, end, t = line("C", "rbf")
-    with pytest.raises(ValueError, match="follows 1/C alone"):
-        parametric_path(start, end, t=t, tracker=Narrow())
-    with pytest.raises(ValueError, match="follows 1/C alone"):
-        solve(start).continue_to(end, tracker=Narrow())
+    any_line = False
+
+
+@pytest.mark.parametrize(
+    ("end", "options", "sentence"),
+    [
+        (OTHER, {}, "different kernel matrices"),
+        (END, {"t": (1, 1)}, r"t=\(1, 1\) does not move"),
+        (END, {"t": 1.0}, "is not a pair"),
+        (3, {}, "end=3 is no DualProblem"),
+        (HARD, {}, "end has a box without a bound"),
+        (END, {"cache_mb": 1e-4}, "does not hold the kernel matrix"),
+        (END, {"t": T, "tracker": Narrow()}, "follows 1/C alone"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_what_is_no_line_is_refused(end: Any, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        parametric_path(START, end, **options)
+    if "tracker" in options:
+        with pytest.raises(ValueError, match=sentence):
+            solve(START).continue_to(END, tracker=Narrow())
 
 
 def test_a_tracker_that_ends_too_soon_is_told_wherever_it_is_asked() -> None:
@@ -194,11 +195,9 @@ def test_a_tracker_that_ends_too_soon_is_told_wherever_it_is_asked() -> None:
         def follow(self, walk: Any, end: float) -> Any:
             return super().follow(walk, 0.5 * (walk.t + end))
 
-    start, end, _ = line("C", "rbf")
-    with pytest.raises(RuntimeError, match=r"the path goes from 0 to 0\.5, not from 0 to 1"):
-        parametric_path(start, end, tracker=Half())
-    with pytest.raises(RuntimeError, match=r"the path goes from 0 to 0\.5, not from 0 to 1"):
-        solve(start).continue_to(end, tracker=Half())
+    for follow in (partial(parametric_path, START), solve(START).continue_to):
+        with pytest.raises(RuntimeError, match=r"the path goes from 0 to 0\.5, not from 0 to 1"):
+            follow(END, tracker=Half())
     # it is told in C, and ends at 1/(½ (1/0.4 + 1/2.5)) = 20/29
     X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
     with pytest.raises(RuntimeError, match=r"the path goes from 0\.4 to 0\.689655, not from 0\.4 to 2\.5"):
@@ -233,12 +232,10 @@ def test_problems_made_apart_share_their_matrix_if_it_is_equal() -> None:
 
 
 def test_the_line_is_exact_at_its_ends_and_small_near_them() -> None:
-    start, end, _ = line("C", "rbf")
-    between = ProblemLine(start, end, (1e6, 1e-6), 1.0)
-    assert between.at(1e6) is start
-    assert between.at(1e-6) is end
-    np.testing.assert_allclose(between.at(2e-6).upper, end.upper, rtol=1e-9)
-    assert PathState(start, np.eye(start.n)).along.is_c_path
+    between = ProblemLine(START, END, (1e6, 1e-6), 1.0)
+    assert (between.at(1e6), between.at(1e-6)) == (START, END)
+    np.testing.assert_allclose(between.at(2e-6).upper, END.upper, rtol=1e-9)
+    assert PathState(START, np.eye(START.n)).along.is_c_path
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,9 @@ import pytest
 from refsvm import RBF, DualProblem, Linear, cost_path, epsilon_path, nu_path, regularization_path
 from refsvm.paths import load_path, save_path
 
-from .sets import small
+from .sets import SETS
 
 pytest.importorskip("scipy")
-SETS = small()
 
 
 LINES: Any = {
@@ -101,13 +101,12 @@ def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
     path = regularization_path(X, y, kernel=lambda A, B: RBF(0.5)(A, B) + Linear()(A, B), C_max=1.0)
     with pytest.raises(ValueError, match="has no name in a file"):
         save_path(path, tmp_path / "path.npz")
-    for content in (b"", b"PK\x03\x04 nothing", b"1,2,3\n"):
-        (tmp_path / "other.npz").write_bytes(content)
+    file, archive = tmp_path / "other.npz", io.BytesIO()
+    np.savez(archive, a=np.ones(3))
+    for content in (b"", b"PK\x03\x04 nothing", b"1,2,3\n", archive.getvalue()):
+        file.write_bytes(content)
         with pytest.raises(ValueError, match="holds no path"):
-            load_path(tmp_path / "other.npz")
-    np.savez(tmp_path / "arrays.npz", a=np.ones(3))
-    with pytest.raises(ValueError, match="holds no path"):
-        load_path(tmp_path / "arrays.npz")
+            load_path(file)
     with pytest.raises(FileNotFoundError):
         load_path(tmp_path / "nowhere.npz")
 

@@ -20,11 +20,15 @@ from refsvm.paths.recorder import PathRecorder
 from refsvm.trackers import backup
 
 from ..settings import interrupted, needs_numba
-from .sets import small, solved
+from .sets import SETS, solved, tracked
 
 pytest.importorskip("scipy")
-SETS = small()
 X, Y, KERNEL = SETS["overlapping, rbf"]
+
+
+@pytest.fixture(scope="module")
+def path() -> Any:
+    return tracked("overlapping, rbf")
 
 
 @pytest.mark.parametrize(
@@ -64,9 +68,15 @@ def test_a_box_that_does_not_grow_from_zero_is_refused() -> None:
         track(DualProblem(problem.gram, problem.v, 0.0, problem.lower - 1.0, problem.upper + 1.0))
 
 
-@pytest.mark.parametrize("limit", ["callback", "max_events", "interrupt", "time"])
+@pytest.mark.parametrize(
+    ("limit", "status"),
+    [
+        ("callback", Status.CALLBACK), ("max_events", Status.MAX_ITER), ("interrupt", Status.INTERRUPTED),
+        ("time_limit", Status.TIME_LIMIT),
+    ],
+)  # fmt: skip
 def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(
-    limit: str, monkeypatch: pytest.MonkeyPatch
+    limit: str, status: Status, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock, later = time.perf_counter, [0.0]
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + later[0])
@@ -77,21 +87,12 @@ def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(
             os.kill(os.getpid(), signal.SIGINT)
         return limit == "callback" and point.C > 0.5
 
-    arguments: dict[str, Any] = {"max_events": 7} if limit == "max_events" else {}
-    if limit == "time":
-        arguments = {"time_limit": 1e6}
-    by_limit = {"max_events": "max_events was reached", "time": "time_limit was reached"}
-    said = pytest.warns(UserWarning, match=by_limit[limit]) if limit in by_limit else nullcontext()
+    arguments = {name: value for name, value in {"max_events": 7, "time_limit": 1e6}.items() if name == limit}
+    said = pytest.warns(UserWarning, match=f"{limit} was reached") if arguments else nullcontext()
     with said:  # what the user ends is told by the status
-        ask = partial(regularization_path, X, Y, kernel=KERNEL, C_max=1e2, callback=press, **arguments)
+        ask = partial(tracked, "overlapping, rbf", callback=press, **arguments)
         path = interrupted(ask) if limit == "interrupt" else ask()
-    expected = {
-        "callback": Status.CALLBACK,
-        "max_events": Status.MAX_ITER,
-        "interrupt": Status.INTERRUPTED,
-        "time": Status.TIME_LIMIT,
-    }
-    assert path.status is expected[limit]
+    assert path.status is status
     assert len(path.C) > 1
     assert path.C[-1] < 1e2
     assert path.kkt_audit().worst <= 1e-6
@@ -101,26 +102,24 @@ def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(
         path.alpha(99.0)
 
 
-@pytest.mark.parametrize("limit", ["interrupt", "time"])
-def test_a_start_that_is_stopped_leaves_an_empty_path(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("status", [Status.INTERRUPTED, Status.TIME_LIMIT], ids=lambda each: each.name)
+def test_a_start_that_is_stopped_leaves_an_empty_path(
+    status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
     honest = backup.solve
 
     def pressed(*arguments: Any, **options: Any) -> Any:
-        if limit == "interrupt":
-            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         return honest(*arguments, **options)
 
-    monkeypatch.setattr(backup, "solve", pressed)
-    time_limit = 1e-9 if limit == "time" else None
-    said = (
-        pytest.warns(UserWarning, match="The path has no start at C=1000")
-        if limit == "time"
-        else nullcontext()
-    )
-    with said:
-        ask = partial(regularization_path, X, Y, kernel=Linear(), C_min=1e3, C_max=1e4, time_limit=time_limit)
-        path = interrupted(ask) if limit == "interrupt" else ask()
-    assert path.status is (Status.TIME_LIMIT if limit == "time" else Status.INTERRUPTED)
+    ask = partial(regularization_path, X, Y, kernel=Linear(), C_min=1e3, C_max=1e4)
+    if status is Status.INTERRUPTED:
+        monkeypatch.setattr(backup, "solve", pressed)
+        path = interrupted(ask)
+    else:
+        with pytest.warns(UserWarning, match="The path has no start at C=1000"):
+            path = ask(time_limit=1e-9)
+    assert path.status is status
     assert len(path.C) == len(path.events) == path.kkt_audit().points == 0
     assert repr(path) == f"RegularizationPath(0 breakpoints, {path.status.name})"
     asked = (lambda: path.alpha(60.0), lambda: path.validation_error(X, Y), lambda: path.objective(60.0))
@@ -198,8 +197,7 @@ def test_an_unbalanced_path_is_mended_and_seen() -> None:
     assert replace(path, record=path.record._replace(value=value)).kkt_audit().worst > 1e-5
 
 
-def test_decision_values_are_those_of_a_solve() -> None:
-    path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
+def test_decision_values_are_those_of_a_solve(path: Any) -> None:
     new = np.random.default_rng(8).normal(size=(9, 3))
     for C in (0.02, 1.0, 40.0):
         solution = solved(X, Y, KERNEL, C, tol=1e-12)
@@ -211,26 +209,22 @@ def test_decision_values_are_those_of_a_solve() -> None:
         path.decision_function(new[:, :2], 1.0)
 
 
-def test_precomputed_kernels_give_the_same_path() -> None:
-    plain = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
-    path = regularization_path(KERNEL(X, X), Y, kernel=Precomputed(), C_max=1e2)
-    np.testing.assert_allclose(path.C, plain.C, rtol=1e-9)
-    np.testing.assert_allclose(
-        path.decision_function(KERNEL(X[:5], X), 3.0), plain.decision_function(X[:5], 3.0), atol=1e-8
-    )
+def test_precomputed_kernels_give_the_same_path(path: Any) -> None:
+    other = regularization_path(KERNEL(X, X), Y, kernel=Precomputed(), C_max=1e2)
+    np.testing.assert_allclose(other.C, path.C, rtol=1e-9)
+    values = other.decision_function(KERNEL(X[:5], X), 3.0)
+    np.testing.assert_allclose(values, path.decision_function(X[:5], 3.0), atol=1e-8)
     with pytest.raises(ValueError, match="one column for each of the 36"):
-        path.predict(np.ones((2, 3)), 1.0)
+        other.predict(np.ones((2, 3)), 1.0)
 
 
-def test_sparse_data_give_the_same_path() -> None:
+def test_sparse_data_give_the_same_path(path: Any) -> None:
     sparse = pytest.importorskip("scipy.sparse")
-    plain = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
-    path = regularization_path(sparse.csr_array(X), Y, kernel=KERNEL, C_max=1e2)
-    np.testing.assert_allclose(path.C, plain.C, rtol=1e-8)
+    other = regularization_path(sparse.csr_array(X), Y, kernel=KERNEL, C_max=1e2)
+    np.testing.assert_allclose(other.C, path.C, rtol=1e-8)
 
 
-def test_many_breakpoints_are_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
+def test_many_breakpoints_are_looked_at_in_blocks(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     curve, found = path.validation_error(X, Y), path.kkt_audit()
     for place in ("audit", "tracked"):
         monkeypatch.setattr(f"refsvm.paths.{place}.POINTS", 3)
@@ -242,8 +236,7 @@ def test_many_breakpoints_are_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatc
     assert again.worst == pytest.approx(found.worst, abs=1e-12)
 
 
-def test_validation_error_is_exact() -> None:
-    path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
+def test_validation_error_is_exact(path: Any) -> None:
     rng = np.random.default_rng(9)
     new = rng.normal(size=(60, 3))
     labels = np.where(new[:, 0] * new[:, 1] > 0, 1, -1)
@@ -269,9 +262,8 @@ def test_curves_add_up() -> None:
         one.at(11.0)
 
 
-def test_events_tell_what_moved() -> None:
+def test_events_tell_what_moved(path: Any) -> None:
     pytest.importorskip("pandas")
-    path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
     frame = path.to_frame()
     assert len(frame) == len(path.events)
     side = np.full(len(Y), "right", dtype="U5")
@@ -283,6 +275,5 @@ def test_events_tell_what_moved() -> None:
     assert (alpha[side == "left"] == 1e2).all()
 
 
-def test_memory_grows_with_the_changes() -> None:
-    path = regularization_path(X, Y, kernel=KERNEL, C_max=1e2)
+def test_memory_grows_with_the_changes(path: Any) -> None:
     assert len(path.record.value) <= len(Y) + 2 * path.record.elbow.sum() + len(path.events)

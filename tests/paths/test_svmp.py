@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,12 @@ import pytest
 
 from refsvm import RBF, SVMP, DualProblem, Polynomial, Status, regularization_path
 from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR, tracking
+from refsvm.trackers import svmp
 
-from .sets import small, solved, standardised
+from .sets import SETS, solved, standardised, tracked
 
 pytest.importorskip("scipy")
 
-SETS = small()
 ALGEBRAS = [SVD(), PivotedQR(), UpdatedInverse(), UpdatedQR()]
 
 
@@ -23,10 +22,7 @@ ALGEBRAS = [SVD(), PivotedQR(), UpdatedInverse(), UpdatedQR()]
 @pytest.mark.parametrize("algebra", ALGEBRAS, ids=lambda algebra: type(algebra).__name__)
 @pytest.mark.parametrize("name", SETS)
 def test_path_is_optimal_at_random_penalties(name: str, algebra: Any, merge: bool) -> None:
-    X, y, kernel = SETS[name]
-    path = regularization_path(
-        X, y, kernel=kernel, C_min=1e-3, C_max=1e2, tracker=SVMP(algebra=algebra), merge=merge
-    )
+    path = tracked(name, C_min=1e-3, tracker=SVMP(algebra=algebra), merge=merge)
     assert path.status is Status.CONVERGED
     assert path.C[0] == pytest.approx(1e-3, rel=1e-12)
     assert path.C[-1] == pytest.approx(1e2, rel=1e-12)
@@ -34,7 +30,7 @@ def test_path_is_optimal_at_random_penalties(name: str, algebra: Any, merge: boo
     assert path.kkt_audit().worst <= 1e-6
     assert "backup" not in path.record.kind
     for C in 10.0 ** np.random.default_rng(1).uniform(-3, 2, size=3):
-        solution = solved(X, y, kernel, C)
+        solution = solved(*SETS[name], C)
         assert path.objective(C) == pytest.approx(solution.objective, rel=1e-7)
         alpha = path.alpha(C)
         assert (alpha >= solution.problem.lower).all()
@@ -93,23 +89,23 @@ def test_linear_kernels_with_many_dependent_points(name: str) -> None:
 
 
 def test_scaled_alpha_is_linear_between_breakpoints() -> None:
-    X, y, kernel = SETS["overlapping, rbf"]
-    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2)
+    path = tracked("overlapping, rbf", C_min=1e-2)
     assert len(path.C) > 20
     for k in (2, len(path.C) // 2, len(path.C) - 3):
         first, last = 1.0 / path.C[k], 1.0 / path.C[k + 1]
         middle = 0.5 * (first + last)
-        ends = [lam * solved(X, y, kernel, 1.0 / lam, tol=1e-12).alpha for lam in (first, last)]
-        independent = middle * solved(X, y, kernel, 1.0 / middle, tol=1e-12).alpha
+        *ends, independent = (
+            lam * solved(*SETS["overlapping, rbf"], 1.0 / lam, tol=1e-12).alpha
+            for lam in (first, last, middle)
+        )
         np.testing.assert_allclose(independent, 0.5 * (ends[0] + ends[1]), atol=1e-8)
         np.testing.assert_allclose(middle * path.alpha(1.0 / middle), independent, atol=1e-8)
 
 
 def test_merging_duplicates_changes_no_margin() -> None:
-    X, y, kernel = SETS["every row three times"]
-    whole = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
-    merged = regularization_path(X, y, kernel=kernel, C_max=1e2)
+    whole, merged = (tracked("every row three times", merge=merge) for merge in (False, True))
     assert merged.problem.n < whole.problem.n
+    X = SETS["every row three times"][0]
     for C in (0.01, 0.3, 7.0):
         np.testing.assert_allclose(merged.decision_function(X, C), whole.decision_function(X, C), atol=1e-7)
 
@@ -117,7 +113,7 @@ def test_merging_duplicates_changes_no_margin() -> None:
 def test_weights_scale_the_box_of_each_example() -> None:
     X, y, kernel = SETS["overlapping, rbf"]
     weight = np.arange(len(y)) % 3 * 1.0  # some are 0
-    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2, sample_weight=weight)
+    path = tracked("overlapping, rbf", C_min=1e-2, sample_weight=weight)
     assert path.kkt_audit().worst <= 1e-6
     for C in (0.1, 5.0):
         assert path.objective(C) == pytest.approx(solved(X, y, kernel, C * weight).objective, rel=1e-7)
@@ -125,15 +121,13 @@ def test_weights_scale_the_box_of_each_example() -> None:
 
 
 def test_without_left_points_alpha_stays() -> None:
-    X, y, _ = SETS["separable"]
-    path = regularization_path(X, y, kernel="linear", C_min=1e-3, C_max=1e4)
+    path = tracked("separable", C_min=1e-3, C_max=1e4)
     assert path.record.kind[-1] == "end"
     np.testing.assert_allclose(path.alpha(1e3), path.alpha(1e4), rtol=1e-6)
 
 
 def test_ties_are_broken_by_the_special_events() -> None:
-    X, y, kernel = SETS["whole numbers, rbf"]
-    path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
+    path = tracked("whole numbers, rbf", merge=False)
     assert path.counts["special"] > 0
     assert (path.events["kind"] == "special").any()
     assert "linear program" in path.record.kind
@@ -149,21 +143,17 @@ def test_polynomial_and_callable_kernels() -> None:
 
 def test_a_wrong_point_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounding errors put in on purpose do not reach the path."""
-    from refsvm.trackers import svmp
-
-    X, y, kernel = SETS["overlapping, rbf"]
-    honest, calls = svmp.take, SimpleNamespace(count=0)
+    honest, kinds = svmp.take, []
 
     def careless(walk: Any, step: Any, end: float) -> str:
-        kind = str(honest(walk, step, end))
-        calls.count += 1
-        if calls.count == 5:
+        kinds.append(str(honest(walk, step, end)))
+        if len(kinds) == 5:
             walk.variables.alpha[walk.elbow[0]] += 1e-3
             walk.refresh()
-        return kind
+        return kinds[-1]
 
     monkeypatch.setattr(svmp, "take", careless)
-    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e2, engine="numpy")
+    path = tracked("overlapping, rbf", C_min=1e-2, engine="numpy")
     assert path.drift > 0.0
     assert path.kkt_audit(between=0).worst <= 1e-6
 
@@ -171,31 +161,25 @@ def test_a_wrong_point_is_repaired(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("tracker", [SVMP(ell=1), SVMP(refresh=1), SVMP(eps_kkt=1e-9)])
 def test_settings_do_not_change_the_optimum(tracker: SVMP) -> None:
     for name in ("whole numbers, rbf", "overlapping, rbf"):
-        X, y, kernel = SETS[name]
-        path = regularization_path(X, y, kernel=kernel, C_max=1e2, tracker=tracker, merge=False)
+        path = tracked(name, tracker=tracker, merge=False)
         assert path.kkt_audit().worst <= 1e-6
 
 
 def test_backup_jumps_where_nothing_else_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the special events and the derivative taken away, SMO carries the path past every tie."""
-    from refsvm.trackers import svmp
-
-    X, y, kernel = SETS["whole numbers, rbf"]
     monkeypatch.setattr(svmp, "blocking", lambda *arguments: [])
     monkeypatch.setattr(svmp, "choose_sets", lambda walk: False)
-    path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
+    path = tracked("whole numbers, rbf", merge=False)
     assert path.status is Status.CONVERGED
     assert "backup" in path.record.kind
     for C in (0.05, 0.6, 20.0):
-        assert path.objective(C) == pytest.approx(solved(X, y, kernel, C).objective, rel=1e-4)
+        best = solved(*SETS["whole numbers, rbf"], C).objective
+        assert path.objective(C) == pytest.approx(best, rel=1e-4)
 
 
 def test_derivative_replaces_the_special_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refsvm.trackers import svmp
-
-    X, y, kernel = SETS["whole numbers, rbf"]
     monkeypatch.setattr(svmp, "blocking", lambda *arguments: [])
-    path = regularization_path(X, y, kernel=kernel, C_max=1e2, merge=False)
+    path = tracked("whole numbers, rbf", merge=False)
     assert path.counts["derivative"] > 0
     assert path.kkt_audit().worst <= 1e-6
 
@@ -230,12 +214,11 @@ def test_the_first_point_may_be_found_from_the_bounds() -> None:
 def test_the_first_point_is_solved_to_eps_smo_where_it_is_found_from_the_bounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    X, y, kernel = SETS["overlapping, rbf"]
     solve_at, gaps = tracking.solve_at, []
     monkeypatch.setattr(
         tracking, "solve_at", lambda walk, t, eps, kind: gaps.append(eps) or solve_at(walk, t, eps, kind)
     )
     for at_bound in (True, False):
         tracker = SVMP(starts_at_bound=at_bound, eps_smo=1e-6)
-        regularization_path(X, y, kernel=kernel, C_min=0.1, C_max=0.11, tracker=tracker, engine="numpy")
+        tracked("overlapping, rbf", C_min=0.1, C_max=0.11, tracker=tracker, engine="numpy")
     assert gaps == [1e-6, 1e-9]
