@@ -40,6 +40,13 @@ def echoes(store, *factors, **changes):
     return Experiment(**(arguments | changes))
 
 
+def ran(store, *factors, **changes):
+    """Return such an experiment after its runs."""
+    experiment = echoes(store, *factors, **changes)
+    experiment.run()
+    return experiment
+
+
 def without_seconds(experiment):
     return [
         {key: value for key, value in record.items() if key != "seconds"} for record in experiment.records()

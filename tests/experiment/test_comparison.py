@@ -1,5 +1,7 @@
 """Means, ratios, paired tests, and their tables."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from refsvm.experiment import Comparison, Grid, Summary, holm, paired_p
 from refsvm.experiment.comparison import least_p, summarise
 from refsvm.experiment.grid import p_value
 
-from .echoes import echoes, refused
+from .echoes import echoes, ran, refused
 
 
 def test_the_p_value_is_that_of_the_signed_rank_test():
@@ -43,8 +45,7 @@ def test_a_summary_pairs_by_permutation():
 
 def test_a_comparison_has_means_ratios_and_their_geometric_mean(store):
     pytest.importorskip("scipy")
-    experiment = echoes(store, 1.0, 2.0)
-    experiment.run()
+    experiment = ran(store, 1.0, 2.0)
     comparison = experiment.compare("first", baseline="times 1")
     first = [record["first"] for record in experiment.records() if record["strategy"] == "times 1"]
     assert comparison.cells["numbered", "times 1"].mean == pytest.approx(np.mean(first[:6]))
@@ -62,18 +63,13 @@ CELLS = {
     ("image", "B"): Summary(20, 0.02, 0.0001, 0.9372, 0.0312),
     ("lost", "A"): Summary(1, 5.0, None),
 }
-
-
 COMPARISON = Comparison("iterations", ("heart_x", "image", "lost"), ("A", "B"), "A", CELLS)
 
 
 def test_a_table_in_markdown():
     pytest.importorskip("tabulate")
-    lines = (
-        COMPARISON.table(beside={"published": {"heart_x": 1883310.0, "image": "6,553"}})
-        .to_markdown()
-        .splitlines()
-    )
+    table = COMPARISON.table(beside={"published": {"heart_x": 1883310.0, "image": "6,553"}})
+    lines = table.to_markdown().splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert cells[0] == ["problem", "A", "B", "B / A", "p", "published"]
     assert lines[1].startswith("|:--")
@@ -100,8 +96,7 @@ def test_a_table_without_a_baseline_has_no_ratios():
 
 
 def test_a_listing_has_a_row_for_each_strategy(store):
-    experiment = echoes(store, 1.0, 2.0, permutations=1)
-    experiment.run()
+    experiment = ran(store, 1.0, 2.0, permutations=1)
     grid = experiment.listing({"first": 2}, beside={"there": {("long", "times 2"): 7.0}})
     assert grid.headers == ("problem", "strategy", "first", "there")
     assert [row[:2] for row in grid.rows] == [
@@ -114,9 +109,7 @@ def test_a_listing_has_a_row_for_each_strategy(store):
 
 def test_a_frame_has_a_row_for_each_run(store):
     pytest.importorskip("pandas")
-    experiment = echoes(store)
-    experiment.run()
-    frame = experiment.to_frame()
+    frame = ran(store).to_frame()
     assert len(frame) == 24
     own = ["problem", "strategy", "permutation", "first", "order", "nothing", "status", "run"]
     assert list(frame.columns[:8]) == own
@@ -127,9 +120,8 @@ def test_a_frame_has_a_row_for_each_run(store):
     assert frame["identity.factor"].nunique() == 2
     assert {"computed_by.python", "computed_by.numpy", "computed_by.blas"} < set(frame.columns)
     assert frame["nothing"].isna().all()
-    assert frame.groupby("strategy")["first"].mean()["times 2"] == pytest.approx(
-        2 * frame.groupby("strategy")["first"].mean()["times 1"]
-    )
+    means = frame.groupby("strategy")["first"].mean()
+    assert means["times 2"] == pytest.approx(2 * means["times 1"])
 
 
 def test_without_tabulate_there_is_a_sentence(monkeypatch):
@@ -155,16 +147,14 @@ def test_holm_adjusts_for_the_number_of_tests():
     p = {"a": 0.5, "b": 0.01, "c": 0.02, "d": 0.9}
     assert holm(p) == pytest.approx({"b": 0.04, "c": 0.06, "a": 1.0, "d": 1.0})
     assert holm({}) == {}
-    compared = Comparison("iterations", ("heart_x", "image", "lost"), ("A", "B"), "A", CELLS)
-    assert compared.adjusted() == pytest.approx({("heart_x", "B"): 0.0000382, ("image", "B"): 0.0312})
-    assert compared.table(adjust=True).headers[-1] == "p (Holm)"
+    assert COMPARISON.adjusted() == pytest.approx({("heart_x", "B"): 0.0000382, ("image", "B"): 0.0312})
+    assert COMPARISON.table(adjust=True).headers[-1] == "p (Holm)"
 
 
 @pytest.mark.parametrize("orders", [5, 6])
 def test_the_smallest_p_is_said_where_orders_are_few(store, orders):
     pytest.importorskip("scipy")
-    experiment = echoes(store, permutations=orders)
-    experiment.run()
+    experiment = ran(store, permutations=orders)
     comparison = experiment.compare("first", "times 1")
     assert comparison.cells["long", "times 2"].p == least_p(orders) == 2 / 2**orders
     (note,) = experiment.table("first", "times 1").notes
@@ -175,17 +165,12 @@ def test_the_smallest_p_is_said_where_orders_are_few(store, orders):
 def test_friedman_ranks_over_the_problems():
     """Three strategies, always in this order: mean ranks 1, 2, 3, and χ² = 2n = 8 with two degrees of freedom."""
     pytest.importorskip("scipy")
-    means = {
-        (f"p{k}", name): Summary(1, 10.0 * k + place, None)
-        for k in range(4)
-        for place, name in enumerate("abc")
-    }
+    places = itertools.product(range(4), enumerate("abc"))
+    means = {(f"p{k}", name): Summary(1, 10.0 * k + place, None) for k, (place, name) in places}
     ranking = Comparison("x", ("p0", "p1", "p2", "p3", "lost"), tuple("abc"), None, means).friedman()
     assert ranking.mean_rank == {"a": 1.0, "b": 2.0, "c": 3.0}
     assert (ranking.problems, ranking.p) == (4, pytest.approx(np.exp(-4.0)))
     alike = {place: Summary(1, 1.0, None) for place in means}
     assert Comparison("x", ("p0", "p1"), tuple("abc"), None, alike).friedman().p == 1.0
-    refused(
-        lambda: Comparison("x", ("p0", "p1"), ("a", "b"), None, means).friedman(),
-        "2 strategies on 2 problems",
-    )
+    few = Comparison("x", ("p0", "p1"), ("a", "b"), None, means)
+    refused(few.friedman, "2 strategies on 2 problems")

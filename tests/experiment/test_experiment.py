@@ -2,7 +2,6 @@
 
 import signal
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -27,12 +26,18 @@ def test_a_finished_run_is_not_repeated(store, solved):
     assert len(larger.records()) == len(rows_of(store)) == 12
 
 
+def orders_by(experiment, *names):
+    """Return the orders that were seen, by these entries of their records."""
+    orders = {}
+    for record in experiment.records():
+        orders.setdefault(tuple(record[name] for name in names), []).append(record["order"])
+    return orders
+
+
 def test_every_strategy_gets_the_same_orders_and_every_order_is_another_one(store):
     experiment = echoes(store, seed=5)
     assert experiment.run() == 24
-    orders = {}
-    for record in experiment.records():
-        orders.setdefault((record["problem"], record["permutation"]), []).append(record["order"])
+    orders = orders_by(experiment, "problem", "permutation")
     assert all(len(pair) == 2 and pair[0] == pair[1] for pair in orders.values())
     assert len({tuple(pair[0]) for pair in orders.values()}) == 12
     expected = np.arange(1.0, 21)[np.random.default_rng((5, 3)).permutation(20)]
@@ -56,10 +61,7 @@ def test_fields_of_a_strategy_by_names_of_the_experiment_are_settings_like_other
     ways = [Named("one", **{field: 3 if field != "code" else "a"}), Named("two"), Echo("three")]
     experiment = Experiment(ways, problems, store, permutations=2, seed=5)
     assert experiment.run() == 12
-    orders = {}
-    for record in experiment.records():
-        orders.setdefault(record["permutation"], []).append(record["order"])
-    for k, found in orders.items():
+    for (k,), found in orders_by(experiment, "permutation").items():
         order = np.random.default_rng((5, k)).permutation(20)
         assert found == 6 * [np.arange(1.0, 21)[order].tolist()]
     assert replace(experiment, seed=6).run() == 12
@@ -107,14 +109,12 @@ def test_an_interrupted_run_is_not_stored(store, monkeypatch):
 
 
 def test_a_refusal_is_recorded_and_the_others_go_on(store):
-    problems = [Problem("numbered", numbered), Problem("long", partial(numbered, 40))]
     strategies = [Solve("tight", engine="numpy", cache_mb=1e-9), Echo("echo")]
-    experiment = Experiment(strategies, problems, store, permutations=2)
+    experiment = echoes(store, strategies=strategies, permutations=2)
     assert (experiment.run(), experiment.run()) == (8, 0)
     refused_runs = [record for record in experiment.records() if record["status"] == "REFUSED"]
-    assert [(r["problem"], r["strategy"]) for r in refused_runs] == [("numbered", "tight")] * 2 + [
-        ("long", "tight")
-    ] * 2
+    names = [f"{record['problem']} {record['strategy']}" for record in refused_runs]
+    assert names == ["numbered tight"] * 2 + ["long tight"] * 2
     assert all("does not hold two kernel rows" in record["reason"] for record in refused_runs)
     pytest.importorskip("tabulate")
     for grid in (experiment.table("first", baseline="tight"), experiment.listing(["first"])):
@@ -154,8 +154,7 @@ def test_strategies_are_warmed_up_once_in_a_process(store, monkeypatch):
 
     warmed = []
     monkeypatch.setattr(module, "_warm", set())
-    problems = [Problem("numbered", numbered), Problem("long", partial(numbered, 40))]
-    Experiment([Warm("a"), Warm("b", 2.0)], problems, store, permutations=3).run()
+    echoes(store, strategies=[Warm("a"), Warm("b", 2.0)], permutations=3).run()
     assert warmed == [1.0, 2.0]
 
 

@@ -17,6 +17,8 @@ from refsvm.store import digest, fingerprint
 
 from .echoes import Echo, echoes, numbered, rows_of
 
+BANANA = partial(Problem, "banana", partial(make_banana, 30, rng=0))
+
 
 def smo(**changes):
     return Solve("SMO", **({"engine": "numpy", "selector": SecondOrder(), "step": NewtonStep()} | changes))
@@ -26,30 +28,21 @@ def smo(**changes):
     "change",
     [
         {"seed": 1},
-        {"problems": [Problem("banana", partial(make_banana, 30, rng=0), RBF(0.5), C=2.0)]},
-        {"problems": [Problem("banana", partial(make_banana, 30, rng=0), RBF(0.6))]},
-        {"problems": [Problem("banana", partial(make_banana, 30, rng=0), Linear())]},
-        {"problems": [Problem("banana", partial(make_banana, 30, rng=1), RBF(0.5))]},
-        {"strategies": [smo(selector=MostViolatingPair())]},
-        {"strategies": [smo(selector=SecondOrder(planned_range=0.5))]},
-        {"strategies": [smo(step=PlanningAheadStep())]},
-        {"strategies": [smo(stop=KKTGap(1e-4))]},
-        {"strategies": [smo(cache_mb=1.0)]},
-        {"strategies": [smo(shrinking=False)]},
-        {"strategies": [smo(max_iter=3)]},
-        {"strategies": [smo(time_limit=100.0)]},
-        {"strategies": [smo(trace=True)]},
-        {"strategies": [Echo("SMO")]},
+        *({"problems": [each]} for each in (
+            BANANA(RBF(0.5), C=2.0), BANANA(RBF(0.6)), BANANA(Linear()),
+            Problem("banana", partial(make_banana, 30, rng=1), RBF(0.5)),
+        )),
+        *({"strategies": [each]} for each in (
+            smo(selector=MostViolatingPair()), smo(selector=SecondOrder(planned_range=0.5)),
+            smo(step=PlanningAheadStep()), smo(stop=KKTGap(1e-4)), smo(cache_mb=1.0), smo(shrinking=False),
+            smo(max_iter=3), smo(time_limit=100.0), smo(trace=True), Echo("SMO"),
+        )),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore:.* did not converge")  # one of them takes three steps
 @pytest.mark.slow
 def test_what_changes_the_outcome_makes_another_run(store, change):
-    experiment = Experiment(
-        [smo()],
-        [Problem("banana", partial(make_banana, 30, rng=0), RBF(0.5))],
-        store,
-    )
+    experiment = Experiment([smo()], [BANANA(RBF(0.5))], store)
     assert experiment.run() == 1
     assert replace(experiment, **change).run() == 1
     assert experiment.run() == 0

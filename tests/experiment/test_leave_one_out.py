@@ -14,12 +14,9 @@ from ..settings import FAST
 def test_seeders_by_stops(tmp_path):
     pytest.importorskip("scipy")
     strategies = [
-        LeaveOneOutError(type(seeder).__name__, seeder=seeder, engine=FAST)
-        for seeder in (Cold(), AVG(), TOP())
+        *(LeaveOneOutError(type(each).__name__, seeder=each, engine=FAST) for each in (Cold(), AVG(), TOP())),
+        LeaveOneOutError("gap", seeder=Cold(), stop=LOODualityGap(), engine=FAST, efficiency_test=False),
     ]
-    strategies.append(
-        LeaveOneOutError("gap", seeder=Cold(), stop=LOODualityGap(), engine=FAST, efficiency_test=False)
-    )
     problems = [Problem("ringnorm", partial(make_ringnorm, 40, rng=0), kernel=RBF(0.1), C=2.0)]
     experiment = Experiment(strategies, problems, tmp_path / "runs.sqlite", permutations=2)
     assert experiment.run() == 8

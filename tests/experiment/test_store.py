@@ -92,11 +92,8 @@ def test_a_number_that_was_changed_is_told_from_a_measured_one(store):
     add(store, "new")
     with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute("UPDATE runs SET metrics = replace(metrics, '1.0', '1.5') WHERE hash = 'new'")
-    refused(
-        lambda: store.metrics(["new"]),
-        store,
-        "is damaged (the metrics of a run are not those that were stored)",
-    )
+    words = "is damaged (the metrics of a run are not those that were stored)"
+    refused(lambda: store.metrics(["new"]), store, words)
 
 
 def unreachable(tmp_path):

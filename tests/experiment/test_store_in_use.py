@@ -207,10 +207,8 @@ def test_the_crash_of_a_worker_loses_its_runs_under_way_and_nothing_else(store, 
     assert experiment.run(n_jobs=2, callback=watched) == 6
     assert [record["first"] for record in experiment.records()] == [first_of(order) for order in range(6)]
     assert [len(stored) for stored in finished] == [*range(7)]  # each is in the file before it is told
-    begun = {
-        int(mark.name): len(mark.read_text().splitlines()) for mark in (tmp_path / "marks").glob("[0-9]*")
-    }
-    assert sum(begun.values()) <= 6 + 2  # joblib ends both workers; each had one run under way
+    begun = [len(mark.read_text().splitlines()) for mark in (tmp_path / "marks").glob("[0-9]*")]
+    assert sum(begun) <= 6 + 2  # joblib ends both workers; each had one run under way
 
 
 def test_crashes_in_a_row_end_the_experiment_and_what_is_finished_is_kept(store, monkeypatch):
@@ -250,9 +248,8 @@ def test_runs_of_0_2_0_are_read_and_continued(store):
     echoes(store, 1.0).run()
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("UPDATE runs SET metrics = json_remove(metrics, '$._digest')")
-        assert connection.execute("SELECT count(*) FROM runs WHERE metrics LIKE '%digest%'").fetchone() == (
-            0,
-        )
+        left = connection.execute("SELECT count(*) FROM runs WHERE metrics LIKE '%digest%'").fetchone()
+        assert left == (0,)
     before = echoes(store, 1.0).records()
     assert len(before) == 12
     assert echoes(store).run() == 12

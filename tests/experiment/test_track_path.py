@@ -42,10 +42,8 @@ def test_settings_make_different_runs():
 def test_an_experiment_compares_trackers(tmp_path):
     pytest.importorskip("pandas")
     pytest.importorskip("joblib")
-    strategies = [
-        TrackPath("SVMP", C_min=0.5, C_max=2.0),
-        TrackPath("Hastie", tracker=Hastie(), C_min=0.5, C_max=2.0),
-    ]
+    ends = {"C_min": 0.5, "C_max": 2.0}
+    strategies = [TrackPath(type(each).__name__, tracker=each, **ends) for each in (SVMP(), Hastie())]
     experiment = Experiment(strategies, [HEART], store=tmp_path / "runs.sqlite", permutations=2)
     experiment.run()
     assert len(experiment.to_frame()) == 4
@@ -67,18 +65,15 @@ def test_a_line_of_ones_own(tmp_path):
     pytest.importorskip("pandas")
     heart = Problem("heart", partial(load, "heart"), kernel=RBF(0.005), C=0.5)
     line = TrackPath("line", line=FromCToC(0.5, 2.0))
-    path = regularization_path(
-        *(getattr(heart.instance(), part) for part in "Xy"), kernel=RBF(0.005), C_min=0.5, C_max=2.0
-    )
-    record = line.run(heart.instance())
+    one = heart.instance()
+    path, record = regularization_path(one.X, one.y, kernel=one.kernel, C_min=0.5, C_max=2.0), line.run(one)
     assert record["breakpoints"] == len(path.C)
     assert record["kkt_violation"] < 1e-7
     assert line.settings() != TrackPath("line", line=FromCToC(0.5, 4.0)).settings()
     assert line.settings() != TrackPath("line").settings()
     with pytest.raises(ValueError, match="lasting description"):
         TrackPath("line", line=lambda problem: (problem, problem, (0.0, 1.0)))
-    experiment = Experiment(
-        [line, TrackPath("C", C_min=0.5, C_max=2.0)], [heart], store=tmp_path / "runs.sqlite"
-    )
+    ways = [line, TrackPath("C", C_min=0.5, C_max=2.0)]
+    experiment = Experiment(ways, [heart], store=tmp_path / "runs.sqlite")
     experiment.run()
     assert set(experiment.to_frame()["status"]) == {"CONVERGED"}

@@ -64,14 +64,11 @@ def test_what_is_cut_short_wins_nothing_and_a_note_says_so(store, status):
     assert {record["status"] for record in experiment.records() if record["strategy"] == "cut"} == {status}
     refused(comparison.friedman, "3 strategies on 0 problems that have all of them")
     pytest.importorskip("tabulate")
-    for grid in (
-        experiment.table("steps", "whole"),
-        experiment.table("steps"),
-        experiment.listing(["steps"]),
-    ):
+    table = experiment.table("steps", "whole")
+    for grid in (table, experiment.table("steps"), experiment.listing(["steps"])):
         assert note in grid.to_markdown()
         assert note in grid.to_latex()
-    assert [row[2] for row in experiment.table("steps", "whole").rows] == ["–", "–", "–", ""]
+    assert [row[2] for row in table.rows] == ["–", "–", "–", ""]
 
 
 def test_what_has_no_solution_is_said_by_its_own_word(store):
@@ -95,18 +92,16 @@ def test_orders_that_both_have_solved_are_compared(store):
     pytest.importorskip("scipy")
     experiment = runs_of(store, Cut("whole", 6.0), Cut("some", 9.0, factor=3.0))
     comparison = experiment.compare("steps", "whole")
-    records = {(r["problem"], r["strategy"], r["permutation"]): r for r in experiment.records()}
-    solved = {
-        name: [k for k in range(6) if records["p0", name, k]["status"] == "CONVERGED"]
+    whole, some = (
+        {r["permutation"]: r["steps"] for r in experiment.records()
+         if (r["problem"], r["strategy"], r["status"]) == ("p0", name, "CONVERGED")}
         for name in ("whole", "some")
-    }
+    )  # fmt: skip
     cell = comparison.cells["p0", "some"]
-    assert 0 < len(solved["some"]) < len(solved["whole"]) < 6
-    assert (cell.runs, cell.unsolved) == (len(solved["some"]), 6 - len(solved["some"]))
-    assert cell.mean == pytest.approx(
-        sum(records["p0", "some", k]["steps"] for k in solved["some"]) / len(solved["some"])
-    )
-    assert cell.pairs == len(set(solved["some"]) & set(solved["whole"]))
+    assert 0 < len(some) < len(whole) < 6
+    assert (cell.runs, cell.unsolved) == (len(some), 6 - len(some))
+    assert cell.mean == pytest.approx(sum(some.values()) / len(some))
+    assert cell.pairs == len(some.keys() & whole.keys())
     assert cell.ratio == pytest.approx(3.0)
     assert len(comparison.notes) == 2
     assert f"With {cell.pairs} orders p is at least" in comparison.table().notes[-1]
@@ -191,8 +186,4 @@ def test_a_picture_of_nothing_solved_is_refused(store, which):
     refused(lambda: draw(experiment, "steps"), "no run", "did not converge in 18 of 18")
     other = runs_of(store, Cut("base", 99.0), Cut("other"))
     if which == "BoxDisplay":
-        refused(
-            lambda: display.BoxDisplay.from_experiment(other, "steps", "base"),
-            "baseline='base'",
-            "no solved run",
-        )
+        refused(lambda: draw(other, "steps", "base"), "baseline='base'", "no solved run")

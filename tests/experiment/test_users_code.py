@@ -62,16 +62,14 @@ def test_stop_iteration_does_not_end_a_pool_in_silence():
 def test_an_error_names_the_run_and_the_runs_of_other_workers_are_kept(store, error):
     pytest.importorskip("joblib")
     experiment = Experiment([Echo("echo"), Raising("wrong", error)], PROBLEMS, store)
+    note = "Raised by the strategy 'wrong' on the problem 'numbered', order 0."
     with pytest.raises(Exception, match=r"by zero|Unpicklable") as caught:
         experiment.run(n_jobs=2)
-    assert any(
-        "Raised by the strategy 'wrong' on the problem 'numbered', order 0." in note
-        for note in caught.value.__notes__
-    )
+    assert any(note in each for each in caught.value.__notes__)
     assert len(rows_of(store)) == 1
     with pytest.raises((ZeroDivisionError, UnpicklableError)) as caught:
         experiment.run()
-    assert caught.value.__notes__ == ["Raised by the strategy 'wrong' on the problem 'numbered', order 0."]
+    assert caught.value.__notes__ == [note]
 
 
 @dataclass(frozen=True)
@@ -113,6 +111,8 @@ RECORDS = {
     "object": lambda: {"score": range(3), "text": "\ud800", "function": rows_of, "set": {1.0}},
     "keys": lambda: {3: 1.0, (1, 2): 2.0},
     "endless": lambda: {"score": endless()},
+    "refused": lambda: {"status": "REFUSED", "score": 1.0},
+    "list": lambda: [1.0],
 }
 TOLD = {
     "int64": {"score": 3}, "float32": {"score": 2.5}, "bool": {"score": True}, "nan": {"score": [1.0, None, None]},
@@ -122,7 +122,7 @@ TOLD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", RECORDS)
+@pytest.mark.parametrize("kind", [*RECORDS][:-2])
 def test_any_record_is_stored(store, kind):
     experiment = Experiment([Returning("own", kind)], PROBLEMS, store)
     assert (experiment.run(), experiment.run()) == (1, 0)
@@ -158,15 +158,11 @@ def test_entries_by_names_that_are_taken_are_kept_apart(store, entry):
 
 def test_a_record_that_is_none_is_refused_by_name(store):
     for strategy in (Entry("own", ""), Returning("own", "list")):
-        RECORDS["list"] = lambda: [1.0]
         refused(Experiment([strategy], PROBLEMS, store).run, "strategy 'own' returned", "must return a dict")
     assert rows_of(store) == []
-    del RECORDS["list"]
 
 
 def test_a_status_of_the_user_refuses_nothing(store):
-    RECORDS["refused"] = lambda: {"status": "REFUSED", "score": 1.0}
     experiment = Experiment([Returning("own", "refused"), Echo("echo")], PROBLEMS, store)
     experiment.run()
     assert experiment.compare("first").notes == ("own refused numbered: ",)
-    del RECORDS["refused"]
