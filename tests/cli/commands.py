@@ -43,10 +43,7 @@ def assert_refusal(code, stdout, stderr):
     assert stderr.endswith((".\n", "?\n"))
 
 
-def process(*arguments, code=None):
-    command = (
-        [sys.executable, "-m", "refsvm", *arguments]
-        if code is None
-        else [sys.executable, "-c", code, *arguments]
-    )
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+def process(*arguments, code=None, **more):
+    start = ["-m", "refsvm"] if code is None else ["-c", code]
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, **more}
+    return subprocess.run([sys.executable, *start, *map(str, arguments)], check=False, **given)

@@ -62,10 +62,8 @@ def test_without_its_extra_the_command_names_it(missing):
 
 
 def test_importing_the_command_imports_none_of_it():
-    result = process(
-        code="import sys, refsvm.cli; print({'typer', 'rich', 'sklearn', 'numba'} & set(sys.modules))"
-    )
-    assert result.stdout == "set()\n"
+    code = "import sys, refsvm.cli; print({'typer', 'rich', 'sklearn', 'numba'} & set(sys.modules))"
+    assert process(code=code).stdout == "set()\n"
 
 
 @pytest.mark.slow

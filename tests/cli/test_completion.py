@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from refsvm.cli.choices import SELECTORS
 from refsvm.kernels.names import KERNELS
 
+from .commands import process
+
 
 def completed(*words, folder=None):
     """Return what bash is offered for the last word."""
-    variables = {
-        **os.environ,
-        "_REFSVM_COMPLETE": "complete_bash",
-        "COMP_WORDS": " ".join(["refsvm", *words]),
-        "COMP_CWORD": str(len(words)),
-    }
-    found = subprocess.run(
-        [sys.executable, "-m", "refsvm"], env=variables, cwd=folder, capture_output=True, text=True, check=True,
-        timeout=300,
-    )  # fmt: skip
-    return found.stdout.split()
+    typed = {"COMP_WORDS": " ".join(["refsvm", *words]), "COMP_CWORD": str(len(words))}
+    variables = os.environ | typed | {"_REFSVM_COMPLETE": "complete_bash"}
+    return process(env=variables, cwd=folder).stdout.split()
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,8 @@ def test_cv_tells_the_error_and_the_cost_of_each_seeder():
     assert rows["ato"]["iterations"] < rows["cold"]["iterations"]
     assert rows["ato"]["ratio"] < 1.0
     assert {row["kernel_rows"] for row in rows.values()} == {215.0}
-    thyroid = load("thyroid")
-    library = cross_validate(
-        thyroid.X, thyroid.y, kernel=RBF(thyroid.gamma), C=thyroid.C, folds=5, seeder=SIR(), rng=0
-    )
+    data = load("thyroid")
+    library = cross_validate(data.X, data.y, kernel=RBF(data.gamma), C=data.C, folds=5, seeder=SIR(), rng=0)
     assert rows["sir"]["error"] == library.error
     assert rows["sir"]["iterations"] == library.iterations
 
@@ -45,11 +43,8 @@ def test_cv_begins_with_the_error_and_its_standard_error():
     (row,) = json_of("cv", "heart", "--folds", 5)["seeders"]
     heart = load("heart")
     library = cross_validate(heart.X, heart.y, kernel=RBF(heart.gamma), C=heart.C, folds=5, rng=0)
-    assert (row["seeder"], row["error"], row["standard_error"]) == (
-        "avg",
-        library.error,
-        library.standard_error,
-    )
+    expected = {"seeder": "avg", "error": library.error, "standard_error": library.standard_error}
+    assert expected.items() <= row.items()
     lines = works("cv", "heart", "--folds", 5).stdout.splitlines()
     wrong = int((library.predictions != library.labels).sum())
     assert lines[1] == f"error {library.error:.4f} ± {library.standard_error:.4f}: {wrong} of 270 examples"
@@ -71,9 +66,8 @@ def test_tune_finds_the_best_cell(tmp_path):
     document = json_of("tune", "heart", *options)
     heart = load("heart")
     model = SVCCV(Cs=[0.1, 10.0], gammas=[0.01, 0.1], cv=3).fit(heart.X, heart.y)
-    np.testing.assert_allclose(
-        [cell["score"] for cell in document["cells"]], model.cv_results_["mean_test_score"], atol=1 / 270
-    )
+    scores = [cell["score"] for cell in document["cells"]]
+    np.testing.assert_allclose(scores, model.cv_results_["mean_test_score"], atol=1 / 270)
     assert {name: document["best"][name] for name in ("C", "gamma")} == model.best_params_
     printed = works("tune", "heart", *options).stdout
     assert "heart: 270 examples; error in 3 folds" in printed

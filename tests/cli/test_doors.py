@@ -1,7 +1,5 @@
 """Data by any ending and through pipes, kernel matrices of LIBSVM, outputs that cannot be written."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,17 +7,10 @@ import pytest
 
 pytest.importorskip("pandas")
 
-from .commands import HEADER, ROWS, assert_refusal, json_of, refused, works
+from .commands import HEADER, ROWS, assert_refusal, json_of, process, refused, works
 
 TABLE = HEADER + ROWS * 3
 FULL = Path("/dev/full")
-
-
-def piped(content, *arguments, **more):
-    command = [sys.executable, "-m", "refsvm", *map(str, arguments)]
-    return subprocess.run(
-        command, input=content, capture_output=True, text=True, check=False, timeout=300, **more
-    )
 
 
 @pytest.mark.parametrize("name", ["a.data", "a.txt", "a.dat", "a", "a.csv", "a.svm"])
@@ -37,19 +28,16 @@ def test_every_command_takes_a_table_of_any_ending(name, write, tmp_path):
 def test_data_through_a_pipe(source, tmp_path, write):
     if source != "-" and not Path(source).exists():
         pytest.skip("no such device here")
-    trained = piped(TABLE, "fit", source, "--label", "kind", "--model", tmp_path / "m")
+    trained = process("fit", source, "--label", "kind", "--model", tmp_path / "m", input=TABLE)
     assert trained.returncode == 0, trained.stderr
     with write("t.csv", TABLE).open() as stream:
-        command = [sys.executable, "-m", "refsvm", "predict", str(tmp_path / "m"), source, "--label", "kind"]
-        found = subprocess.run(
-            command, stdin=stream, capture_output=True, text=True, check=False, timeout=300
-        )
+        found = process("predict", tmp_path / "m", source, "--label", "kind", stdin=stream)
     assert found.returncode == 0, found.stderr
     assert found.stdout == works("predict", tmp_path / "m", write("t.csv", TABLE), "--label", "kind").stdout
 
 
 def test_a_pipe_that_brings_nothing():
-    found = piped("", "loo", "-", "--label", "kind")
+    found = process("loo", "-", "--label", "kind", input="")
     assert_refusal(found.returncode, found.stdout, found.stderr)
     assert "path='-' brings nothing" in found.stderr
 
@@ -93,10 +81,7 @@ def test_a_kernel_matrix_of_libsvm(write, tmp_path):
 def test_a_full_output_names_itself(arguments, tmp_path):
     works("fit", "heart", "--model", tmp_path / "m")
     with FULL.open("w") as full:
-        command = [sys.executable, "-m", "refsvm", *arguments]
-        found = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path
-        )
+        found = process(*arguments, stdout=full, cwd=tmp_path)
     assert found.returncode == 2
     sentence = found.stderr.splitlines()[-1]
     assert sentence == "refsvm: The standard output cannot be written: No space left on device."
@@ -105,8 +90,6 @@ def test_a_full_output_names_itself(arguments, tmp_path):
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
 def test_a_full_file_names_itself(tmp_path):
-    assert "'/dev/full' cannot be written: No space left" in refused("fit", "heart", "--model", FULL)
     works("fit", "heart", "--model", tmp_path / "m")
-    assert "'/dev/full' cannot be written: No space left" in refused(
-        "predict", tmp_path / "m", "heart", "--output", FULL
-    )
+    for command in (("fit", "heart", "--model"), ("predict", tmp_path / "m", "heart", "--output")):
+        assert "'/dev/full' cannot be written: No space left" in refused(*command, FULL)

@@ -24,12 +24,13 @@ SIZES = ["--gamma", 0.5, "--C", 2, "--engine", "numpy"]
 @pytest.fixture
 def data(write):
     """Write a table whose columns "kind", "y" and "whole" have classes, targets, and whole numbers."""
-    cells = zip(X.tolist(), KINDS, TARGETS.tolist(), (TARGETS * 10).round().astype(int), strict=True)
-    rows = {"kind": [], "y": [], "whole": []}
-    for (a, b), kind, y, whole in cells:
-        for name, label in (("kind", kind), ("y", y), ("whole", whole)):
-            rows[name].append(f"{a},{b},{label}\n")
-    return lambda name: [write(f"{name}.csv", f"a,b,{name}\n" + "".join(rows[name])), "--label", name]
+    columns = {"kind": KINDS, "y": TARGETS.tolist(), "whole": (TARGETS * 10).round().astype(int)}
+
+    def written(name):
+        rows = [f"{a},{b},{label}\n" for (a, b), label in zip(X.tolist(), columns[name], strict=True)]
+        return [write(f"{name}.csv", f"a,b,{name}\n" + "".join(rows)), "--label", name]
+
+    return written
 
 
 def without_each(model, y=None):
@@ -46,10 +47,8 @@ def test_leave_one_out_of_several_classes(data):
     assert found["problem"]["classes"] == ["ash", "elm", "oak"]
     assert found["decided"]["other class"] == 24
     said = works("loo", *data("kind"), *SIZES).stdout
-    assert (
-        f"leave-one-out error {found['error']:.4f} ± 0.0576: {(expected != KINDS).sum()} of 24 examples"
-        in said
-    )
+    wrong = (expected != KINDS).sum()
+    assert f"leave-one-out error {found['error']:.4f} ± 0.0576: {wrong} of 24 examples" in said
     assert "each example in 3 pairs of classes" in said
 
 
@@ -77,10 +76,8 @@ def test_leave_one_out_of_novelty(data):
     assert found["outside"] == np.mean(expected < 0)
     said = works("loo", *options).stdout
     assert "nu=0.3, tol=0.001" in said
-    assert (
-        f"leave-one-out share outside {found['outside']:.4f} ± 0.1039: {(expected < 0).sum()} of 24 examples"
-        in said
-    )
+    outside = (expected < 0).sum()
+    assert f"leave-one-out share outside {found['outside']:.4f} ± 0.1039: {outside} of 24 examples" in said
 
 
 def test_seeders_of_a_regression_side_by_side(data):
@@ -116,11 +113,11 @@ def test_folds_of_every_task(data, column, given, own, score):
 
 
 def test_a_path_of_a_regression(data):
-    found = json_of("path", *data("y"), "--gamma", 0.5, "--epsilon", 0.05, "--C-min", 0.1, "--C-max", 10)
+    given = ["path", *data("y"), "--gamma", 0.5, "--epsilon", 0.05, "--C-min", 0.1, "--C-max", 10]
+    found, said = json_of(*given), works(*given).stdout
     assert found["kkt_violation"] < 1e-6
     assert found["breakpoints"] > 5
     assert found["task"] == "regression"
-    said = works("path", *data("y"), "--gamma", 0.5, "--epsilon", 0.05, "--C-min", 0.1, "--C-max", 10).stdout
     assert "RBF(gamma=0.5), epsilon=0.05: C from 0.1 to 10" in said
 
 

@@ -35,9 +35,8 @@ def test_predict_finds_the_columns_by_their_names(model, write):
     assert works("predict", model, turned).stdout.split() == ["oak", "elm", "elm", "oak"]
     labelled = write("labelled.csv", "kind,b,a\noak,20,1\nelm,40,3\n")
     assert works("predict", model, labelled, "--label", "kind").stderr == "Accuracy 1.0000 (2 of 2).\n"
-    assert "has no column 'a'; its columns are b, c." in refused(
-        "predict", model, write("c.csv", "b,c\n1,2\n")
-    )
+    other = write("c.csv", "b,c\n1,2\n")
+    assert "has no column 'a'; its columns are b, c." in refused("predict", model, other)
 
 
 def test_the_names_of_the_columns_are_kept_in_the_file(model, tmp_path):
@@ -97,7 +96,6 @@ def test_a_file_that_is_not_there_is_a_missing_file(write):
 
 def test_a_delimiter_may_be_given(write, model):
     path = write("bars.csv", TRAIN.replace(",", "|"))
-    assert works("predict", model, path, "--label", "kind", "--delimiter", "|").stderr.startswith(
-        "Accuracy 1.0000"
-    )
-    assert "delimiter='||' is not a character" in refused("cv", path, "--label", "kind", "--delimiter", "||")
+    given = [path, "--label", "kind", "--delimiter"]
+    assert works("predict", model, *given, "|").stderr.startswith("Accuracy 1.0000")
+    assert "delimiter='||' is not a character" in refused("cv", *given, "||")

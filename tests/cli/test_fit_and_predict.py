@@ -26,14 +26,10 @@ def test_fit_and_predict_agree_with_the_estimator(heart_files, tmp_path, ending)
     assert result.stderr == f"Accuracy {right / 270:.4f} ({right} of 270).\n"
 
 
-@pytest.mark.parametrize(
-    ("task", "told"),
-    [
-        ("classification", "training_error"),
-        ("regression", "mean_absolute_error"),
-        ("novelty", "share_outside"),
-    ],
-)
+TOLD = {"classification": "training_error", "regression": "mean_absolute_error", "novelty": "share_outside"}
+
+
+@pytest.mark.parametrize(("task", "told"), TOLD.items())
 def test_what_a_program_reads_of_a_fit(tmp_path, task, told):
     arguments = "fit", "heart", "--model", tmp_path / "m", "--task", task
     document, printed = json_of(*arguments), works(*arguments).stdout
@@ -52,28 +48,20 @@ def test_the_model_is_that_of_scikit_learn(heart_files, tmp_path):
     fitted = svm.SVC(kernel="poly", coef0=1.0, tol=1e-8).fit(heart.X, heart.y)
     model = refsvm.multiclass.model_file.read_model(tmp_path / "m")
     # LIBSVM keeps kernel rows in single precision
-    np.testing.assert_allclose(
-        model.decision_function(heart.X), fitted.decision_function(heart.X), rtol=0, atol=1e-5
-    )
+    ours, theirs = (each.decision_function(heart.X) for each in (model, fitted))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
 
 
 def test_names_of_classes_and_data_without_labels(write, tmp_path):
     train, model, output = write("trees.csv", HEADER + ROWS), tmp_path / "m", tmp_path / "out.txt"
     works("fit", train, "--label", "kind", "--model", model, "--C", 100)
-    assert works("predict", model, train, "--label", "kind").stdout.split() == [
-        "elm",
-        "oak",
-        "elm",
-        "oak",
-        "oak",
-        "elm",
-    ]
+    kinds = ["elm", "oak", "elm", "oak", "oak", "elm"]
+    assert works("predict", model, train, "--label", "kind").stdout.split() == kinds
     unlabelled = "\n".join(row.rsplit(",", 1)[0] for row in ROWS.split("\n"))
     for header in ("", "a,b\n"):
         result = works("predict", model, write("new.csv", header + unlabelled), "--output", output)
-        assert output.read_text().split() == ["elm", "oak", "elm", "oak", "oak", "elm"]
-        assert result.stdout == ""
-        assert result.stderr == ""
+        assert output.read_text().split() == kinds
+        assert result.stdout == result.stderr == ""
 
 
 def test_several_classes_and_labels_the_model_does_not_know(tmp_path, write):

@@ -18,21 +18,12 @@ def test_targets_within_the_tube(write, tmp_path):
 
 @pytest.mark.parametrize(
     ("head", "says"),
-    [
-        ("temp,temp,class", "'temp' twice"),
-        (",,class", "feature 1 has no name"),
-        ("a,,class", "feature 2 has no name"),
-    ],
+    [("temp,temp,class", "'temp' twice"), (",,class", "feature 1 has no"), ("a,,class", "feature 2 has no")],
 )
-def test_names_that_cannot_find_a_column_are_refused_before_training(
-    head, says, write, tmp_path, monkeypatch
-):
+def test_names_that_find_no_column_are_refused_before_training(head, says, write, tmp_path, monkeypatch):
     monkeypatch.setattr("refsvm.SVC.fit", None)
-    rows = "1,20,x\n3,40.5,z\n1.5,10,x\n4,45,z\n2,15,x\n5,50,z\n"
-    result = refused(
-        "fit", "-q", write("t.csv", f"{head}\n{rows}"), "--label", "class", "--model", tmp_path / "m"
-    )
-    assert says in result
+    data = write("t.csv", f"{head}\n1,20,x\n3,40.5,z\n1.5,10,x\n4,45,z\n2,15,x\n5,50,z\n")
+    assert says in refused("fit", "-q", data, "--label", "class", "--model", tmp_path / "m")
     assert not (tmp_path / "m").exists()
 
 
@@ -42,9 +33,8 @@ def test_the_model_may_be_an_option(write, tmp_path):
     by_place = works("predict", tmp_path / "m", path, "--label", "y")
     by_option = works("predict", "--model", tmp_path / "m", path, "--label", "y")
     assert by_place.stdout == by_option.stdout == "x\nz\nz\nx\n"
-    assert "predict takes 1 of MODEL and DATA here, not 2" in refused(
-        "predict", "--model", tmp_path / "m", path, path
-    )
+    twice = refused("predict", "--model", tmp_path / "m", path, path)
+    assert "predict takes 1 of MODEL and DATA here, not 2" in twice
     assert "predict takes 2 of MODEL and DATA here, not 1" in refused("predict", path)
 
 
@@ -57,15 +47,14 @@ def test_wide_sparse_data_are_scaled_in_a_small_file(write, tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["--kernel", "linear"]])
-@pytest.mark.parametrize("name", ["t.svm", "t.csv"])
-def test_a_number_that_overflows_when_scaled_is_named(name, options, write, tmp_path):
-    numbers = [["1.79769313486e+308" if i == 3 else i * 7 % 11, i * 5 % 13] for i in range(20)]
-    rows = [
-        f"{i % 2} 1:{a} 2:{b}\n" if name == "t.svm" else f"{a},{b},{i % 2}\n"
-        for i, (a, b) in enumerate(numbers)
-    ]
-    path = write(name, ("" if name == "t.svm" else "a,b,y\n") + "".join(rows))
-    label = [] if name == "t.svm" else ["--label", "y"]
+@pytest.mark.parametrize(
+    ("name", "row", "label"),
+    [("t.svm", "{2} 1:{0} 2:{1}\n", []), ("t.csv", "{0},{1},{2}\n", ["--label", "y"])],
+    ids=["svm", "csv"],
+)
+def test_a_number_that_overflows_when_scaled_is_named(name, row, label, options, write, tmp_path):
+    rows = [row.format(1.79769313486e308 if i == 3 else i * 7 % 11, i * 5 % 13, i % 2) for i in range(20)]
+    path = write(name, "a,b,y\n" * (name == "t.csv") + "".join(rows))
     said = refused("fit", path, *label, "--scale", "--model", tmp_path / "m", *options)
     assert "holds 1.79769e+308" in said
     assert "beyond what can be scaled (1e150)" in said

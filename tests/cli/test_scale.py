@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -25,34 +26,23 @@ def test_a_scaled_model_predicts_raw_data(data, tmp_path):
     works("fit", data, "--label", "y", "--model", tmp_path / "m", "--scale", "--C", 10)
     pipeline = make_pipeline(StandardScaler(), refsvm.SVC(C=10.0)).fit(X, Y)
     model = refsvm.read_model(tmp_path / "m")
-    np.testing.assert_allclose(model.decision_function(X), pipeline.decision_function(X), atol=1e-12)
+    for given in (X, csr_matrix(X)):
+        np.testing.assert_allclose(model.decision_function(given), pipeline.decision_function(X), atol=1e-12)
     right = (pipeline.predict(X) == Y).sum()
-    assert (
-        works("predict", tmp_path / "m", data, "--label", "y").stderr
-        == f"Accuracy {right / 60:.4f} ({right} of 60).\n"
-    )
-    from scipy.sparse import csr_matrix
-
-    np.testing.assert_allclose(
-        model.decision_function(csr_matrix(X)), pipeline.decision_function(X), atol=1e-12
-    )
+    said = works("predict", tmp_path / "m", data, "--label", "y").stderr
+    assert said == f"Accuracy {right / 60:.4f} ({right} of 60).\n"
 
 
 def test_every_command_scales(data):
     scaled = StandardScaler().fit_transform(X)
     gamma = 1.0 / (3 * scaled.var())
-    assert json_of("loo", data, "--label", "y", "--scale")["problem"]["kernel"]["gamma"] == pytest.approx(
-        gamma
-    )
+    found = json_of("loo", data, "--label", "y", "--scale")
+    assert found["problem"]["kernel"]["gamma"] == pytest.approx(gamma)
     loo = refsvm.leave_one_out(scaled, Y, kernel=refsvm.RBF(gamma), C=1.0)
-    assert json_of("loo", data, "--label", "y", "--scale")["error"] == loo.error
-    for command in (
-        ["cv", "--folds", 3],
-        ["path", "--C-max", 1],
-        ["compare"],
-        ["tune", "--Cs", "1", "--folds", 3],
-    ):
-        plain, scaled_too = (json_of(*command, data, "--label", "y", *more) for more in ([], ["--scale"]))
+    assert found["error"] == loo.error
+    for command in ("cv --folds 3", "path --C-max 1", "compare", "tune --Cs 1 --folds 3"):
+        given = [*command.split(), data, "--label", "y"]
+        plain, scaled_too = json_of(*given), json_of(*given, "--scale")
         assert str(plain) != str(scaled_too)
 
 

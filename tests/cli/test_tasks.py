@@ -29,24 +29,20 @@ def test_labels_with_fractions_are_targets(table, tmp_path, given):
     options = ["--label", "y", "--C", 10, "--gamma", 0.5, "--epsilon", 0.05, "--tol", 1e-8]
     told = works("fit", path, "--model", tmp_path / "m", *options, *given).stdout
     fitted = refsvm.SVR(C=10.0, gamma=0.5, epsilon=0.05, tol=1e-8).fit(X, y)
-    assert (
-        f"40 examples, 2 features, RBF(gamma=0.5), C=10, epsilon=0.05, targets; {len(fitted.support_)} support vectors"
-        in told
-    )
+    sizes = "40 examples, 2 features, RBF(gamma=0.5), C=10, epsilon=0.05, targets"
+    assert f"{sizes}; {len(fitted.support_)} support vectors" in told
     assert "mean absolute training error" in told
     result = works("predict", tmp_path / "m", path, "--label", "y")
     np.testing.assert_allclose([float(v) for v in result.stdout.split()], fitted.predict(X), atol=1e-9)
-    assert result.stderr == (
-        f"Mean absolute error {np.abs(fitted.predict(X) - y).mean():.4g}, R² {fitted.score(X, y):.4f}.\n"
-    )
+    error = np.abs(fitted.predict(X) - y).mean()
+    assert result.stderr == f"Mean absolute error {error:.4g}, R² {fitted.score(X, y):.4f}.\n"
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e-6])
-def test_targets_in_small_units_are_fitted_as_in_large_ones(write, tmp_path, unit):
+def test_targets_in_small_units_are_fitted_as_in_large_ones(table, tmp_path, unit):
     y, predictions = np.sin(X[:, 0]).round(3), []
     for scale in (1.0, unit):
-        rows = "".join(f"{a},{b},{t!r}\n" for (a, b), t in zip(X.tolist(), (y * scale).tolist(), strict=True))
-        path = write("t.csv", "a,b,y\n" + rows)
+        path = table((y * scale).tolist())
         sizes = ["--C", 10 * scale, "--epsilon", 0.05 * scale, "--gamma", 0.5]
         works("fit", path, "--model", tmp_path / "m", "--label", "y", *sizes)
         said = works("predict", tmp_path / "m", path, "--label", "y").stdout
