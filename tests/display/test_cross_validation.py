@@ -24,7 +24,6 @@ def test_a_seed_beside_its_optimum():
     assert points["added"].get_ydata().tolist() == [display.seed[3]]
     assert len(points["shared"].get_xdata()) == 268
     assert display.plot().ax_ is not axes
-    plt.close("all")
 
 
 def test_a_grid_of_scores():
@@ -44,4 +43,3 @@ def test_a_grid_of_scores():
     assert [text.get_text() for text in unsolved.plot(scores=False).ax_.texts] == ["*"]
     with pytest.raises(ValueError, match="have no gamma"):
         GridDisplay.from_results({**results, "params": [{"C": 1.0}]})
-    plt.close("all")

@@ -37,15 +37,8 @@ PROBLEM = DualProblem.classification(BOARD.X, BOARD.y, kernel=RBF(0.5), C=100.0)
 
 
 def solved(**options):
-    return solve(
-        PROBLEM, **{"engine": FAST, "step": NewtonStep(), "shrinking": False, "trace": True, **options}
-    )
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
+    usual = {"engine": FAST, "step": NewtonStep(), "shrinking": False, "trace": True}
+    return solve(PROBLEM, **usual | options)
 
 
 # -- all of them -------------------------------------------------------------------------------------------
@@ -84,9 +77,8 @@ def test_a_missing_matplotlib_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     monkeypatch.delattr(matplotlib, "pyplot")
     for display in displays:
-        with pytest.raises(
-            ImportError, match=rf"^{type(display).__name__} needs .*: pip install matplotlib$"
-        ):
+        name = type(display).__name__
+        with pytest.raises(ImportError, match=rf"^{name} needs .*: pip install matplotlib$"):
             display.plot()
 
 
@@ -122,11 +114,9 @@ def test_convergence_measures_the_objective_from_the_best():
 
 
 def test_a_recording_is_drawn_as_the_trace_of_its_solve():
-    recordings = {
-        "Newton": Recording(PROBLEM, step=NewtonStep()),
-        "planned": Recording(PROBLEM, step=PlanningAheadStep()),
-    }
-    solutions = {"Newton": solved(), "planned": solved(step=PlanningAheadStep())}
+    steps = {"Newton": NewtonStep(), "planned": PlanningAheadStep()}
+    recordings = {name: Recording(PROBLEM, step=step) for name, step in steps.items()}
+    solutions = {name: solved(step=step) for name, step in steps.items()}
     for metric in ("gap", "objective"):
         options = {"metric": metric, "against": "rows"}
         drawn = ConvergenceDisplay.from_solutions(recordings, **options).curves
@@ -144,15 +134,10 @@ def test_a_recording_that_was_cut_short_says_so():
     cut = {"short": Recording(PROBLEM, limit=5), "broken": Recording(PROBLEM, selector=Broken())}
     display = ConvergenceDisplay.from_solutions(cut)
     assert [len(x) for x, _ in display.curves.values()] == [5, 3]
-    assert display.notes == (
-        "short did not converge (MAX_ITER).",
-        "broken did not converge (AttributeError).",
-    )
+    whys = {"short": "MAX_ITER", "broken": "AttributeError"}
+    assert display.notes == tuple(f"{name} did not converge ({why})." for name, why in whys.items())
     with pytest.raises(ValueError, match=r"^solutions\['short'\] is a recording, which has no seconds"):
         ConvergenceDisplay.from_solutions(cut, against="seconds")
-    solved_before = Recording(PROBLEM, start=solved().alpha)
-    with pytest.raises(ValueError, match=r"^solutions\['a'\] took no step\.$"):
-        ConvergenceDisplay.from_solutions({"a": solved_before})
 
 
 def test_long_curves_are_thinned_without_losing_their_extremes():
@@ -175,23 +160,24 @@ def test_convergence_passes_settings_to_the_lines():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("solution", "options", "words"),
     [
-        ({"metric": "loss"}, "metric='loss' is unknown; choose 'gap' or 'objective'."),
-        ({"against": "time"}, "against='time' is unknown; choose 'iterations' or 'rows' or 'seconds'."),
-        ({"best": np.nan}, "best=nan is not finite"),
+        (solved, {"metric": "loss"}, "metric='loss' is unknown; choose 'gap' or 'objective'"),
+        (
+            solved,
+            {"against": "time"},
+            "against='time' is unknown; choose 'iterations' or 'rows' or 'seconds'",
+        ),
+        (solved, {"best": np.nan}, "best=nan is not finite"),
+        (lambda: solved(trace=False), {}, r"solutions\['a'\] has no trace; .*trace=True"),
+        (lambda: Recording(PROBLEM, start=solved().alpha), {}, r"solutions\['a'\] took no step\.$"),
+        (None, {}, r"solutions=\{\} is empty; "),
     ],
+    ids=["metric", "against", "best", "no trace", "no step", "nothing"],
 )
-def test_convergence_refuses_what_it_does_not_know(options, words):
-    with pytest.raises(ValueError, match="^" + words.split(";", maxsplit=1)[0]):
-        ConvergenceDisplay.from_solutions({"a": solved()}, **options)
-
-
-def test_convergence_needs_solutions_with_a_trace():
-    with pytest.raises(ValueError, match=r"^solutions=\{\} is empty; "):
-        ConvergenceDisplay.from_solutions({})
-    with pytest.raises(ValueError, match=r"^solutions\['a'\] has no trace; .*trace=True"):
-        ConvergenceDisplay.from_solutions({"a": solved(trace=False)})
+def test_convergence_refuses_what_it_cannot_draw(solution, options, words):
+    with pytest.raises(ValueError, match="^" + words):
+        ConvergenceDisplay.from_solutions({} if solution is None else {"a": solution()}, **options)
 
 
 # -- working sets ------------------------------------------------------------------------------------------
@@ -269,9 +255,9 @@ def test_a_recorded_step_is_drawn_as_its_state():
 def test_the_plane_shows_the_objective():
     state, i, j = next(now for now in states_about_to_move(NewtonStep()) if now[0].iteration == 7)
     display = WorkingSetDisplay.from_state(state, i, j, step=OverrelaxedNewtonStep(1.5))
-    assert display.steps["OverrelaxedNewtonStep"] == pytest.approx(
-        min(1.5 * display.steps["Newton"], state.upper[i] - state.alpha[i], state.alpha[j] - state.lower[j])
-    )
+    room = min(state.upper[i] - state.alpha[i], state.alpha[j] - state.lower[j])
+    longer = min(1.5 * display.steps["Newton"], room)
+    assert display.steps["OverrelaxedNewtonStep"] == pytest.approx(longer)
     now = PROBLEM.objective(state.alpha)
     for rise, fall in [(0.0, 0.0), (3.0, -3.0), (0.5, 2.0)]:
         moved = state.alpha.copy()
@@ -292,10 +278,8 @@ def test_the_window_is_what_is_seen():
     assert display.ax_.get_ylim() == pytest.approx((y - 2.0, y + 2.0))
     hidden = WorkingSetDisplay.from_state(state, state.top, state.bottom, window=1e-3, levels=1)
     labels = [text.get_text() for text in hidden.ax_.get_legend().get_texts()]
-    assert [label.endswith("(outside)") for label in labels] == [
-        False,
-        False,
-        True,
+    assert [label.endswith("(outside)") for label in labels] == [False] * 2 + [
+        True
     ]  # one mark of a free step
 
 
@@ -328,11 +312,8 @@ def test_the_legend_covers_nothing_of_the_plane(step):
 
 def test_a_flat_box_can_be_drawn():
     """Two identical examples with no penalty: q = 0, and a box that is a point."""
-    problem = DualProblem.classification(
-        np.ones((3, 1)), [1, -1, 1], kernel=RBF(1.0), C=np.array([0.0, 0.0, 1.0])
-    )
     state = next(iterate(DualProblem.classification(np.ones((3, 1)), [1, -1, 1], kernel=RBF(1.0))))
-    state.lower[:], state.upper[:], state.alpha[:] = problem.lower, problem.upper, 0.0
+    state.lower[:2] = state.upper[:2] = state.alpha[:] = 0.0
     WorkingSetDisplay.from_state(state, 0, 1).figure_.canvas.draw()
 
 
@@ -372,13 +353,15 @@ def test_step_sizes_are_shares():
     StepSizeDisplay({"all equal": np.zeros(3)}).plot().figure_.canvas.draw()
 
 
-def test_step_sizes_need_planned_steps():
-    with pytest.raises(ValueError, match=r"^traces=\{\} is empty; "):
-        StepSizeDisplay.from_traces({})
-    with pytest.raises(ValueError, match=r"^traces\['a'\] holds no planned step; .*PlanningAheadStep\(\)"):
-        StepSizeDisplay.from_traces({"a": solved().trace})
-    trace = solved(step=PlanningAheadStep()).trace
-    with pytest.raises(ValueError, match=r"^bins=0 is not a whole number"):
-        StepSizeDisplay.from_trace(trace, bins=0)
-    with pytest.raises(ValueError, match=r"^linear=-1 is not positive"):
-        StepSizeDisplay.from_trace(trace, linear=-1)
+@pytest.mark.parametrize(
+    ("step", "options", "words"),
+    [
+        (None, {}, r"traces=\{\} is empty; "),
+        (NewtonStep(), {}, r"traces\['a'\] holds no planned step; .*PlanningAheadStep\(\)"),
+        (PlanningAheadStep(), {"bins": 0}, "bins=0 is not a whole number"),
+        (PlanningAheadStep(), {"linear": -1}, "linear=-1 is not positive"),
+    ],
+)
+def test_step_sizes_need_planned_steps(step, options, words):
+    with pytest.raises(ValueError, match="^" + words):
+        StepSizeDisplay.from_traces({} if step is None else {"a": solved(step=step).trace}, **options)

@@ -22,10 +22,8 @@ def experiment(tmp_path):
 
 def test_a_profile_is_the_share_of_runs_within_a_factor_of_the_best(experiment):
     display = ProfileDisplay.from_experiment(experiment, "first")
-    assert {name: set(ratio.tolist()) for name, ratio in display.ratios.items()} == {
-        "one": {1.0},
-        "two": {2.0},
-    }
+    ratios = {name: set(ratio.tolist()) for name, ratio in display.ratios.items()}
+    assert ratios == {"one": {1.0}, "two": {2.0}}
     curves = {line.get_label(): line.get_xydata() for line in display.ax_.lines}
     assert curves["one"][1].tolist() == [1.0, 0.25]
     assert curves["one"][-1, 1] == 1.0
@@ -34,10 +32,8 @@ def test_a_profile_is_the_share_of_runs_within_a_factor_of_the_best(experiment):
     assert [text.get_text() for text in display.ax_.get_legend().texts] == ["one", "two"]
     display.figure_.canvas.draw()
     low, high = display.ax_.get_xlim()
-    ticks = [
-        text for text in display.ax_.get_xticklabels(which="both") if low <= text.get_position()[0] <= high
-    ]
-    assert [text.get_text() for text in ticks] == ["1", "2"]
+    ticks = display.ax_.get_xticklabels(which="both")
+    assert [each.get_text() for each in ticks if low <= each.get_position()[0] <= high] == ["1", "2"]
 
 
 def test_a_strategy_without_a_run_never_reaches_its_share(experiment):
@@ -55,9 +51,8 @@ def test_boxes_stand_side_by_side_relative_to_the_baseline(experiment):
     expected = np.array([2.0 * experiment.records()[2 * k]["first"] for k in range(4)]) / mean
     assert np.allclose(display.values["numbered", "two"], expected)
     assert display.ax_.get_ylabel() == "first / one"
-    assert [to_hex(box.get_facecolor()) for box in display.ax_.patches] == [
-        each.lower() for each in PALETTE[:2]
-    ]
+    colours = [to_hex(box.get_facecolor()) for box in display.ax_.patches]
+    assert colours == [each.lower() for each in PALETTE[:2]]
     assert [text.get_text() for text in display.ax_.get_legend().texts] == ["one", "two"]
 
 

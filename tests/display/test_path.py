@@ -16,12 +16,6 @@ from refsvm.paths import ErrorCurve  # noqa: E402
 DATA = make_banana(40, rng=0)
 
 
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def path():
     return regularization_path(DATA.X, DATA.y, kernel=RBF(0.25), C_min=0.1, C_max=100.0)
@@ -67,11 +61,8 @@ def test_every_operating_point_is_drawn() -> None:
 
 def test_leave_one_out_display_has_a_line_for_each_example_that_is_wrong_somewhere() -> None:
     three = np.array([0.1, 1.0, 10.0])
-    curves = (
-        ErrorCurve(three[::2], np.array([0]), 1),
-        ErrorCurve(three, np.array([0, 1]), 1),
-        ErrorCurve(three[::2], np.array([1]), 1),
-    )
+    errors = (three[::2], [0]), (three, [0, 1]), (three[::2], [1])
+    curves = tuple(ErrorCurve(C, np.array(each), 1) for C, each in errors)
     display = LOOPathDisplay(ErrorCurve.total(curves), curves).plot()
     lines = [each.get_segments() for each in display.ax_.collections]
     assert [[part.tolist() for part in each] for each in lines] == [

@@ -393,18 +393,13 @@ def test_every_control_by_keyboard_alone(reader, request, lab):
     # keys of JupyterLab that would delete, cut, split or change a cell
     reader.go("[data-do=step]")
     reader.press("d", "d", "x", "m", "a", "b")
-    cells = (
-        "[...document.querySelectorAll('.jp-Notebook .jp-Cell')].map((each) => each.matches('.jp-CodeCell'))"
-    )
-    assert page.evaluate(cells) == [True, True]
+    cells = "[...document.querySelectorAll('.jp-Notebook .jp-Cell')]"
+    assert page.evaluate(f"{cells}.map((each) => each.matches('.jp-CodeCell'))") == [True, True]
     is_dark = request.node.callspec.params["reader"] == "Dark"
     paper = page.evaluate("getComputedStyle(document.querySelector('.stepper')).backgroundColor")
     assert paper == ("rgb(27, 31, 36)" if is_dark else "rgb(255, 255, 255)")
     assert page.evaluate(CONTRAST, WORDS) >= 4.5
-    for width, across in (
-        (900, "0 0 480 130"),
-        (1400, "0 0 960 130"),
-    ):  # words keep their size where it is narrow
+    for width, across in ((900, "0 0 480 130"), (1400, "0 0 960 130")):  # words keep their size
         page.set_viewport_size({"width": width, "height": 1100})
         reader.until(lambda: page.get_attribute(".stepper-race", "viewBox"), across)
     is_seen_without_a_kernel(reader, lab)

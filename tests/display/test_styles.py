@@ -44,15 +44,11 @@ PLANNED = {"step": PlanningAheadStep(), "shrinking": False, "trace": True}
 def made(tmp_path_factory):
     """One of each kind, by name; called with the axes."""
     rules = {f"rule {k}": SecondOrder(0.1 + 0.1 * k) for k in range(7)}
-    solved = {
-        name: solve(PROBLEM, trace=True, selector=rule, step=NewtonStep(), shrinking=False)
-        for name, rule in rules.items()
-    }
+    plain = {"step": NewtonStep(), "shrinking": False, "trace": True}
+    solved = {name: solve(PROBLEM, selector=rule, **plain) for name, rule in rules.items()}
     traces = {f"N = {k}": solve(PROBLEM, **PLANNED).trace for k in (1, 2)}
-    loo, path = (
-        leave_one_out(X, Y, C=10.0, **GIVEN),
-        regularization_path(X, Y, C_min=0.1, C_max=10.0, **GIVEN),
-    )
+    loo = leave_one_out(X, Y, C=10.0, **GIVEN)
+    path = regularization_path(X, Y, C_min=0.1, C_max=10.0, **GIVEN)
     left_out = cross_validate_path(X, Y, folds="loo", C_min=0.1, C_max=10.0, **GIVEN)
     state = next(iterate(PROBLEM))
     ways = [Solve("whole"), Solve("other", selector=SecondOrder(0.5)), Solve("cut", max_iter=2)]
@@ -77,9 +73,7 @@ def made(tmp_path_factory):
         "one trace": lambda ax: shown.StepSizeDisplay.from_trace(traces["N = 1"], ax=ax),
         "errors": lambda ax: shown.ValidationPathDisplay({"held out": left_out.curve}).plot(ax),
         "left-out path": lambda ax: shown.LOOPathDisplay.from_result(left_out, ax=ax),
-        "costs": lambda ax: shown.CostPathDisplay({"roc": cost_path(X, Y, C=1.0, **GIVEN).roc(X, Y)}).plot(
-            ax
-        ),
+        "costs": lambda ax: shown.CostPathDisplay({"": cost_path(X, Y, C=1.0, **GIVEN).roc(X, Y)}).plot(ax),
         "seed": lambda ax: shown.SeedDisplay.from_seeder(TOP(), seed, without[1], ax=ax),
         "grid": lambda ax: shown.GridDisplay.from_results(grid, ax=ax),
         "profile": lambda ax: shown.ProfileDisplay.from_experiment(runs, ax=ax),
@@ -117,15 +111,8 @@ def unseen(ax):
             for colour in (*np.atleast_2d(each.get_facecolor()), *np.atleast_2d(each.get_edgecolor())):
                 if len(colour) == 4:
                     look(f"marks {each.get_label()}", colour, ground)
-    labels = [
-        *ax.get_xticklabels(),
-        *ax.get_yticklabels(),
-        ax.xaxis.label,
-        ax.yaxis.label,
-        ax.title,
-        ax._left_title,
-    ]
-    for text in labels:
+    labels = ax.xaxis.label, ax.yaxis.label, ax.title, ax._left_title
+    for text in (*ax.get_xticklabels(), *ax.get_yticklabels(), *labels):
         look(f"word {text.get_text()!r}", text.get_color(), page)
     if (legend := ax.get_legend()) is not None:
         behind = seen(legend.get_frame().get_facecolor(), ground) if legend.get_frame_on() else ground
@@ -145,7 +132,7 @@ def test_words_and_curves_are_legible_in_every_style(made, style):
             # a new figure, and axes of the caller
             drawn = draw(plt.subplots()[1] if style in ("default", "ggplot") else None)
             assert [found for each in drawn.figure_.axes for found in unseen(each)] == [], name
-            plt.close("all")
+            plt.close("all")  # there are many
 
 
 def test_words_and_curves_are_legible_in_the_dark(made):
@@ -163,7 +150,6 @@ def test_a_colour_of_the_caller_stays(made):
     (before,) = ax.plot([0.0, 1.0], color="#ffff00")
     shown.ConvergenceDisplay(curve).plot(ax)
     assert before.get_color() == "#ffff00"
-    plt.close("all")
 
 
 def test_a_part_of_a_figure_has_the_whole_figure():
@@ -171,7 +157,6 @@ def test_a_part_of_a_figure_has_the_whole_figure():
     ax = figure.subfigures(1, 2)[0].subplots()
     curve = {"a": (np.arange(1.0, 4.0), np.arange(1.0, 4.0))}
     assert shown.ConvergenceDisplay(curve).plot(ax).figure_ is figure
-    plt.close("all")
 
 
 UNTRACED = solve(PROBLEM)
@@ -181,10 +166,7 @@ WRONG = {
     "a list of solutions": (lambda: shown.ConvergenceDisplay.from_solutions([UNTRACED]), "has no names"),
     "arrays for solutions": (lambda: shown.ConvergenceDisplay.from_solutions({"a": X}), "is no Solution"),
     "no trace": (lambda: shown.ConvergenceDisplay.from_solutions({"a": UNTRACED}), "has no trace"),
-    "no path": (
-        lambda: shown.PathDisplay.from_result(UNTRACED),
-        "is no RegularizationPath or ParametricPath",
-    ),
+    "no path": (lambda: shown.PathDisplay.from_result(UNTRACED), "no RegularizationPath or ParametricPath"),
     "a path of classes": (
         lambda: shown.PathDisplay.from_path(regularization_path(X, np.arange(40) % 3, C_max=0.01, **GIVEN)),
         "one of .paths",
@@ -220,14 +202,11 @@ def test_several_axes_are_a_sentence(made):
         for wrong in (both, list(both), figure, "ax"):
             with pytest.raises(ValueError, match=r"^ax=.* is no Axes of matplotlib"):
                 draw(wrong)
-    plt.close("all")
 
 
 def test_a_solve_that_is_cut_short_is_told_in_its_picture():
-    solved = {
-        "whole": solve(PROBLEM, trace=True, shrinking=False),
-        "cut": solve(PROBLEM, trace=True, shrinking=False, max_iter=3),
-    }
+    limits = {"whole": {}, "cut": {"max_iter": 3}}
+    solved = {name: solve(PROBLEM, trace=True, shrinking=False, **limit) for name, limit in limits.items()}
     drawn = shown.ConvergenceDisplay.from_solutions(solved)
     assert drawn.ax_.get_title(loc="left") == "cut did not converge (MAX_ITER)."
     with pytest.warns(UserWarning, match="The path ends at C="):
@@ -237,4 +216,3 @@ def test_a_solve_that_is_cut_short_is_told_in_its_picture():
     with pytest.warns(UserWarning, match=r"best\(\) sees a part of the path"):
         drawn = shown.ValidationPathDisplay({"cut": curve}).plot()
     assert drawn.ax_.get_title(loc="left") == "The path of cut ended early (MAX_ITER)."
-    plt.close("all")
