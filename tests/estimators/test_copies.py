@@ -25,16 +25,18 @@ from ..settings import FAST
 complaints_about = module("audit.weights").complaints_about
 
 LETTERS = np.array(list("abcd"))
+SEARCH: dict[str, Any] = {"Cs": [1.0], "gammas": [0.2], "engine": "numpy", "refit": False}
+
+
+def share(model: Any, Z: Any, labels: Any) -> float:
+    """Return the share of right answers, by a score that takes no weights."""
+    return float(np.mean(model.predict(Z) == labels))
 
 
 @pytest.mark.parametrize("seed", range(1000, 1016))
-def test_whole_weights_are_copies_for_every_caller(seed: int) -> None:
-    assert complaints_about(seed, whole=True, engine=FAST) == []
-
-
-@pytest.mark.parametrize("seed", range(1000, 1016))
-def test_scores_of_real_weights_are_those_of_refits(seed: int) -> None:
-    assert complaints_about(seed, whole=False, engine=FAST) == []
+@pytest.mark.parametrize("whole", [True, False], ids=["copies for every caller", "scores of refits"])
+def test_weights_are_those_of(whole: bool, seed: int) -> None:
+    assert complaints_about(seed, whole=whole, engine=FAST) == []
 
 
 def crossed_out(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -46,95 +48,87 @@ def crossed_out(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     return X, np.where(w > 0.0, y, 1 - y), np.where(w > 0.0, t, t + 9.0), w
 
 
+X, Y, T, W = crossed_out()
+KEPT = W > 0.0
+DRAWN = np.random.default_rng(1).integers(0, 3, 45).astype(float)
+
+
 @pytest.mark.parametrize(
     "cv", ["loo", LeaveOneOut(), [*KFold(45).split(np.zeros((45, 1)))]], ids=["loo", "splitter", "pairs"]
 )
 @pytest.mark.parametrize("scoring", [None, "f1_micro"])
 def test_examples_of_weight_zero_have_no_score(cv: Any, scoring: str | None) -> None:
-    X, y, _, w = crossed_out()
-    kept = w > 0.0
-    options: dict[str, Any] = {"Cs": [1.0, 10.0], "gammas": [0.2], "scoring": scoring, "engine": "numpy"}
-    found = SVCCV(cv=cv, **options).fit(X, y, w)
-    expected = SVCCV(cv="loo", **options).fit(X[kept], y[kept])
+    options = SEARCH | {"Cs": [1.0, 10.0], "scoring": scoring}
+    found = SVCCV(cv=cv, **options).fit(X, Y, W)
+    expected = SVCCV(cv="loo", **options).fit(X[KEPT], Y[KEPT])
     for name in ("mean_test_score", "std_test_score"):
         np.testing.assert_allclose(found.cv_results_[name], expected.cv_results_[name], atol=1e-12)
     assert found.n_splits_ == 45
 
 
 def test_r_squared_of_leave_one_out_is_weighted() -> None:
-    X, _, t, w = crossed_out()
-    options: dict[str, Any] = {"Cs": [1.0], "gammas": [0.2], "engine": "numpy", "tol": 1e-6}
-    found, kept = SVRCV(cv="loo", **options).fit(X, t, w), w > 0.0
-    assert found.best_score_ == pytest.approx(
-        SVRCV(cv="loo", **options).fit(X[kept], t[kept]).best_score_, abs=1e-6
-    )
+    search = SVRCV(cv="loo", **SEARCH, tol=1e-6)
+    found, kept = (search.fit(*given).best_score_ for given in ((X, T, W), (X[KEPT], T[KEPT])))
+    assert found == pytest.approx(kept, abs=1e-6)
     with pytest.warns(UserWarning, match="not finite"):  # one example has no R² of its own
-        SVRCV(cv=LeaveOneOut(), **options).fit(X, t, w)
+        search.set_params(cv=LeaveOneOut()).fit(X, T, W)
 
 
 def test_cells_of_other_weights_are_not_those_of_the_store(tmp_path: Path) -> None:
-    X, _, t, w = crossed_out()
-    options: dict[str, Any] = {"Cs": [1.0], "gammas": [0.2], "cv": "loo", "engine": "numpy", "refit": False}
-    first, second = (SVRCV(store=tmp_path / "a.sqlite", **options).fit(X, t, each) for each in (None, w))
-    assert second.best_score_ == SVRCV(**options).fit(X, t, w).best_score_ != first.best_score_
+    options = SEARCH | {"cv": "loo"}
+    first, second = (SVRCV(store=tmp_path / "a.sqlite", **options).fit(X, T, each) for each in (None, W))
+    assert second.best_score_ == SVRCV(**options).fit(X, T, W).best_score_ != first.best_score_
 
 
 @pytest.mark.parametrize("cv", [3, "loo"])
 def test_several_scores_are_those_of_copies(cv: Any) -> None:
     """Among them one that takes weights, one that sees copies, and one function that returns both."""
-    X, y, _, _ = crossed_out()
-    w = np.random.default_rng(1).integers(0, 3, 45).astype(float)
-    options: dict[str, Any] = {"Cs": [0.1, 1.0], "gammas": [0.2], "cv": cv, "engine": "numpy", "refit": False}
-
-    def share(model: Any, Z: Any, labels: Any) -> float:
-        return float(np.mean(model.predict(Z) == labels))
+    options = SEARCH | {"Cs": [0.1, 1.0], "cv": cv}
 
     def both(model: Any, Z: Any, labels: Any) -> dict[str, float]:
         return {"share": share(model, Z, labels), "twice": 2.0 * share(model, Z, labels)}
 
-    alone = SVCCV(**options).fit(X, y, w).cv_results_["mean_test_score"]
-    named = SVCCV(scoring={"taken": "accuracy", "copied": share}, **options).fit(X, y, w).cv_results_
-    made = SVCCV(scoring=both, **options).fit(X, y, w).cv_results_
-    for found in (named["mean_test_taken"], named["mean_test_copied"], made["mean_test_share"]):
-        np.testing.assert_allclose(found, alone, atol=1e-12)
+    copied = {"taken": "accuracy", "copied": share}
+    found, named, made = (
+        SVCCV(scoring=each, **options).fit(X, Y, DRAWN).cv_results_ for each in (None, copied, both)
+    )
+    alone = found["mean_test_score"]
+    for each in (named["mean_test_taken"], named["mean_test_copied"], made["mean_test_share"]):
+        np.testing.assert_allclose(each, alone, atol=1e-12)
     np.testing.assert_allclose(made["mean_test_twice"], 2.0 * alone, atol=1e-12)
 
 
 def test_several_scores_without_weights_are_named_in_one_warning() -> None:
-    X, y, _, _ = crossed_out()
     w = 0.5 + np.random.default_rng(1).random(45)
     scoring = {"f1": "f1", "lowest": lambda model, Z, labels: float(model.predict(Z).min())}
     with pytest.warns(UserWarning, match=r"scoring=<function .*> takes no weights") as said:
-        SVCCV(Cs=[1.0], gammas=[0.2], cv=3, engine="numpy", scoring=scoring, refit="f1").fit(X, y, w)
+        SVCCV(**SEARCH | {"cv": 3, "scoring": scoring, "refit": "f1"}).fit(X, Y, w)
     assert [each.filename for each in said] == [__file__]
 
 
 def test_a_scorer_without_weights_sees_copies_or_says_that_it_does_not() -> None:
-    X, y, _, _ = crossed_out()
-    w = np.random.default_rng(1).integers(0, 3, 45).astype(float)
     sizes: list[int] = []
 
-    def share(model: Any, Z: Any, labels: Any) -> float:
+    def watched(model: Any, Z: Any, labels: Any) -> float:
         sizes.append(len(Z))
-        return float(np.mean(model.predict(Z) == labels))
+        return share(model, Z, labels)
 
-    options: dict[str, Any] = {"Cs": [1.0], "gammas": [0.2], "cv": 3, "engine": "numpy", "refit": False}
-    found, usual = (SVCCV(scoring=each, **options).fit(X, y, w).best_score_ for each in (share, None))
-    assert found == pytest.approx(usual, abs=1e-12)
-    assert sum(sizes) == w.sum()
+    found, usual = (SVCCV(scoring=each, cv=3, **SEARCH).fit(X, Y, DRAWN) for each in (watched, None))
+    assert found.best_score_ == pytest.approx(usual.best_score_, abs=1e-12)
+    assert sum(sizes) == DRAWN.sum()
+    no_copies = DRAWN + 0.5 * (DRAWN == 2.0)
     with pytest.warns(UserWarning, match=r"takes no weights, so that the examples of a split count alike"):
-        SVCCV(scoring=share, **options).fit(X, y, w + 0.5 * (w == 2.0))
+        SVCCV(scoring=share, cv=3, **SEARCH).fit(X, Y, no_copies)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of one example each, the mean has the weights
-        SVCCV(scoring=share, **(options | {"cv": "loo"})).fit(X, y, w + 0.5 * (w == 2.0))
+        SVCCV(scoring=share, cv="loo", **SEARCH).fit(X, Y, no_copies)
 
 
 def test_a_split_without_weight_to_test_is_refused() -> None:
-    X, y, _, w = crossed_out()
     rows = np.arange(45)
-    cv = [(rows[w > 0.0], rows[w == 0.0]), (rows[::2], rows[1::2])]
+    cv = [(rows[KEPT], rows[~KEPT]), (rows[::2], rows[1::2])]
     with pytest.raises(ValueError, match=r"Split 0 of cv=.* has no example of a positive weight to test"):
-        SVCCV(Cs=[1.0], gammas=[0.2], cv=cv).fit(X, y, w)
+        SVCCV(cv=cv, **SEARCH).fit(X, Y, W)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
@@ -218,42 +212,33 @@ def test_partial_fit_refuses_a_class_without_weight_and_stays_as_it_was() -> Non
 
 
 def test_an_interval_of_weights_that_are_no_copies_is_refused() -> None:
-    X, _, t, w = crossed_out()
-    model = SVR(gamma=0.2, engine="numpy").partial_fit(X, t, 0.5 * w)
+    model, K = SVR(gamma=0.2, engine="numpy").partial_fit(X, T, 0.5 * W), RBF(0.2)
     for method in ("full", "jackknife+", "cv+"):
         with pytest.raises(
-            ValueError, match=r"the weight 0\.5 is no number of copies, so that no probability would"
+            ValueError, match=r"weight 0\.5 is no number of copies, so that no probability would"
         ):
             model.predict_interval(X[:1], 0.8, method)
-    K = RBF(0.2)
-    given: Any = K(X, X), t, K(X[:1] + 0.1, X), np.ones(1)
-    with pytest.raises(
-        ValueError, match="C holds different penalties, of which none is that of a new example"
-    ):
-        conformal_intervals(*given, C=np.linspace(1.0, 2.0, 45))
+    with pytest.raises(ValueError, match="different penalties, of which none is that of a new example"):
+        conformal_intervals(K(X, X), T, K(X[:1] + 0.1, X), np.ones(1), C=np.linspace(1.0, 2.0, 45))
     with pytest.raises(ValueError, match=r"the weight 1\.5 is no number of copies"):
-        held_out_machines(DualProblem.regression(X, t, kernel=K), weights=np.full(45, 1.5))
+        held_out_machines(DualProblem.regression(X, T, kernel=K), weights=np.full(45, 1.5))
 
 
 def test_the_new_example_has_weight_one() -> None:
     """Its penalty is C, not the largest of the others'."""
-    X, _, t, _ = crossed_out()
     w = np.where(np.arange(45) < 40, 1.0, 30.0)
-    some = np.repeat(np.arange(45), w.astype(int))
     one, other = (
-        SVR(gamma=0.2, C=0.1, tol=1e-8, engine=FAST).partial_fit(X[rows], t[rows], each)
-        for rows, each in ((np.arange(45), w), (some, None))
+        SVR(gamma=0.2, C=0.1, tol=1e-8, engine=FAST).partial_fit(*given).predict_interval(X[:2] + 0.2, 0.8)
+        for given in ((X, T, w), (np.repeat(X, w.astype(int), axis=0), np.repeat(T, w.astype(int))))
     )
-    new = X[:2] + 0.2
-    np.testing.assert_allclose(one.predict_interval(new, 0.8), other.predict_interval(new, 0.8), atol=1e-5)
+    np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 def test_too_few_examples_that_count_leave_the_interval_open() -> None:
-    X, _, t, w = crossed_out()
-    model = SVR(gamma=0.2, engine="numpy").partial_fit(X[:12], t[:12], w[:12])  # 8 of them count
+    model = SVR(gamma=0.2, engine="numpy").partial_fit(X[:12], T[:12], W[:12])  # 8 of them count
     for method in ("full", "jackknife+", "cv+"):
         assert np.isinf(model.predict_interval(X[:1], 0.9, method)).all()
-        assert np.isfinite(model.partial_fit(X[:1], t[:1], [1.0]).predict_interval(X[:1], 0.9, method)).all()
+        assert np.isfinite(model.partial_fit(X[:1], T[:1], [1.0]).predict_interval(X[:1], 0.9, method)).all()
         model.forget(12)
 
 
@@ -261,11 +246,10 @@ def test_too_few_examples_that_count_leave_the_interval_open() -> None:
 
 
 def test_penalties_of_functions_are_weights_and_infinite_ones_count_once() -> None:
-    X, y, _, w = crossed_out()
-    loo = leave_one_out(X, y, kernel=RBF(0.2), C=3.0 * w)
+    loo = leave_one_out(X, Y, kernel=RBF(0.2), C=3.0 * W)
     assert loo.weights is not None
-    assert loo.error == pytest.approx(np.average(loo.predictions != y, weights=w))
-    assert leave_one_out(X, y, kernel=RBF(0.2), C=np.full(45, 3.0)).weights is None
-    hard = np.where(w > 0.0, np.inf, 0.0)
-    wide = leave_one_out(X, y, kernel=RBF(5.0), C=np.where(np.arange(45) == 1, 1.0, hard), engine="numpy")
-    np.testing.assert_array_equal(wide.weights, w)
+    assert loo.error == pytest.approx(np.average(loo.predictions != Y, weights=W))
+    assert leave_one_out(X, Y, kernel=RBF(0.2), C=np.full(45, 3.0)).weights is None
+    hard = np.where(KEPT, np.inf, 0.0)
+    wide = leave_one_out(X, Y, kernel=RBF(5.0), C=np.where(np.arange(45) == 1, 1.0, hard), engine="numpy")
+    np.testing.assert_array_equal(wide.weights, W)
