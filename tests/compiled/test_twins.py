@@ -83,16 +83,9 @@ def test_whole_solves_are_identical(name, shrinking):
         pytest.skip("slow without the compiler")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
+        rules = {"step": PlanningAheadStep(), "stop": KKTGap(1e-7), "shrinking": shrinking}
         readable, compiled = (
-            solve(
-                known.problem,
-                step=PlanningAheadStep(),
-                stop=KKTGap(1e-7),
-                engine=engine,
-                shrinking=shrinking,
-                max_iter=5000,
-                trace=True,
-            )
+            solve(known.problem, **rules, engine=engine, max_iter=5000, trace=True)
             for engine in ("numpy", "numba")
         )
     assert readable.iterations == compiled.iterations

@@ -10,13 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from refsvm import (
-    NewtonStep,
-    Rounds,
-    Status,
-    StoppingRule,
-    solve,
-)
+from refsvm import NewtonStep, Rounds, Status, StoppingRule, solve
 from refsvm.engine.limits import interruptible
 from refsvm.rounds.round import Round
 from refsvm.testing.contract import infeasibility
@@ -38,20 +32,18 @@ def _ctrl_c_as_in_a_terminal():
 @pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
 @pytest.mark.parametrize("problem", [ENDLESS, LONG], ids=["small", "long"])
 def test_ctrl_c_raises_with_the_best_point_so_far(problem, engine, shrinking):
-    solve(problem, step=NewtonStep(), engine=engine, shrinking=shrinking, max_iter=10)
+    rest = {"step": NewtonStep(), "engine": engine, "shrinking": shrinking}
+    solve(problem, max_iter=10, **rest)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     began = time.perf_counter()
-    solution = interrupted(
-        solve, problem, step=NewtonStep(), engine=engine, shrinking=shrinking, time_limit=60
-    )
+    solution = interrupted(solve, problem, time_limit=60, **rest)
     assert time.perf_counter() - began < 2.0 + 5 * INTERPRETED
     timer.join()
     assert solution.status is Status.INTERRUPTED
     assert solution.iterations > 0
     assert infeasibility(problem, solution.alpha) <= 1e-13
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    rest = {"step": NewtonStep(), "engine": engine, "shrinking": shrinking}
     on = solve(problem, start=solution.alpha, max_iter=20, **rest)
     assert on.objective >= solution.objective * (1 - 1e-9)
 
@@ -72,7 +64,7 @@ def test_another_handler_is_left_alone(engine):
     caught = []
     signal.signal(signal.SIGINT, lambda number, frame: caught.append(number))
     solution = solve(
-        ENDLESS, callback=lambda state: signal.raise_signal(signal.SIGINT), engine=engine, max_iter=500
+        ENDLESS, callback=lambda _: signal.raise_signal(signal.SIGINT), engine=engine, max_iter=500
     )
     assert solution.status is Status.MAX_ITER
     assert caught

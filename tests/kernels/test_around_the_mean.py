@@ -16,24 +16,20 @@ N = 40
 NEAR = RNG.normal(size=(N, 3)) + np.linspace(-2.0, 2.0, N)[:, None]  # the first rows have another mean
 
 FAR = np.array([1e6, -1e6, 1e6])
+# several, so that no part of the rows has the mean of all
+ORDERS = [np.arange(N), np.arange(N)[::-1], np.random.default_rng(1).permutation(N)]
 
 
-def orders():
-    """Rows in several orders, so that no part of them has the mean of all."""
-    return [np.arange(N), np.arange(N)[::-1], np.random.default_rng(1).permutation(N)]
-
-
-@pytest.mark.parametrize("order", orders(), ids=["up", "down", "any"])
+@pytest.mark.parametrize("order", ORDERS, ids=["up", "down", "any"])
 def test_the_origin_is_the_mean_of_every_row(order):
     X = (NEAR + FAR)[order]
     mean = np.array([float(sum(column)) for column in X.T.tolist()]) / N
     np.testing.assert_allclose(origin_of(X), mean, rtol=1e-14)
     norms = ((X - mean) ** 2).sum(axis=1)
     np.testing.assert_allclose(PreparedExamples(RBF(0.3), X).norms, norms, rtol=1e-8)
+    norms = ((NEAR - NEAR.mean(axis=0)) ** 2).sum(axis=1)[order]
     single = PreparedExamples(RBF(0.3), NEAR[order], dtype=np.float32)
-    np.testing.assert_allclose(
-        single.norms, ((NEAR - NEAR.mean(axis=0)) ** 2).sum(axis=1)[order], rtol=1e-5, atol=1e-6
-    )
+    np.testing.assert_allclose(single.norms, norms, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("row", [0, 17, N - 1])

@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm import (
-    RBF,
-    ConjugateStep,
-    DualProblem,
-    Linear,
-    MostViolatingPair,
-    NewtonStep,
-    Precomputed,
-    solve,
-)
+from refsvm import RBF, ConjugateStep, DualProblem, Linear, MostViolatingPair, NewtonStep, Precomputed, solve
 from refsvm.arithmetic import Arithmetic, fastest
 from refsvm.kernels import Gram
 from refsvm.kernels.precision import decision_error

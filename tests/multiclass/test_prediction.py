@@ -65,9 +65,7 @@ def test_a_precomputed_kernel_is_read_at_the_support_vectors(block, monkeypatch)
     monkeypatch.setattr(prediction, "BLOCK_ENTRIES", block)
     rng = np.random.default_rng(0)
     K, columns, coefficients = rng.normal(size=(30, 20)), np.array([3, 11, 4]), rng.normal(size=(1, 3))
-    values = decision_values(
-        Precomputed(), K, columns, lambda values: pair_sums(coefficients, (1, 2), values)
-    )
+    values = decision_values(Precomputed(), K, columns, lambda of: pair_sums(coefficients, (1, 2), of))
     np.testing.assert_allclose(values[:, 0], K[:, columns] @ coefficients[0], rtol=0, atol=1e-14)
 
 
@@ -125,15 +123,11 @@ def test_columns_that_no_support_vector_has_count_for_norms_alone(kernel, budget
     wide = np.concatenate([vectors, np.zeros((9, 2))], axis=1), np.concatenate([X, np.eye(50, 2)], axis=1)
     expected = sparse_values(wide[1], wide[0], coefficients, kernel)
     places = np.array([5, 900, 10**6, 10**8, 10**9, 10**9 + 1, d - 2, 17, d - 1])
-    order = np.argsort(places)
-    found = []
+    order, found = np.argsort(places), []
     for table in wide:
         narrow = sparse.csr_array(table[:, order])
-        found.append(
-            sparse.csr_array(
-                (narrow.data, places[order][narrow.indices], narrow.indptr), shape=(len(table), d)
-            )
-        )
+        entries = narrow.data, places[order][narrow.indices], narrow.indptr
+        found.append(sparse.csr_array(entries, shape=(len(table), d)))
     found = sparse_values(found[1], found[0], coefficients, kernel)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 

@@ -44,10 +44,8 @@ SETS = {
 @pytest.mark.parametrize("sizes", SETS.values(), ids=SETS)
 def test_machines_are_those_of_libsvm_and_engines_agree(sizes, kernel):
     X, y = faces(sizes)
-    ours, theirs = (
-        each(kernel=kernel, C=2.0, tol=1e-9, decision_function_shape="ovo").fit(X, y)
-        for each in (SVC, svm.SVC)
-    )
+    options = {"kernel": kernel, "C": 2.0, "tol": 1e-9, "decision_function_shape": "ovo"}
+    ours, theirs = (each(**options).fit(X, y) for each in (SVC, svm.SVC))
     scale = 1e-6 * max(1.0, np.abs(theirs.decision_function(X)).max())
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=0, atol=scale)
     assert np.array_equal(ours.support_, theirs.support_)
@@ -57,9 +55,8 @@ def test_machines_are_those_of_libsvm_and_engines_agree(sizes, kernel):
             pytest.importorskip("numba")
         other = SVC(kernel=kernel, C=2.0, engine=name).fit(X, y)
         first = other if name == "numpy" else first  # noqa: F821
-        assert np.array_equal(other.alpha_, first.alpha_)
-        assert np.array_equal(other.intercept_, first.intercept_)
-        assert np.array_equal(other.n_iter_, first.n_iter_)
+        for attribute in ("alpha_", "intercept_", "n_iter_"):
+            np.testing.assert_array_equal(getattr(other, attribute), getattr(first, attribute))
 
 
 @pytest.mark.parametrize(

@@ -104,9 +104,8 @@ def test_support_vectors_without_entries(tmp_path):
     svmutil.svm_save_model(str(tmp_path / "m"), theirs)
     ours = read_model(tmp_path / "m")
     for data in (origin, X):
-        np.testing.assert_allclose(
-            -ours.decision_function(data), predicted(theirs, data)[1][:, 0], atol=1e-12
-        )
+        expected = predicted(theirs, data)[1][:, 0]
+        np.testing.assert_allclose(-ours.decision_function(data), expected, atol=1e-12)
 
 
 def test_a_precomputed_kernel_goes_both_ways(tmp_path):

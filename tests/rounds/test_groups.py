@@ -71,9 +71,7 @@ def test_groups_that_are_none(groups, sentence, call):
 
 def test_leave_one_out_of_one_example():
     for task in ({"y": [1.0], "epsilon": 0.1}, {"nu": 0.5}):
-        with pytest.raises(
-            ValueError, match="X holds one example, and without it there is nothing to train on"
-        ):
+        with pytest.raises(ValueError, match="X holds one example, and without it there is nothing to train"):
             leave_one_out(X[:1], **task)
     assert leave_one_out(X[:2], [1.0, 2.0], kernel="linear", epsilon=0.1).residuals.shape == (2,)
 
@@ -94,7 +92,6 @@ def test_a_splitter_needs_groups_by_its_name_or_by_what_it_says(name, error, nee
     splitter = type(name, (), {"split": split, "__repr__": lambda self: f"{name}()"})()
     with pytest.raises(type(error) if not needs else ValueError) as raised:
         list(pairs_of(splitter, np.zeros((4, 1)), np.zeros(4)))
+    said = f"folds={name}() needs the group of each example; give groups="
     assert (raised.value is error) == (not needs)
-    assert needs == str(raised.value).startswith(
-        f"folds={name}() needs the group of each example; give groups="
-    )
+    assert needs == str(raised.value).startswith(said)

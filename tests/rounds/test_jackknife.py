@@ -103,9 +103,8 @@ def test_too_few_examples_leave_the_interval_open():
 def test_intervals_of_known_machines():
     # machines that predict 0, 1 and 2 everywhere, and residuals 1, 0 and 3
     nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
-    machines = HeldOutMachines(
-        np.zeros(3), [nothing] * 3, np.array([0.0, 1.0, 2.0]), np.arange(3), np.array([1.0, 0.0, 3.0])
-    )
+    values, residuals = np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.0, 3.0])
+    machines = HeldOutMachines(np.zeros(3), [nothing] * 3, values, np.arange(3), residuals)
     assert machines.intervals(np.zeros((1, 3)), 0.75).tolist() == [[-1.0, 5.0]]
     assert machines.intervals(np.zeros((1, 3)), 0.5).tolist() == [[-1.0, 1.0]]
 

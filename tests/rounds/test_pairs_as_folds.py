@@ -36,18 +36,14 @@ def test_pairs_are_the_folds_of_their_splitter(as_pairs):
     ("folds", "says"),
     [
         (list(KFold(4).split(X))[:3], "list of 3> does not hold out every example exactly once"),
-        (
-            [(np.arange(10), np.arange(10, 30)), (np.arange(15, 30), np.arange(10))],
-            "does not train on all examples that round 1",
-        ),
-        (
-            [(np.arange(15), np.arange(15, 40)), (np.arange(15, 30), np.arange(15))],
-            "which is no pair .* of positions from 0 to 29",
-        ),
+        ([(np.arange(10), np.arange(10, 30)), (np.arange(15, 30), np.arange(10))],
+         "does not train on all examples that round 1"),
+        ([(np.arange(15), np.arange(15, 40)), (np.arange(15, 30), np.arange(15))],
+         "which is no pair .* of positions from 0 to 29"),
         ([(np.arange(15),)], "which is no pair"),
         (["a", "b"], "which is no pair"),
     ],
-)
+)  # fmt: skip
 def test_other_lists_are_refused(folds, says):
     with pytest.raises(ValueError, match=f"^folds=.*{says}"):
         folds_of(folds)

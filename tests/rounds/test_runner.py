@@ -31,9 +31,7 @@ def of_twelve() -> tuple[DualProblem, Rounds]:
         ),
         pytest.param({"shrinking": False}, 21, 10**9, True, 10**8, id="without shrinking there is no other"),
         pytest.param({"max_iter": 30}, 20, 30, True, 0, id="a limit on steps is one of short rounds"),
-        pytest.param(
-            {"callback": lambda _: None}, 20, -1, False, 0, id="a callback asks for the ordinary run"
-        ),
+        pytest.param({"callback": print}, 20, -1, False, 0, id="a callback asks for the ordinary run"),
         pytest.param({"time_limit": 1e6}, 20, -1, False, 0, id="so does a limit on time with shrinking"),
         pytest.param({"time_limit": 1e6, "shrinking": False}, 20, 10**9, True, 0, id="and not without"),
         pytest.param({"cache_mb": 0.001}, 20, -1, False, 0, id="not all rows are in memory"),
@@ -173,12 +171,8 @@ def test_whether_memory_pays_is_asked_for_what_each_round_leaves_out(budget):
     problem, family = of_twelve()
     chain = Runner(family, Asked(budget=budget), family.rules)
     solutions = [family.solve(box) for box in (problem, problem.without(3))]
-    plans = [
-        [Round(np.array([5])), Round(None), Round(np.array([2, 7]))],
-        [Round(None)],
-        [Round(np.array([0]))],
-    ]
     left_out = [[[5], [], [2, 7]], [[]], [[0]]]
+    plans = [[Round(np.array(some) if some else None) for some in plan] for plan in left_out]
     for solved in solutions:
         ASKED.clear()
         found = [chain.memory(solved, plan) for plan in plans]

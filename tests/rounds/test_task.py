@@ -133,9 +133,8 @@ def test_a_problem_is_a_task_by_itself():
     task = task_given(DualProblem.classification(X, y, kernel=Linear(), C=C), None, None, None)
     assert (task.kind, task.labels.tolist(), task.classes.tolist()) == ("classification", y.tolist(), [-1, 1])
     np.testing.assert_allclose(task.C, C)
-    task = task_given(
-        DualProblem.regression(X, TARGETS, kernel=Linear(), C=C, epsilon=0.25), None, None, None
-    )
+    problem = DualProblem.regression(X, TARGETS, kernel=Linear(), C=C, epsilon=0.25)
+    task = task_given(problem, None, None, None)
     assert task.kind == "regression"
     np.testing.assert_allclose((task.labels, task.C), (TARGETS, C), rtol=1e-14)
     task = task_given(DualProblem.one_class(X, kernel=Linear(), weights=C), None, None, None)

@@ -10,18 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import (
-    RBF,
-    TOP,
-    DualProblem,
-    KKTGap,
-    Linear,
-    Rounds,
-    Status,
-    cross_validate,
-    leave_one_out,
-    solve,
-)
+from refsvm import RBF, TOP, DualProblem, KKTGap, Linear, Rounds, Status, cross_validate, leave_one_out, solve
 from refsvm.engine.limits import PathLimits
 from refsvm.engine.unsolved import frames_within, unsolved, warn_of_unsolved
 from refsvm.paths import cross_validate_path

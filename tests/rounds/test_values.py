@@ -66,11 +66,8 @@ def test_a_result_is_printed_in_a_line_and_stays_as_it_is(name):
     result = RESULTS[name]()
     shown = repr(result)
     assert "Solution(" not in shown
-    assert not any(
-        isinstance(getattr(result, name), np.ndarray)
-        for name in re.findall(r"(\w+)=", shown)
-        if name != "classes"
-    )
+    names = {*re.findall(r"(\w+)=", shown)} - {"classes"}
+    assert not any(isinstance(getattr(result, name), np.ndarray) for name in names)
     assert len(shown) < 300
     for field in fields(result):
         with pytest.raises(FrozenInstanceError):
@@ -105,10 +102,8 @@ def test_a_few_rows_in_memory_are_enough_to_leave_one_out(kernel):
 def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
     """However long it is: each of its rounds starts from the one before."""
     monkeypatch.setattr("refsvm.rounds.workers.is_worth_workers", lambda *_: True)
-    chains = [
-        cross_validate(X, Y, kernel=RBF(0.5), folds=5, seeder=SIR(), from_full=False, n_jobs=n, rng=1)
-        for n in (1, 2)
-    ]
+    how = {"kernel": RBF(0.5), "folds": 5, "seeder": SIR(), "from_full": False, "rng": 1}
+    chains = [cross_validate(X, Y, n_jobs=n, **how) for n in (1, 2)]
     steps = [[each.iterations for each in chain.rounds] for chain in chains]
     assert steps[0] == steps[1]
     assert len(steps[0]) == 5
@@ -123,14 +118,8 @@ def test_one_worker_holds_out_all_folds_however_long_they_take(monkeypatch):
 
 
 def test_machines_share_one_deadline(monkeypatch):
-    given = []
-
-    def watched(problem, options):
-        given.append(options.time_limit)
-        return of(problem, options)
-
-    of = Rounds.of
-    monkeypatch.setattr(Rounds, "of", watched)
+    given, of = [], Rounds.of
+    monkeypatch.setattr(Rounds, "of", lambda to, how: given.append(how.time_limit) or of(to, how))
     cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, time_limit=100.0)
     assert len(given) == 3
     assert len({each.at for each in given}) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from types import SimpleNamespace
 
@@ -14,8 +15,6 @@ from refsvm.rounds import workers
 from refsvm.rounds.round import LATEST, Round
 from refsvm.rounds.runner import Runner
 from refsvm.rounds.workers import in_parts, sharing_pays
-
-from ..settings import needs_numba
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 y = np.where(X.sum(axis=1) > 0.0, 1, -1)
@@ -88,16 +87,15 @@ def test_which_rounds_are_shared(rounds, seconds, is_compiled, is_worth):
     assert sharing_pays(rounds, seconds, is_compiled) == is_worth
 
 
-@pytest.mark.parametrize("engine", ["numpy", pytest.param("numba", marks=needs_numba)])
+def folds_of(labels, **how):
+    return cross_validate(X, labels, kernel=RBF(0.5), folds=12, rng=0, seeder=SIR(), **how).decision_values
+
+
 @pytest.mark.parametrize(
     "call",
     [
-        lambda **how: (
-            cross_validate(X, y, kernel=RBF(0.5), folds=12, rng=0, seeder=SIR(), **how).decision_values
-        ),
-        lambda **how: (
-            cross_validate(X, FOUR, kernel=RBF(0.5), folds=12, rng=0, seeder=SIR(), **how).decision_values
-        ),
+        partial(folds_of, y),
+        partial(folds_of, FOUR),
         lambda **how: svc()(gamma=0.5, **how).fit(X, FOUR).dual_coef_,
     ],
     ids=["folds", "folds of four classes", "pairs of classes"],

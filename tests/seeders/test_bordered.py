@@ -51,9 +51,8 @@ def test_the_solution_follows_its_set():
         else:
             assert entered(system, K, M, k, float(right[k]))
         assert system.size == len(M) + 1
-        np.testing.assert_allclose(
-            system.x[: system.size], solution_of(K, M, 0.7, right), rtol=1e-9, atol=1e-12
-        )
+        expected = solution_of(K, M, 0.7, right)
+        np.testing.assert_allclose(system.x[: system.size], expected, rtol=1e-9, atol=1e-12)
         assert not system.x[system.size :].any()
         assert not system.values[system.size :].any()
         assert not system.values[:, system.size :].any()
@@ -76,9 +75,8 @@ def test_one_that_was_moving_goes_on_from_there_and_leaves_at_another_pace():
     d, M = 0.4, [0, 1, 2, 3]  # of variable 5, as long as it moves on its own
     system = system_of(K, M, -d, right - d * K[5])
     assert entered(system, K, M, 5, float(right[5] - d * K[5, 5]), d)
-    np.testing.assert_allclose(
-        system.x[:6], solution_of(K, [0, 1, 2, 3, 5], 0.0, right), rtol=1e-9, atol=1e-12
-    )
+    expected = solution_of(K, [0, 1, 2, 3, 5], 0.0, right)
+    np.testing.assert_allclose(system.x[:6], expected, rtol=1e-9, atol=1e-12)
     left(system, M, 1, pace=0.3)
     expected = solution_of(K, M, -0.3, right - 0.3 * K[1])
     np.testing.assert_allclose(system.x[:5], expected, rtol=1e-9, atol=1e-12)

@@ -85,9 +85,8 @@ def test_the_work_that_is_expected_and_allowed_by_hand():
     assert expected(32, 4, 0) == 32 * 4 + 100_000
     assert expected(32, 4, 8) - expected(32, 4, 0) == 32 * 8 + 2.0 * 8 * (8000 + 4 * (2 * 4 + 2))
     problem = DualProblem(Gram(Precomputed(), np.eye(3)), np.ones(3), 1.0, np.zeros(3), np.ones(3))
-    solved = Solution(
-        problem, np.array([0.5, 0.5, 0.0]), np.zeros(3), 7, 0, 0, Status.CONVERGED, "", 0.0, "numpy"
-    )
+    alpha = np.array([0.5, 0.5, 0.0])
+    solved = Solution(problem, alpha, np.zeros(3), 7, 0, 0, Status.CONVERGED, "", 0.0, "numpy")
     # two passes over three variables and what else a step costs, 1,000; one step at least
     for steps, counted in ((7, 7), (1, 1), (0, 1)):
         assert ATO(budget=1e6).memory(solved, steps)[0] == 1e6 * counted * 2 * 1003

@@ -146,12 +146,8 @@ def test_the_largest_gain_of_all_pairs(selector, engine):
 
 def at_bounds(drawn, eta):
     """Whether both variables of the last set are at a bound, or within η of its width."""
-    near = [
-        min(drawn.alpha[k] - drawn.lower[k], drawn.upper[k] - drawn.alpha[k])
-        <= eta * (drawn.upper[k] - drawn.lower[k])
-        for k in drawn.sets[0]
-    ]
-    return all(near)
+    room = np.minimum(drawn.alpha - drawn.lower, drawn.upper - drawn.alpha)
+    return (room <= eta * (drawn.upper - drawn.lower))[drawn.sets[0]].all()
 
 
 @pytest.mark.parametrize("eta", [0.0, 0.01])

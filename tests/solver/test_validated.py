@@ -6,16 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import (
-    RBF,
-    DualProblem,
-    StepRule,
-    StoppingRule,
-    cross_validate,
-    iterate,
-    leave_one_out,
-    solve,
-)
+from refsvm import RBF, DualProblem, StepRule, StoppingRule, cross_validate, iterate, leave_one_out, solve
 
 from ..decisions import Given, Never
 

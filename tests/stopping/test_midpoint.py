@@ -120,9 +120,8 @@ def test_signs_are_those_of_refits_at_1e_10(several):
                 full.without(R),
                 solve(full, stop=KKTGap(10.0 ** -rng.integers(1, 6)), engine=FAST),
             )
-            rule = BallRule(
-                1e-10, every=int(rng.integers(1, 7)), solved=solved if rng.random() < 0.8 else None
-            )
+            every, known = int(rng.integers(1, 7)), solved if rng.random() < 0.8 else None
+            rule = BallRule(1e-10, every=every, solved=known)
             quick = solve(problem, start=TOP().seed(solved, problem), stop=rule, engine=FAST, shrinking=False)
             code = rule.reasons.index(quick.reason) + 1
             if code == 1:

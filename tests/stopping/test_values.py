@@ -101,12 +101,10 @@ def test_a_restricted_problem_is_solved_to_half_of_the_gap_by_default():
     ids=["absolute", "a range above 1", "a range below 1", "no range"],
 )
 def test_the_tolerance_that_rounding_is_compared_with(rule, s, wanted):
-    problem = DualProblem(
-        Gram(Precomputed(), np.diag([4.0, 2.0, 1.0])), np.ones(3), 1.0, np.zeros(3), np.ones(3)
-    )
-    assert rule.tolerance_for_rounding(problem, np.array([0.5, 0.5, 0.0]), s) == pytest.approx(
-        wanted, rel=1e-12
-    )
+    K = np.diag([4.0, 2.0, 1.0])
+    problem = DualProblem(Gram(Precomputed(), K), np.ones(3), 1.0, np.zeros(3), np.ones(3))
+    found = rule.tolerance_for_rounding(problem, np.array([0.5, 0.5, 0.0]), s)
+    assert found == pytest.approx(wanted, rel=1e-12)
 
 
 def test_examples_without_a_box_say_nothing_of_the_tolerance():
@@ -115,11 +113,8 @@ def test_examples_without_a_box_say_nothing_of_the_tolerance():
     K[2, :2] = K[:2, 2] = 50.0
     problem = DualProblem(Gram(Precomputed(), K), v, 1.0, np.zeros(3), C)
     # the range of the other two in both rows is 4 and 2
-    expected = pytest.approx(0.01 * 0.04, rel=1e-12)
-    assert (
-        KKTGap(0.01, relative=True).tolerance_for_rounding(problem, np.array([0.5, 0.5, 0.0]), 0.0)
-        == expected
-    )
+    found = KKTGap(0.01, relative=True).tolerance_for_rounding(problem, np.array([0.5, 0.5, 0.0]), 0.0)
+    assert found == pytest.approx(0.01 * 0.04, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -156,11 +151,8 @@ def test_the_rounding_of_a_gradient_is_that_of_its_largest_terms(n, unit):
     # by the rounding itself, of Kα summed in float64 beside the same in long double
     K = rng.uniform(-7.0, 7.0, size=(n, n))
     lost = np.abs(K @ alpha - (K.astype(np.longdouble) @ alpha.astype(np.longdouble))).max()
-    assert (
-        lost
-        <= rounding_of_gradient(alpha, K @ alpha, 7.0)
-        <= 1e4 * max(lost, 2.0**-52 * np.abs(K @ alpha).max())
-    )
+    allowed, most = rounding_of_gradient(alpha, K @ alpha, 7.0), max(lost, 2.0**-52 * np.abs(K @ alpha).max())
+    assert lost <= allowed <= 1e4 * most
 
 
 @pytest.mark.parametrize("relative", [False, True])
@@ -182,12 +174,10 @@ def test_rounding_is_16_units_in_the_last_place_of_the_largest_terms(n):
     """By which the tolerance of a relative rule is never less, in either engine; a bound that users read as a gap."""
     alpha, G = np.linspace(-0.5, 3.0, n), np.linspace(2.0, -1.0, n)
     largest = 7.0 * np.abs(alpha).max() + np.abs(G).max()
-    assert rounding_of_gradient(alpha, G, 7.0) == pytest.approx(
-        16.0 * 2.0**-52 * n**0.5 * largest, rel=1e-12, abs=0.0
-    )
-    constant = DualProblem(
-        Gram(Precomputed(), np.eye(3)), np.array([5.0, -5.0, 5.0]), 0.0, np.zeros(3), np.zeros(3)
-    )
+    expected = pytest.approx(16.0 * 2.0**-52 * n**0.5 * largest, rel=1e-12, abs=0.0)
+    assert rounding_of_gradient(alpha, G, 7.0) == expected
+    v, zero = np.array([5.0, -5.0, 5.0]), np.zeros(3)
+    constant = DualProblem(Gram(Precomputed(), np.eye(3)), v, 0.0, zero, zero)
     least = KKTGap(1e-9, relative=True).tolerance_for_rounding(constant, np.zeros(3), 0.0)
     assert least == pytest.approx(16.0 * 2.0**-52 * 5.0, rel=1e-12, abs=0.0)
 
