@@ -56,13 +56,13 @@ def test_a_bundled_set_names_its_source_and_licence(name):
 
 
 def test_the_monks_follow_their_published_rules():
-    a = load("monks1").X.T
-    np.testing.assert_array_equal(load("monks1").y > 0, (a[0] == a[1]) | (a[4] == 1))
-    np.testing.assert_array_equal(load("monks2").y > 0, (load("monks2").X == 1).sum(axis=1) == 2)
-    a = load("monks3").X.T
-    np.testing.assert_array_equal(
-        load("monks3").y > 0, ((a[4] == 3) & (a[3] == 1)) | ((a[4] != 4) & (a[1] != 3))
-    )
+    rules = {
+        "monks1": lambda a: (a[0] == a[1]) | (a[4] == 1),
+        "monks2": lambda a: (a == 1).sum(axis=0) == 2,
+        "monks3": lambda a: ((a[4] == 3) & (a[3] == 1)) | ((a[4] != 4) & (a[1] != 3)),
+    }
+    for name, rule in rules.items():
+        np.testing.assert_array_equal(load(name).y > 0, rule(load(name).X.T))
     assert len(np.unique(load("monks3").X, axis=0)) == 3 * 3 * 2 * 3 * 4 * 2
 
 

@@ -6,7 +6,7 @@ import pytest
 from refsvm.datasets import open_data
 from refsvm.datasets.cells import csv_table
 
-from .files import written
+from .files import refused, written
 
 pytest.importorskip("pandas")
 
@@ -36,8 +36,7 @@ def test_targets_have_decimal_commas_too(tmp_path):
 
 def test_a_comma_beside_points_is_no_decimal_comma(tmp_path):
     path = written(tmp_path / "t.csv", "a;b\n1,234;0.5\n")
-    with pytest.raises(ValueError, match=r"'1,234' in row 2, column .*, which is not a number"):
-        csv_table(path)
+    refused(path, says="'1,234' in row 2, column .*, which is not a number", read=csv_table)
 
 
 def test_a_semicolon_in_one_name_is_no_delimiter(tmp_path):
@@ -52,10 +51,8 @@ def test_a_semicolon_in_one_name_is_no_delimiter(tmp_path):
 )
 def test_a_row_without_a_label_is_refused(text, row, tmp_path):
     path = written(tmp_path / "t.csv", text)
-    with pytest.raises(
-        ValueError, match=rf"has no label in row {row}, column .*; complete that row or drop it\.$"
-    ):
-        csv_table(path, "y" if text.startswith("a") else 1)
+    says = rf"has no label in row {row}, column .*; complete that row or drop it\.$"
+    refused(path, "y" if text.startswith("a") else 1, says=says, read=csv_table)
 
 
 @pytest.mark.parametrize(("text", "columns"), [("a,b\n1,2\n3,4\n", ("a", "b")), ("1,2\n3,4\n", None)])
@@ -77,5 +74,4 @@ def test_columns_are_found_by_their_names(tmp_path):
 def test_a_damaged_package_is_a_sentence(tmp_path):
     path = written(tmp_path / "t.csv.gz", POINTS)
     path.write_bytes(path.read_bytes()[:-12])
-    with pytest.raises(ValueError, match="is not a CSV text in UTF-8"):
-        csv_table(path, "kind")
+    refused(path, "kind", says="is not a CSV text in UTF-8", read=csv_table)

@@ -87,11 +87,8 @@ def test_an_array_that_claims_more_than_it_holds_is_refused(shape, tmp_path):
     path = tmp_path / "t.npz"
     archive(path, X=member(X, shape=shape), y=member(Y))
     tracemalloc.start()
-    refused(
-        path,
-        says=r"cannot be read as an \.npz archive \(X\.npy claims \d+ bytes of values, but holds 960",
-        read=read_npz,
-    )
+    says = r"cannot be read as an \.npz archive \(X\.npy claims \d+ bytes of values, but holds 960"
+    refused(path, says=says, read=read_npz)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10e6
@@ -121,20 +118,15 @@ def test_labels_of_no_use_are_refused(tmp_path):
 
 def one_of_each(path):
     """One valid file of each format, and how it is read."""
-    rows = [
-        f"{y} " + " ".join(f"{j + 1}:{v:.3g}" for j, v in enumerate(x)) for x, y in zip(X, Y, strict=True)
-    ]
-    (path / "a.libsvm").write_text("\n".join(rows))
+    rows = [" ".join(f"{j}:{v:.3g}" for j, v in enumerate(x, start=1)) for x in X]
+    (path / "a.libsvm").write_text("\n".join(f"{y} {row}" for y, row in zip(Y, rows, strict=True)))
     np.savetxt(path / "a.csv", np.column_stack([Y, X]), delimiter=",", fmt="%.3g")
     np.savez(path / "a.npz", X=X, y=Y)
     np.savez_compressed(path / "b.npz", X=X, y=Y)
     sparse = {"data": X.ravel(), "indices": np.tile(np.arange(4), 30), "indptr": np.arange(0, 121, 4)}
     np.savez(path / "c.npz", **sparse, shape=np.array(X.shape), y=Y)
-    return {
-        "a.libsvm": read_libsvm,
-        "a.csv": lambda p: read_csv(p, 0),
-        **dict.fromkeys(("a.npz", "b.npz", "c.npz"), read_npz),
-    }
+    archives = dict.fromkeys(("a.npz", "b.npz", "c.npz"), read_npz)
+    return {"a.libsvm": read_libsvm, "a.csv": lambda p: read_csv(p, 0)} | archives
 
 
 def damaged(content, rng):
@@ -153,8 +145,7 @@ def damaged(content, rng):
 @pytest.mark.parametrize("name", ["a.libsvm", "a.csv", "a.npz", "b.npz", "c.npz"])
 def test_any_damage_is_a_sentence_or_harmless(name, tmp_path):
     read, path, rng = one_of_each(tmp_path)[name], tmp_path / name, np.random.default_rng(1)
-    whole = path.read_bytes()
-    refusals = 0
+    whole, refusals = path.read_bytes(), 0
     for _ in range(150):
         path.write_bytes(damaged(whole, rng))
         try:

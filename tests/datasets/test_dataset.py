@@ -80,7 +80,5 @@ def test_a_frame_has_the_features_by_name_and_the_labels():
 
 def test_without_pandas_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(
-        ImportError, match=r"^to_frame\(\) needs pandas, which is not installed; run: pip install pandas$"
-    ):
+    with pytest.raises(ImportError, match=r"^to_frame\(\) needs pandas, .*; run: pip install pandas$"):
         load("heart").to_frame()

@@ -5,6 +5,8 @@ import pytest
 
 from refsvm.datasets import data_directory, load, open_data
 
+from .files import refused, written
+
 X, Y = np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([1, 2])
 
 
@@ -50,13 +52,11 @@ def test_an_archive_is_opened_by_path(directory):
 @pytest.mark.usefixtures("no_data_directory")
 def test_a_csv_file_needs_a_label_and_nothing_else_takes_one(directory, tmp_path):
     pytest.importorskip("pandas")
-    path = tmp_path / "a.csv"
-    path.write_text("u,kind\n0,1\n2,2\n")
-    with pytest.raises(ValueError, match=r"^label=None, but '.*a\.csv' is a CSV file; .*first row: u, kind"):
-        open_data(path)
+    path = written(tmp_path / "a.csv", "u,kind\n0,1\n2,2\n")
+    refused(path, says=r"^label=None, but '.*a\.csv' is a CSV file; .*first row: u, kind")
     for source in ("heart", directory / "mushrooms.npz"):
         with pytest.raises(
-            ValueError, match=r"^label='kind' names the column of a CSV file, but '.*' is not one"
+            ValueError, match=r"^label='kind' names the column of a CSV file, but '.*' is not"
         ):
             open_data(source, label="kind")
 
@@ -67,25 +67,18 @@ def test_a_csv_file_needs_a_label_and_nothing_else_takes_one(directory, tmp_path
     [
         ("hart", r"did you mean 'heart'\?"),
         ("some/folder/ionospere", r"did you mean 'ionosphere'\?"),
-        (
-            "nofile",
-            r"give a path, set REFSVM_DATA to your data directory, or take one of breast_cancer, heart",
-        ),
+        ("nofile", r"give a path, set REFSVM_DATA to your .*, or take one of breast_cancer, heart"),
         ("", r"give a path"),
     ],
 )
 def test_an_unknown_source_is_refused_with_what_comes_near(source, sentence):
-    with pytest.raises(
-        FileNotFoundError, match=rf"^source={source!r} is neither a bundled set nor a file; {sentence}"
-    ):
+    says = rf"^source={source!r} is neither a bundled set nor a file; {sentence}"
+    with pytest.raises(FileNotFoundError, match=says):
         open_data(source)
 
 
 def test_an_unknown_source_is_compared_with_the_archives_too(directory):
-    with pytest.raises(
-        FileNotFoundError,
-        match=r"^source='mushroom' is neither .* nor an archive in .*archives; did you mean 'mushrooms'\?",
-    ):
-        open_data("mushroom", data_dir=directory)
-    with pytest.raises(FileNotFoundError, match=rf"put nofile\.npz in {directory}"):
-        open_data("nofile", data_dir=directory)
+    near = r"^source='mushroom' is neither .* nor an archive in .*archives; did you mean 'mushrooms'\?"
+    for source, says in (("mushroom", near), ("nofile", rf"put nofile\.npz in {directory}")):
+        with pytest.raises(FileNotFoundError, match=says):
+            open_data(source, data_dir=directory)
