@@ -30,14 +30,14 @@ PROBLEMS = {
     "few free": lambda i: DualProblem.classification(X[i], y[i], kernel=Polynomial(2, 1.0, 1.0), C=0.3),
     "a gamma of each feature": lambda i: DualProblem.regression(X[i], score[i], kernel=RBF([0.3, 0.5, 0.1])),
 }
+TWO, REGRESSION = (PROBLEMS[name](np.arange(60)) for name in ("two classes", "regression"))
 GROUPS = [rng.choice(60, size, replace=False) for size in (1, 1, 2, 3, 5, 8, 13, 20, 30)]
 
 
 def refit(name, gone, points):
     """Return h of the machine that is trained without some examples."""
-    solution = solve(
-        PROBLEMS[name](np.setdiff1d(np.arange(60), gone)), stop=KKTGap(1e-11, relative=True), engine=FAST
-    )
+    problem = PROBLEMS[name](np.setdiff1d(np.arange(60), gone))
+    solution = solve(problem, stop=KKTGap(1e-11, relative=True), engine=FAST)
     gram = solution.problem.gram
     while hasattr(gram, "source"):
         gram = gram.source
@@ -71,31 +71,28 @@ def test_two_hundred_groups_are_those_of_refits(engine):
 
 
 def test_without_room_for_the_matrix_steps_alone_lead_there():
-    problem = PROBLEMS["two classes"](np.arange(60))
-    by_steps = influence(problem, GROUPS, T, cache_mb=0.01)
-    np.testing.assert_allclose(by_steps.changes, influence(problem, GROUPS, T).changes, atol=1e-8)
-    assert by_steps.iterations > influence(problem, GROUPS, T).iterations
+    by_steps = influence(TWO, GROUPS, T, cache_mb=0.01)
+    np.testing.assert_allclose(by_steps.changes, influence(TWO, GROUPS, T).changes, atol=1e-8)
+    assert by_steps.iterations > influence(TWO, GROUPS, T).iterations
 
 
 def test_each_example_by_default_and_of_the_examples_themselves():
-    problem = PROBLEMS["two classes"](np.arange(60))
-    solution = solve(problem, stop=KKTGap(1e-10))
-    found, other = influence(solution), influence(problem)
+    solution = solve(TWO, stop=KKTGap(1e-10))
+    found, other = influence(solution), influence(TWO)
     np.testing.assert_allclose(found.changes, other.changes, atol=1e-9)
     np.testing.assert_array_equal(found.names, np.arange(60))
     assert found.changes.shape == (60, 60)
     at_zero = solution.alpha == 0.0
     assert (found.changes[at_zero] == 0.0).all()
     assert (found.largest[~at_zero] > 0.0).all()
-    np.testing.assert_allclose(
-        found.decision_values[5] + found.changes[5, 5], refit("two classes", [5], X[5:6])[0], atol=1e-8
-    )
+    without = found.decision_values[5] + found.changes[5, 5]
+    np.testing.assert_allclose(without, refit("two classes", [5], X[5:6])[0], atol=1e-8)
     # an example that is left out has a smaller margin
     assert (y * np.diag(found.changes) < 1e-9).all()
 
 
 def test_first_order_is_exact_where_no_set_changes_and_near_it_elsewhere():
-    found = influence(PROBLEMS["two classes"](np.arange(60)), X=T)
+    found = influence(TWO, X=T)
     apart = np.abs(found.first_order - found.changes).max(axis=1)
     moved = found.largest > 0.0
     assert (apart[~moved] == 0.0).all()
@@ -105,8 +102,7 @@ def test_first_order_is_exact_where_no_set_changes_and_near_it_elsewhere():
 
 
 def test_first_order_is_the_system_of_the_sets():
-    problem = PROBLEMS["regression"](np.arange(60))
-    solution = solve(problem, stop=KKTGap(1e-12), polish=True)
+    solution = solve(REGRESSION, stop=KKTGap(1e-12), polish=True)
     alpha = solution.alpha
     free = np.flatnonzero((alpha != 0.0) & (np.abs(alpha) < 3.0))
     bounded = np.flatnonzero(np.abs(alpha) == 3.0)
@@ -118,17 +114,15 @@ def test_first_order_is_the_system_of_the_sets():
     A = np.ones((len(stays) + 1, len(stays) + 1))
     A[0, 0], A[1:, 1:] = 0.0, K[np.ix_(e[stays], e[stays])]
     x = np.linalg.solve(A, np.append(alpha[out].sum(), K[np.ix_(e[stays], e[out])] @ alpha[out]))
-    expected = (
-        RBF(0.3)(T, X) @ np.bincount(np.append(e[stays], e[out]), np.append(x[1:], -alpha[out]), 60) + x[0]
-    )
+    moved = np.bincount(np.append(e[stays], e[out]), np.append(x[1:], -alpha[out]), 60)
+    expected = RBF(0.3)(T, X) @ moved + x[0]
     np.testing.assert_allclose(found.first_order[0], expected, atol=1e-8)
 
 
 def test_no_first_order_where_no_variable_stays_free():
-    problem = PROBLEMS["two classes"](np.arange(60))
-    alpha = solve(problem, stop=KKTGap(1e-10)).alpha
+    alpha = solve(TWO, stop=KKTGap(1e-10)).alpha
     free = np.flatnonzero((alpha != 0.0) & (np.abs(alpha) < 2.0))
-    found = influence(problem, [free, [0]], T)
+    found = influence(TWO, [free, [0]], T)
     assert np.isnan(found.first_order[0]).all()
     assert np.isfinite(found.first_order[1]).all()
     assert np.isfinite(found.changes).all()
@@ -148,10 +142,9 @@ def test_the_loss_without_a_group(loss):
 
 
 def test_the_loss_of_the_examples_themselves():
-    problem = PROBLEMS["two classes"](np.arange(60))
-    found = influence(problem, GROUPS, loss=Logistic())
+    found = influence(TWO, GROUPS, loss=Logistic())
     np.testing.assert_allclose(found.loss, Logistic().value(found.decision_values, y).mean())
-    assert np.isnan(influence(problem, GROUPS).loss_changes).all()
+    assert np.isnan(influence(TWO, GROUPS).loss_changes).all()
 
 
 @pytest.mark.parametrize("loss", [SquaredHinge(), Logistic(), Squared(), Huber(0.7), Pinball(0.2)])
@@ -168,17 +161,16 @@ def test_slopes_are_those_of_values(loss):
 
 def test_groups_by_name():
     names = np.array(["a", "b", "c"])[np.arange(60) % 3]
-    problem = PROBLEMS["two classes"](np.arange(60))
-    found = influence(problem, names, T)
+    found = influence(TWO, names, T)
     assert found.names.tolist() == ["a", "b", "c"]
-    listed = influence(problem, [np.arange(first, 60, 3) for first in range(3)], T)
+    listed = influence(TWO, [np.arange(first, 60, 3) for first in range(3)], T)
     np.testing.assert_array_equal(found.changes, listed.changes)
     assert repr(found).startswith("Influence(3 of 3 groups left out, 7 decision values, largest change ")
     assert "\n" not in repr(found)
 
 
 def test_a_group_that_leaves_one_class():
-    found = influence(PROBLEMS["two classes"](np.arange(60)), [np.flatnonzero(y > 0)], T)
+    found = influence(TWO, [np.flatnonzero(y > 0)], T)
     assert (found.decision_values + found.changes[0] < 0.0).all()
 
 
@@ -187,35 +179,31 @@ def test_duplicates_and_given_matrices():
     K = RBF(0.5)(X[i], X[i])
     given = DualProblem.classification(K, y[i], kernel=Precomputed(), C=2.0)
     by_matrix = influence(given, [np.arange(60, 70)], RBF(0.5)(T, X[i]))
-    np.testing.assert_allclose(
-        by_matrix.decision_values + by_matrix.changes[0], refit("two classes", [], T), atol=1e-8
-    )
+    without = by_matrix.decision_values + by_matrix.changes[0]
+    np.testing.assert_allclose(without, refit("two classes", [], T), atol=1e-8)
 
 
 def test_groups_are_trained_in_parts(monkeypatch):
-    problem = PROBLEMS["two classes"](np.arange(60))
-    whole = influence(problem, GROUPS, T, engine="numpy")
+    whole = influence(TWO, GROUPS, T, engine="numpy")
     monkeypatch.setattr(left_out, "AT_ONCE", 2)
-    in_parts = influence(problem, GROUPS, T, engine="numpy")
+    in_parts = influence(TWO, GROUPS, T, engine="numpy")
     np.testing.assert_array_equal(in_parts.changes, whole.changes)
     assert in_parts.iterations == whole.iterations
 
 
 def test_products_with_kernel_values_come_in_parts(monkeypatch):
-    problem = PROBLEMS["regression"](np.arange(60))
-    found = [influence(problem, GROUPS, points, engine="numpy") for points in (T, None)]
+    found = [influence(REGRESSION, GROUPS, points, engine="numpy") for points in (T, None)]
     monkeypatch.setattr(optimum, "ENTRIES", 100)
     for whole, points in zip(found, (T, None), strict=True):
-        in_parts = influence(problem, GROUPS, points, engine="numpy")
+        in_parts = influence(REGRESSION, GROUPS, points, engine="numpy")
         np.testing.assert_allclose(in_parts.changes, whole.changes, atol=1e-12)
         np.testing.assert_allclose(in_parts.first_order, whole.first_order, atol=1e-12)
 
 
 def test_groups_whose_sets_are_not_found_are_solved_by_steps(monkeypatch):
-    problem = PROBLEMS["two classes"](np.arange(60))
-    by_sets = influence(problem, GROUPS, T, engine="numpy")
+    by_sets = influence(TWO, GROUPS, T, engine="numpy")
     monkeypatch.setattr(left_out, "settled", lambda *_: None)
-    by_steps = influence(problem, GROUPS, T, engine="numpy")
+    by_steps = influence(TWO, GROUPS, T, engine="numpy")
     np.testing.assert_allclose(by_steps.changes, by_sets.changes, atol=1e-8)
     assert by_steps.is_known.all()
     assert by_steps.iterations > by_sets.iterations
@@ -223,8 +211,7 @@ def test_groups_whose_sets_are_not_found_are_solved_by_steps(monkeypatch):
 
 def test_machines_that_are_not_solved_are_told(monkeypatch):
     monkeypatch.setattr(left_out, "settled", lambda *_: None)
-    problem = PROBLEMS["two classes"](np.arange(60))
-    solution = solve(problem, stop=KKTGap(1e-11))
+    solution = solve(TWO, stop=KKTGap(1e-11))
     with pytest.warns(UserWarning, match=r"machines of influence"):
         found = influence(solution, GROUPS, T, max_iter=2, engine="numpy")
     assert found.is_known.all()
@@ -232,19 +219,14 @@ def test_machines_that_are_not_solved_are_told(monkeypatch):
 
 
 def test_a_tolerance_of_its_own():
-    problem = PROBLEMS["two classes"](np.arange(60))
-    loose, tight = (
-        influence(problem, GROUPS, T, tol=tol, cache_mb=0.01, engine="numpy") for tol in (1e-2, 1e-8)
-    )
+    loose, tight = (influence(TWO, GROUPS, T, tol=tol, cache_mb=0.01, engine="numpy") for tol in (1e-2, 1e-8))
     assert loose.iterations < tight.iterations
     assert 1e-8 < loose.kkt_gaps.max() <= 1e-2 * max(1.0, np.ptp(loose.decision_values))
     assert tight.kkt_gaps.max() <= 1e-8 * max(1.0, np.ptp(tight.decision_values))
 
 
 def test_what_is_printed():
-    found = influence(
-        PROBLEMS["two classes"](np.arange(60)), GROUPS, T, labels, loss="logistic", engine="numpy"
-    )
+    found = influence(TWO, GROUPS, T, labels, loss="logistic", engine="numpy")
     told = found._summary().pairs
     assert told["groups"] == told["known"] == "9"
     assert told["decision values"] == "7"
@@ -261,19 +243,18 @@ def test_what_is_printed():
 
 
 def test_groups_as_they_may_be_given():
-    problem = PROBLEMS["two classes"](np.arange(60))
-    found = influence(problem, [[3, -1, 3], [59, 3], (0,)], T, engine="numpy")
+    found = influence(TWO, [[3, -1, 3], [59, 3], (0,)], T, engine="numpy")
     assert [each.tolist() for each in found.members] == [[3, 59], [3, 59], [0]]
     np.testing.assert_array_equal(found.changes[0], found.changes[1])
     days = np.arange(60) // 20 * 7
-    assert influence(problem, days, T, engine="numpy").names.tolist() == [0, 7, 14]
+    assert influence(TWO, days, T, engine="numpy").names.tolist() == [0, 7, 14]
     with pytest.raises(ValueError, match=r"groups has shape \(60,\) and type float64"):
-        influence(problem, days + 0.5, T)
+        influence(TWO, days + 0.5, T)
 
 
 def test_frame():
     pandas = pytest.importorskip("pandas")
-    found = influence(PROBLEMS["two classes"](np.arange(60)), GROUPS, T, labels, loss="logistic")
+    found = influence(TWO, GROUPS, T, labels, loss="logistic")
     frame = found.to_frame()
     assert isinstance(frame, pandas.DataFrame)
     assert frame["size"].tolist() == [len(each) for each in GROUPS]
@@ -282,16 +263,15 @@ def test_frame():
 
 
 def test_a_time_limit_leaves_nan_and_warns():
-    problem = PROBLEMS["two classes"](np.arange(60))
     with pytest.warns(UserWarning, match="groups are not done"):
-        found = influence(problem, time_limit=1e-9, engine="numpy")
+        found = influence(TWO, time_limit=1e-9, engine="numpy")
     assert found.status is Status.TIME_LIMIT
     assert np.isnan(found.changes[~found.is_known]).all()
     assert not found.is_known.all()
 
 
 def test_a_callback_ends_it():
-    problem, seen = PROBLEMS["two classes"](np.arange(60)), []
+    problem, seen = TWO, []
     found = influence(
         problem, GROUPS, callback=lambda told: seen.append((told.done, told.total)) or told.done == 4
     )
@@ -309,14 +289,14 @@ def test_ctrl_c_raises_with_what_was_found():
         if told.done == 3:
             signal.raise_signal(signal.SIGINT)
 
-    found = interrupted(influence, PROBLEMS["two classes"](np.arange(60)), GROUPS, callback=press)
+    found = interrupted(influence, TWO, GROUPS, callback=press)
     assert found.status is Status.INTERRUPTED
     assert 3 <= found.is_known.sum() < 9
     assert np.isnan(found.changes[~found.is_known]).all()
 
 
 def test_ctrl_c_ends_groups_that_change_nothing():
-    solution = solve(PROBLEMS["two classes"](np.arange(60)), stop=KKTGap(1e-10))
+    solution = solve(TWO, stop=KKTGap(1e-10))
     groups = np.flatnonzero(solution.alpha == 0.0)[:, None].tolist()
     found = interrupted(
         influence,
@@ -328,7 +308,7 @@ def test_ctrl_c_ends_groups_that_change_nothing():
 
 
 def test_the_machine_of_all_is_settled_or_ends_the_call(monkeypatch):
-    machine = next(task_given(PROBLEMS["two classes"](np.arange(60)), None, None, None).machines())
+    machine = next(task_given(TWO, None, None, None).machines())
     stop, settled, results = KKTGap(1e-10, relative=True), left_out.settled, []
     monkeypatch.setattr(left_out, "settled", lambda *given: results.append(settled(*given)) or results[-1])
     found = left_out.LeftOut(machine, Rounds.of(machine.problem, RunOptions(stop=stop)), None)
@@ -361,7 +341,7 @@ def test_the_machine_of_all_is_settled_or_ends_the_call(monkeypatch):
 )
 def test_refusals(arguments, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        influence(PROBLEMS["two classes"](np.arange(60)), **arguments)
+        influence(TWO, **arguments)
 
 
 def test_novelty_is_refused():
