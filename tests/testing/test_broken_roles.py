@@ -129,7 +129,5 @@ def test_a_rule_that_hangs_is_told(rule, method, monkeypatch):
         monkeypatch.setattr(room, "MOST_SECONDS", 0.5)
     if isinstance(rule, PathTracker):
         pytest.importorskip("scipy")
-    fails(
-        rule,
-        rf"Problem '[\w ]+' with .*: {type(rule).__name__}.{method}\(\) hangs: no answer after 0\.5 seconds\.",
-    )
+    name = f"{type(rule).__name__}.{method}"
+    fails(rule, rf"Problem '[\w ]+' with .*: {name}\(\) hangs: no answer after 0\.5 seconds\.")

@@ -107,11 +107,7 @@ def with_twin(base: type, twin, **members):
         (MostViolatingPair, "insatiable", r"asked for kernel row .* which is in memory"),
         (MostViolatingPair, "outdated", r"it calls row_or_ask\(state, i\)"),
         (NewtonStep, "one_bit_off", "the engines differ .*: step is"),
-        (
-            NewtonStep,
-            "touches_gradient",
-            r"step 6: the engines differ .*: (gradient\[0\]|objective|gap|step) is",
-        ),
+        (NewtonStep, "touches_gradient", r"step 6: .* differ .*: (gradient\[0\]|objective|gap|step) is"),
         (KKTGap, "strict", "the engines differ .*: iterations is"),
         (KKTGap, "another_reason", "the engines differ .*: reason is"),
     ],
