@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import warnings
 from pathlib import Path
 
@@ -34,8 +35,16 @@ X, Y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, 1, -1])
 PROBLEM = DualProblem.classification(X, Y, kernel=RBF(1.0), C=10.0)
 
 
-def at(alpha, gradient, K=(1.0, 1.0, 1.0), **known):
+def at(alpha=(0.0, 0.0, 0.0), gradient=(0.5, 0.0, -0.5), K=(1.0, 1.0, 1.0), **known):
     return state_of(RULES, K, gradient, alpha, **known)
+
+
+def said_by(guard, *given):
+    """What a guard says at the end of a run."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        guard.after(*given)
+    return [str(each.message) for each in said]
 
 
 # -- one guard at a time -----------------------------------------------------------------------------------------------
@@ -43,7 +52,7 @@ def at(alpha, gradient, K=(1.0, 1.0, 1.0), **known):
 
 @pytest.mark.parametrize("verdict", [DONE, Verdict(Status.STALLED), OUT_OF_TIME])
 def test_the_base_lets_everything_pass(verdict):
-    guard, state = Guard(), at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5])
+    guard, state = Guard(), at()
     assert guard.before(state, RULES) is None
     assert guard.review(state, RULES, verdict) == verdict
     guard.after(state, RULES, verdict)
@@ -84,7 +93,7 @@ def test_a_gradient_that_has_drifted_is_computed_afresh(gap, verdict, expected):
 
 
 def test_a_gradient_that_has_not_drifted_stays(monkeypatch):
-    state = at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5])
+    state = at()
     state.gradient[:] = 7.0
     assert FreshGradient().review(state, RULES, DONE) == DONE
     assert state.gradient.tolist() == [7.0] * 3
@@ -92,7 +101,7 @@ def test_a_gradient_that_has_not_drifted_stays(monkeypatch):
 
 def test_a_rule_that_each_fresh_gradient_contradicts_has_stalled(monkeypatch):
     monkeypatch.setattr(rounding, "drifted", lambda *_: True)
-    guard, state = FreshGradient(), at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5])
+    guard, state = FreshGradient(), at()
     for _ in range(2):  # solves of one run, each of which counts anew
         answers = [guard.review(state, RULES, DONE) for _ in range(rounding.FRESH)]
         assert answers == [None] * (rounding.FRESH - 1) + [Verdict(Status.STALLED, 0)]
@@ -117,17 +126,15 @@ def test_snap_sets_alpha_to_a_bound_within_rounding():
 @pytest.mark.parametrize("curvature", [-1.01e-8, -0.99e-8])
 @pytest.mark.parametrize("size", [1.0, 1e6])
 def test_a_negative_curvature_is_said_beyond_rounding(curvature, size):
-    state = at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5], K=[size] * 3, least_curvature=curvature * size)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        Indefinite().after(state, RULES, DONE)
+    state = at(K=[size] * 3, least_curvature=curvature * size)
+    said = said_by(Indefinite(), state, RULES, DONE)
     assert len(said) == (curvature < -1e-8)
-    assert all("not positive semi-definite" in str(each.message) for each in said)
+    assert all("not positive semi-definite" in each for each in said)
 
 
 @pytest.mark.parametrize(("size", "fixed"), [(1.0, 0.0), (1e9, 0.0), (1.0, 1e-9)])
 def test_compiled_rounds_are_looked_at_where_values_are_rounded(size, fixed):
-    gram = at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5], K=[size] * 3).problem.gram
+    gram = at(K=[size] * 3).problem.gram
     assert Noise().may_speak(gram, fixed) is (size == 1e9 or fixed > 0.0)
     assert not Indefinite().may_speak(gram, fixed)
 
@@ -137,15 +144,12 @@ def test_compiled_rounds_are_looked_at_where_values_are_rounded(size, fixed):
 def test_noise_is_said_of_a_solution_that_it_moves_beyond_the_tolerance(size, verdict):
     """2⁻⁵² of 1e15 is 0.2, of 1e9 2e-7."""
     state = at([0.5, 0.0, -0.5], [0.0, 0.0, 0.0], K=[size] * 3)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        Noise().after(state, RULES, verdict)
-    assert len(said) == (size == 1e15 and verdict is DONE)
+    assert len(said_by(Noise(), state, RULES, verdict)) == (size == 1e15 and verdict is DONE)
 
 
 def test_a_shrinking_without_steps_is_refused(monkeypatch):
     monkeypatch.setattr(users_rules, "IDLE", 3)
-    guard, state = Progress(Restriction()), at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5])
+    guard, state = Progress(Restriction()), at()
     for iteration in (0, 0, 0, 1, 1, 1, 1):
         state.iteration = iteration
         guard.before(state, RULES)
@@ -162,7 +166,7 @@ def test_a_shrinking_without_steps_is_refused(monkeypatch):
     ],
 )
 def test_a_point_that_no_steps_lead_to_is_refused(change, words):
-    state = at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5])
+    state = at()
     FeasiblePoint().after(state, RULES, DONE)
     for name, values in change.items():
         getattr(state, name)[:] = values
@@ -171,7 +175,7 @@ def test_a_point_that_no_steps_lead_to_is_refused(change, words):
 
 
 def test_an_error_of_a_rule_says_where_it_happened():
-    state = at([0.0, 0.0, 0.0], [0.5, 0.0, -0.5], iteration=17)
+    state = at(iteration=17)
     with pytest.raises(KeyError) as caught, located(state, RULES):
         raise KeyError("mine")
     assert "after 17 steps on 3 variables" in caught.value.__notes__[0]
@@ -219,10 +223,7 @@ def test_a_verdict_of_float32_rows_stands_up_to_a_tenth_of_the_tolerance(C, stan
 def test_float32_rows_that_stay_are_said_beyond_a_tenth_of_the_tolerance(C):
     state, rules, guard = single(C)
     guard._in_float64 = None
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        guard.after(state, rules, DONE)
-    assert len(said) == (C == 1e4)
+    assert len(said_by(guard, state, rules, DONE)) == (C == 1e4)
     assert guard.error == pytest.approx(4.0 * 2.0**-24 * C * 6**0.5)
     assert float32.error_of(state) == guard.error
 
@@ -253,11 +254,8 @@ def test_the_point_is_looked_at_where_a_rule_is_the_users():
     guards = [FreshGradient()]
     assert with_rules(guards, RULES) is guards
     for rules in (RULES._replace(selector=Given()), RULES._replace(stop=Never())):
-        assert [type(guard) for guard in with_rules(guards, rules)] == [
-            FeasiblePoint,
-            ChosenPair,
-            FreshGradient,
-        ]
+        kinds = [type(guard) for guard in with_rules(guards, rules)]
+        assert kinds == [FeasiblePoint, ChosenPair, FreshGradient]
 
 
 # -- a run with other guards -------------------------------------------------------------------------------------------
@@ -284,9 +282,8 @@ def guarded(monkeypatch, change, problem=PROBLEM, **options):
 
 
 def test_a_run_takes_a_guard_of_the_users(monkeypatch):
-    assert (
-        guarded(monkeypatch, lambda guards: [*guards, Patience()], engine="numpy").status is Status.CALLBACK
-    )
+    solution = guarded(monkeypatch, lambda guards: [*guards, Patience()], engine="numpy")
+    assert solution.status is Status.CALLBACK
 
 
 @pytest.mark.parametrize("left_out", [FreshGradient, Progress, Polish, Snap, Float32Rows, Indefinite, Noise])
@@ -312,51 +309,31 @@ def test_a_run_goes_on_without_any_one_guard(left_out, dtype, shrinking, engine,
 PACKAGE = Path(refsvm.__file__).parent
 
 
-def readers(*wanted):
-    """The files of the package that read one of these attributes or names."""
+def test_float32_is_reacted_to_in_guards_alone():
+    """Of the files that have one of these names at all, those read it."""
     found = set()
     for file in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            name = getattr(node, "attr", None) or getattr(node, "id", None)
-            if name in wanted and not isinstance(getattr(node, "ctx", None), ast.Store):
-                found.add(file.relative_to(PACKAGE).as_posix())
-    return found
-
-
-def test_float32_is_reacted_to_in_guards_alone():
-    assert {
-        file for file in readers("keeps_float32") if not file.startswith(("guards/", "kernels/"))
-    } == set()
-    assert {
-        file for file in readers("decision_error") if not file.startswith(("guards/", "kernels/"))
-    } == set()
+        text, name = file.read_text(encoding="utf-8"), file.relative_to(PACKAGE).as_posix()
+        if name.startswith(("guards/", "kernels/")) or not re.search("keeps_float32|decision_error", text):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            read = {getattr(node, "attr", None), getattr(node, "id", None)} & {
+                "keeps_float32",
+                "decision_error",
+            }
+            if read and not isinstance(getattr(node, "ctx", None), ast.Store):
+                found.add(name)
+    assert found == set()
 
 
 def test_the_run_is_short():
     text = (PACKAGE / "solver/run.py").read_text(encoding="utf-8")
     tree, docs = ast.parse(text), set()
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
+        if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):
             docs.update(range(node.lineno, node.end_lineno + 1))
-    code = [
-        line
-        for number, line in enumerate(text.splitlines(), 1)
-        if number not in docs and line.strip() and not line.strip().startswith("#")
-    ]
-    assert len(code) <= 130
+    lines = [line.strip() for number, line in enumerate(text.splitlines(), 1) if number not in docs]
+    assert len([line for line in lines if line and not line.startswith("#")]) <= 130
     # it knows none of them by name
-    classes = {
-        "FreshGradient",
-        "Snap",
-        "Polish",
-        "Float32Rows",
-        "Indefinite",
-        "Noise",
-        "Progress",
-        "FeasiblePoint",
-    }
-    assert not classes & {getattr(node, "id", None) for node in ast.walk(tree)}
+    guards = FreshGradient, Snap, Polish, Float32Rows, Indefinite, Noise, Progress, FeasiblePoint
+    assert not {each.__name__ for each in guards} & {getattr(node, "id", None) for node in ast.walk(tree)}
