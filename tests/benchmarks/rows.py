@@ -44,13 +44,12 @@ def library(peers, name, fault="", least=0):
 
 def row(peers, name, n=1000, **seconds):
     results = peers("results")
-    outcomes = {
-        key: results.Outcome(stopped=value)
-        if isinstance(value, str)
-        else results.Outcome(value, objective=1.0)
-        for key, value in seconds.items()
-    }
-    return results.Row(name, n, 2, outcomes)
+
+    def outcome(value):
+        is_time = not isinstance(value, str)
+        return results.Outcome(value, objective=1.0) if is_time else results.Outcome(stopped=value)
+
+    return results.Row(name, n, 2, {key: outcome(value) for key, value in seconds.items()})
 
 
 def cells(table):

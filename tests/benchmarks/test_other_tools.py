@@ -42,12 +42,8 @@ def test_the_counts_come_out_the_same_again(strategy, monkeypatch):
 def test_every_benchmark_of_the_suite_counts(monkeypatch):
     pytest.importorskip("scipy")
     suite = opened(Path("asv/suite/counts.py"), monkeypatch)
-    for name in (
-        "solve",
-        "cross_validate",
-        "leave_one_out",
-        "regularization_path",
-    ):  # nothing waits for a compiler
+    # nothing waits for a compiler
+    for name in ("solve", "cross_validate", "leave_one_out", "regularization_path"):
         monkeypatch.setattr(suite, name, in_numpy(getattr(suite, name)))
     assert suite.track_breakpoints() > 10
     solve_, rounds = suite.Solve(), suite.Rounds()
@@ -62,9 +58,7 @@ def test_every_benchmark_of_the_suite_counts(monkeypatch):
     assert all(isinstance(count, int) and count > 0 for count in counted)
 
 
-@pytest.mark.parametrize(
-    "shrinking", [NoShrinking(), Restriction(period=50, copy_cost=0.1), LIBSVMShrinking(50)]
-)
+@pytest.mark.parametrize("shrinking", [NoShrinking(), Restriction(50, copy_cost=0.1), LIBSVMShrinking(50)])
 def test_watching_changes_no_step(shrinking, monkeypatch):
     smo = opened(Path("benchopt/solvers/smo.py"), monkeypatch)
     objective = opened(Path("benchopt/objective.py"), monkeypatch).Objective()

@@ -25,9 +25,9 @@ def test_the_examples_hold(peers, name):
 
 def test_the_table_shows_the_ratio_to_the_fastest_of_the_others_and_the_geometric_mean(peers):
     pytest.importorskip("tabulate")
+    times = {"a": (0.001, 0.004, 0.002), "b": (0.016, 0.008, "crashed: SIGSEGV")}
     rows = [
-        row(peers, "a", ours=0.001, b=0.004, c=0.002),
-        row(peers, "b", ours=0.016, b=0.008, c="crashed: SIGSEGV"),
+        row(peers, name, **dict(zip(("ours", "b", "c"), each, strict=True))) for name, each in times.items()
     ]
     head, _, a, b, mean = cells(peers("report").times_table(rows))
     assert head == ["set", "n", "d", "ours", "b", "c", "refsvm / best other"]
@@ -141,15 +141,14 @@ def test_the_gap_is_that_on_all_examples(peers, thyroid, sign):
 
 def test_a_library_that_stops_early_is_named_and_only_that_one(peers, thyroid):
     results, agreement = peers("results"), peers("agreement")
-    objectives = [
-        agreement.dual_objective(thyroid, evidence(peers, thyroid, factor)[0]) for factor in (1.0, 0.99)
-    ]
-    outcomes = {
-        name: results.Outcome(1.0, objective=value) for name, value in zip("ab", objectives, strict=True)
-    }
-    (sentence,) = agreement.disagreements([results.Row("thyroid", 215, 5, outcomes)])
+    outcomes = {}
+    for name, factor in (("a", 1.0), ("b", 0.99)):
+        objective = agreement.dual_objective(thyroid, evidence(peers, thyroid, factor)[0])
+        outcomes[name] = results.Outcome(1.0, objective=objective)
+    rows = [results.Row("thyroid", 215, 5, outcomes)]
+    (sentence,) = agreement.disagreements(rows)
     assert sentence.startswith("thyroid: b ends ")
-    assert "a never falls short" in peers("report").objectives([results.Row("thyroid", 215, 5, outcomes)])
+    assert "a never falls short" in peers("report").objectives(rows)
 
 
 def test_predictions_of_another_class_are_told(peers):

@@ -79,10 +79,8 @@ class Replay:
     @cached_property
     def rounding(self) -> np.ndarray:
         """How much of a gain may be rounding: G is known to the precision of its largest summand."""
-        largest = (
-            np.abs(self.solution.problem.v).max()
-            + np.abs(self.alpha).max(initial=0.0) * np.abs(self.kernel).max()
-        )
+        largest = np.abs(self.alpha).max(initial=0.0) * np.abs(self.kernel).max()
+        largest += np.abs(self.solution.problem.v).max()
         return 1e-13 * np.sqrt(len(self.rows) + 1) * largest * np.abs(self.rows["step"])
 
     @cached_property

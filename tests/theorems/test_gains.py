@@ -5,6 +5,8 @@ PA is T. Glasmachers, "The planning-ahead SMO algorithm", 2008.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -37,9 +39,8 @@ def test_no_step_that_carries_loses(selector, step):
         rounding = 1e-12 * np.abs(objective).max(initial=0.0) * np.sqrt(len(objective) + 1)
         assert (np.diff(objective) >= -rounding).all(), name
         if len(objective) and name != "huge features":  # whose kernel values are rounded by more than f
-            assert objective[-1] == pytest.approx(
-                problem.objective(solution.alpha), rel=1e-7, abs=rounding
-            ), name
+            here = problem.objective(solution.alpha)
+            assert objective[-1] == pytest.approx(here, rel=1e-7, abs=rounding), name
         taken += len(objective)
     assert taken > 1000
 
@@ -70,20 +71,17 @@ def test_no_step_loses_and_no_planned_pair_does(selector, step):
 def test_all_rules_reach_the_same_objective_on_random_problems(selector, step):
     """As `test_solver` checks on the catalogue."""
     for seed in range(2 if FAST == "numpy" else 20):
-        problem = random_problem(seed)
-        solution = solve(
-            problem, selector=selector, step=step, stop=KKTGap(1e-8), engine=FAST, shrinking=False
-        )
+        rules = {"selector": selector, "step": step, "stop": KKTGap(1e-8)}
+        solution = solve(random_problem(seed), **rules, engine=FAST, shrinking=False)
         if isinstance(selector, MaximumGain) and solution.status is Status.STALLED:
             continue
         assert solution.status is Status.CONVERGED, seed
         assert solution.objective == pytest.approx(reference(seed), rel=1e-8), seed
 
 
-def reference(seed: int, cache: dict[int, float] = {}) -> float:  # noqa: B006
-    if seed not in cache:
-        cache[seed] = solve(random_problem(seed), stop=KKTGap(1e-10), engine=FAST).objective
-    return cache[seed]
+@cache
+def reference(seed: int) -> float:
+    return solve(random_problem(seed), stop=KKTGap(1e-10), engine=FAST).objective
 
 
 # -- PA, section 7.3: over-relaxed steps -----------------------------------------------------------------------

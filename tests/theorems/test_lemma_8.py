@@ -91,9 +91,8 @@ def test_maximum_gain_finds_the_pair_of_lemma_8(selector):
         state.lower[:] = state.upper - 1.0
         state.alpha[:] = y * np.array([0.5, *places])
         state.gradient[:] = y * LEVELS[g]
-        state.top, state.bottom, state.gap = most_violating_pair(
-            state.alpha, state.gradient, state.lower, state.upper
-        )
+        point = state.alpha, state.gradient, state.lower, state.upper
+        state.top, state.bottom, state.gap = most_violating_pair(*point)
         i, j = selector.select(state)
         if state.gap > 0.0:
             assert {i, j} & {0, 1}, (places, y, LEVELS[g])

@@ -45,16 +45,14 @@ def test_the_matrix_of_theorem_7_is_the_printed_one():
 @pytest.mark.parametrize("rows", [2, 1])
 def test_maximum_gain_stalls_on_the_example_of_theorem_7(C, rows, engine):
     """Ties go to the lowest index, so the first pair is {1, 3}, the paper's: no other order is needed."""
-    solution = solve(
-        four_points(C), selector=MaximumGain(rows=rows), engine=engine, shrinking=False, trace=True
-    )
+    options = {"engine": engine, "shrinking": False, "trace": True}
+    solution = solve(four_points(C), selector=MaximumGain(rows=rows), **options)
     assert (solution.trace["i"].tolist(), solution.trace["j"].tolist()) == ([2], [0])
     assert solution.status is Status.STALLED
     np.testing.assert_array_equal(FOUR * solution.alpha, [C, 0.0, C, 0.0])
     # ∇f(α) = (7/10, 1 − √3/5, 7/10, 1 − √3/5) for C = 1/10, so {2, 4} would still gain
-    np.testing.assert_allclose(
-        FOUR * solution.gradient, [1 - 3 * C, 1 - 2 * ROOT * C] * 2, rtol=0, atol=1e-15
-    )
+    expected = [1 - 3 * C, 1 - 2 * ROOT * C] * 2
+    np.testing.assert_allclose(FOUR * solution.gradient, expected, rtol=0, atol=1e-15)
     assert solution.kkt_gap == pytest.approx(2 * (1 - 2 * ROOT * C))
 
 
@@ -69,9 +67,8 @@ def test_the_hybrid_solves_the_example_of_theorem_7(C, selector, engine):
 
     With C = 1/10 the step on {2, 4} is free and ends at (1 − √3/5)/7 ≈ 0.0934.
     """
-    solution = solve(
-        four_points(C), selector=selector, stop=KKTGap(1e-12), engine=engine, shrinking=False, trace=True
-    )
+    options = {"engine": engine, "shrinking": False, "trace": True}
+    solution = solve(four_points(C), selector=selector, stop=KKTGap(1e-12), **options)
     assert solution.status is Status.CONVERGED
     assert [solution.trace[name].tolist() for name in "ij"] == [[2, 3], [0, 1]]
     second = min(C, (2 - 4 * ROOT * C) / 14)
@@ -85,8 +82,8 @@ def test_the_hybrid_solves_the_example_of_theorem_7(C, selector, engine):
 def gain_of_every_pair(steps: Replay, t: int) -> np.ndarray:
     """Exact gain before step t of moving each pair, (n, n); −inf where i cannot rise or j cannot fall."""
     problem, K, alpha = steps.solution.problem, steps.kernel, steps.alpha[t]
-    alpha = np.where(np.isclose(alpha, problem.lower, rtol=0, atol=1e-9), problem.lower, alpha)
-    alpha = np.where(np.isclose(alpha, problem.upper, rtol=0, atol=1e-9), problem.upper, alpha)
+    for bound in (problem.lower, problem.upper):
+        alpha = np.where(np.isclose(alpha, bound, rtol=0, atol=1e-9), bound, alpha)
     G, k = problem.v - K @ alpha, np.diag(K)
     room = np.minimum((problem.upper - alpha)[:, None], alpha - problem.lower)
     curvature = k[:, None] + k - 2.0 * K
@@ -107,10 +104,8 @@ def test_the_pair_of_largest_gain_is_taken(selector, C):
         i, j, last = steps.rows["i"][t], steps.rows["j"][t], steps.rows[t - 1]
         gain, previous = gain_of_every_pair(steps, t), [last["i"], last["j"]]
         to_bound = np.minimum(steps.alpha[t] - problem.lower, problem.upper - steps.alpha[t])
-        if (
-            isinstance(selector, HybridMaximumGain)
-            and (to_bound[previous] <= (selector.eta + 1e-9) * C).all()
-        ):
+        eta = getattr(selector, "eta", -1.0)  # of the hybrid alone
+        if (to_bound[previous] <= (eta + 1e-9) * C).all():
             corners += 1
             G = problem.v - steps.kernel @ steps.alpha[t]
             violation = np.where(np.isfinite(gain), G[:, None] - G, 0.0)
@@ -155,15 +150,7 @@ def test_the_hybrid_computes_at_most_one_row_a_step(problem, corners, engine):
 @pytest.mark.slow
 def test_the_hybrid_needs_fewer_rows_where_they_do_not_fit(engine):
     problem = classification(BANANA, C=100.0, gamma=0.25)
-    rows = [
-        solve(
-            problem,
-            selector=selector,
-            step=NewtonStep(),
-            engine=engine,
-            shrinking=False,
-            cache_mb=3.5 * 800 / 2**20,
-        ).kernel_rows
-        for selector in (HybridMaximumGain(), SecondOrder(), MostViolatingPair())
-    ]
+    options = {"step": NewtonStep(), "engine": engine, "shrinking": False, "cache_mb": 3.5 * 800 / 2**20}
+    selectors = HybridMaximumGain(), SecondOrder(), MostViolatingPair()
+    rows = [solve(problem, selector=selector, **options).kernel_rows for selector in selectors]
     assert rows[0] < 0.7 * rows[1] < 0.7 * rows[2]

@@ -36,12 +36,9 @@ class DoubleStep:
         factor = rng.normal(size=(6, 6))
         alpha = rng.normal(size=6)
         gram = Gram(Precomputed(), factor @ factor.T)
-        return cls(
-            DualProblem(gram, rng.normal(size=6), float(alpha.sum()), np.full(6, -1e6), np.full(6, 1e6)),
-            alpha,
-            first,
-            second,
-        )
+        box = np.full(6, -1e6), np.full(6, 1e6)
+        problem = DualProblem(gram, rng.normal(size=6), float(alpha.sum()), *box)
+        return cls(problem, alpha, first, second)
 
     def direction(self, pair: tuple[int, int]) -> np.ndarray:
         d = np.zeros(6)
