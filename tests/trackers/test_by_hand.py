@@ -50,9 +50,8 @@ CASES = {
 @pytest.mark.parametrize("tracker", [SVMP(), SVMP(refresh=1), Hastie()], ids=repr)
 def test_alpha_grows_with_c_until_its_sum_is_best(tracker, name, engine):
     K, y, most, shares = CASES[name]
-    path = regularization_path(
-        K, y, kernel=Precomputed(), C_min=0.1, C_max=10.0, tracker=tracker, engine=engine
-    )
+    options = {"kernel": Precomputed(), "tracker": tracker, "engine": engine}
+    path = regularization_path(K, y, C_min=0.1, C_max=10.0, **options)
     np.testing.assert_allclose(np.unique(path.C.round(9)), [0.1, most, 10.0], rtol=1e-8)
     for C in (0.1, 0.5, most, 5.0, 10.0):
         np.testing.assert_allclose(path.alpha(C), min(C, most) * np.array(shares), atol=1e-8 * C)
@@ -61,16 +60,8 @@ def test_alpha_grows_with_c_until_its_sum_is_best(tracker, name, engine):
 def test_the_weight_of_equal_examples_is_that_of_one(engine):
     """Example 0 against two that are equal: only the sum of their α is determined, a = min(C, 1)."""
     K = np.block([[np.eye(1), np.zeros((1, 2))], [np.zeros((2, 1)), ONES]])
-    path = regularization_path(
-        K,
-        [1, -1, -1],
-        kernel=Precomputed(),
-        C_min=0.1,
-        C_max=10.0,
-        tracker=SVMP(),
-        engine=engine,
-        merge=False,
-    )
+    options = {"kernel": Precomputed(), "tracker": SVMP(), "engine": engine, "merge": False}
+    path = regularization_path(K, [1, -1, -1], C_min=0.1, C_max=10.0, **options)
     for C in (0.1, 0.5, 1.0, 5.0, 10.0):
         alpha = path.alpha(C)
         assert [alpha[0], alpha[1:].sum()] == pytest.approx([min(C, 1.0), -min(C, 1.0)], abs=1e-7)
@@ -85,9 +76,8 @@ def test_a_path_along_which_an_example_comes_and_goes(engine):
     and falls, with w = 1/3 and q = C: p = (1/6 − C)/3, until p = 0 at C = 1/6; then w = 2C up to 1, at C = 1/2.
     """
     x, y = np.array([-3.0, -1.0, 1.0, 3.0]), np.array([-1, -1, 1, 1])
-    path = regularization_path(
-        np.outer(x, x) + 1.0, y, kernel=Precomputed(), C_min=0.01, C_max=2.0, tracker=SVMP(), engine=engine
-    )
+    options = {"kernel": Precomputed(), "tracker": SVMP(), "engine": engine}
+    path = regularization_path(np.outer(x, x) + 1.0, y, C_min=0.01, C_max=2.0, **options)
 
     def expected(C):
         p = C if C < 1 / 24 else max(0.0, (1 / 6 - C) / 3)
@@ -110,9 +100,8 @@ def test_g_is_computed_anew_after_so_many_events(monkeypatch):
     monkeypatch.setattr(PathState, "refresh", lambda walk: (anew.append(walk.t), refresh(walk))[1])
     for every in (1, 5, 10**6):
         anew.clear()
-        path = regularization_path(
-            X, y, kernel=RBF(0.5), C_min=0.1, C_max=100.0, tracker=SVMP(refresh=every), engine="numpy"
-        )
+        options = {"tracker": SVMP(refresh=every), "engine": "numpy"}
+        path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=100.0, **options)
         times.append(len(anew))
     events = len(path.C)
     assert events > 20
@@ -132,12 +121,10 @@ def test_examples_between_two_sets_are_put_where_the_derivative_says(seed, unit)
     ends = {"C_min": 0.01 / unit**2, "C_max": 100.0 / unit**2}
     path = regularization_path(X, y, kernel=Linear(), **ends, tracker=SVMP(), engine="numpy", merge=False)
     assert path.counts["derivative"] == 1
-    assert "backup" not in path.counts
-    assert "repair" not in path.counts
+    assert {"repair", "backup"}.isdisjoint(path.counts)
     for C in (*path.C, *np.sqrt(path.C[1:] * path.C[:-1])):
-        exact = solve(
-            DualProblem.classification(X, y, kernel="linear", C=C), stop=KKTGap(1e-9), engine="numpy"
-        )
+        problem = DualProblem.classification(X, y, kernel="linear", C=C)
+        exact = solve(problem, stop=KKTGap(1e-9), engine="numpy")
         assert path.objective(C) == pytest.approx(exact.objective, rel=1e-7)
 
 
@@ -183,9 +170,7 @@ def test_what_is_wrong_in_xi_is_computed_anew_and_flips_nothing(overlapping):
 @pytest.mark.parametrize("way", [1.0, -1.0])
 def test_an_example_in_a_wrong_set_is_put_right_by_smo_where_it_is(overlapping, way):
     """Three times at one point, whether the parameter of the line rises or falls."""
-    wide = DualProblem(
-        overlapping.gram, overlapping.v, 0.0, 20.0 * overlapping.lower, 20.0 * overlapping.upper
-    )
+    wide = overlapping.boxed(20.0 * overlapping.lower, 20.0 * overlapping.upper)
     along = ProblemLine(overlapping, wide, (1.0, 1.0 + way), largest=1.0)
     walk, points = tracked(overlapping, 1.0 + way, along)
     for _ in range(4):
@@ -208,11 +193,8 @@ def test_the_derivative_is_asked_for_the_sets_three_times(monkeypatch):
     asked = []
     monkeypatch.setattr(svmp, "blocking", lambda *_: [])
     monkeypatch.setattr(svmp, "choose_sets", lambda walk: asked.append(walk) or len(asked) != 2)
-    walk, step, guard = (
-        SimpleNamespace(scale=1.0),
-        SimpleNamespace(noise=(0.0, 0.0), regular=True),
-        SwitchingGuard(9),
-    )
+    walk, step = SimpleNamespace(scale=1.0), SimpleNamespace(noise=(0.0, 0.0), regular=True)
+    guard = SwitchingGuard(9)
     assert [SVMP()._freed(walk, step, guard) for _ in range(5)] == [True, False, True, False, False]
     assert len(asked) == 3
 

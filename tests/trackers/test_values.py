@@ -28,6 +28,12 @@ class Patient(PathTracker):
         yield from ()
 
 
+def walk_of(v):
+    """A walk of three variables, K = I, in boxes [−1, 1]."""
+    problem = DualProblem(Gram(Precomputed(), np.eye(3)), v, 0.0, -np.ones(3), np.ones(3))
+    return PathState(problem, np.eye(3), "numpy")
+
+
 def test_a_tracker_is_a_value():
     is_a_value(Hastie(), "Hastie(tol=1e-10)", (1e-10,))
     algebra = "UpdatedInverse(least_indicator=1e-08, least_ratio=1e-08, qr=PivotedQR(eps_svd=1e-14))"
@@ -84,9 +90,7 @@ def test_a_refusal_says_where_on_the_path_it_is(is_c_path, place):
 def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypatch):
     asked = []
     monkeypatch.setattr(backup, "solved", lambda walk, problem, stop: asked.append((problem, stop)))
-    K = np.eye(3)
-    problem = DualProblem(Gram(Precomputed(), K), np.array(v), 0.0, -np.ones(3), np.ones(3))
-    walk = PathState(problem, K, "numpy")
+    walk = walk_of(np.array(v))
     walk.place(1.0, np.zeros(3), 0.0, "start")
     walk.assign(np.full(3, FREE, dtype=np.int8), "start")
     assert not backup.choose_sets(walk)
@@ -96,27 +100,19 @@ def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypat
 
 @pytest.mark.parametrize(
     ("free", "z", "asks"),
-    [
-        ([0], 0.0, False),
-        ([0, 1], 0.0, True),
-        ([0, 1, 2], 0.0, True),
-        ([0, 1, 2], 1e9, False),
-        ([0, 1, 2], -1e9, False),
-    ],
+    [([0], 0.0, False), ([0, 1], 0.0, True), *(([0, 1, 2], z, z == 0.0) for z in (0.0, 1e9, -1e9))],
     ids=["one alone cannot move", "two", "three", "no box holds so much", "nor so little"],
 )
 def test_sets_that_the_derivative_leaves_are_no_change(free, z, asks, monkeypatch):
     """It is asked where two examples may move at least, in boxes that hold its sum: a thousand widths for each λ."""
-    asked, K = [], np.eye(3)
+    asked = []
 
     def stub(walk, problem, stop):
         asked.append(problem)
         return SimpleNamespace(alpha=np.zeros(problem.n))
 
     monkeypatch.setattr(backup, "solved", stub)
-    walk = PathState(
-        DualProblem(Gram(Precomputed(), K), np.ones(3), 0.0, -np.ones(3), np.ones(3)), K, "numpy"
-    )
+    walk = walk_of(np.ones(3))
     walk.place(0.25, np.zeros(3), 0.0, "start")
     side = np.where(np.isin(np.arange(3), free), FREE, BELOW).astype(np.int8)
     walk.assign(side, "start")
@@ -130,19 +126,14 @@ def test_sets_that_the_derivative_leaves_are_no_change(free, z, asks, monkeypatc
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_smo_of_a_path_begins_where_the_walk_is(repeats, alpha, monkeypatch):
     """From 0 without a start; elsewhere made feasible. Where decision values vary by little it goes on from there."""
-    asked, K = [], np.eye(3)
-    walk = PathState(
-        DualProblem(Gram(Precomputed(), K), np.ones(3), 0.0, -np.ones(3), np.ones(3)), K, "numpy"
-    )
+    asked, walk = [], walk_of(np.ones(3))
     walk.place(1.0, np.array(alpha), 0.0, "start")
     given = np.array([0.125, -0.125, 0.0])
 
     def stub(walk, problem, stop, start):
         asked.append((stop, start))
-        gap = 1e-6 if repeats == 1 else 1.1e-6
-        return SimpleNamespace(
-            kkt_gap=gap, decision_range=1.0, alpha=given, intercept=0.0, gradient=np.array([3.0, 1.0, -3.0])
-        )
+        point = {"alpha": given, "intercept": 0.0, "gradient": np.array([3.0, 1.0, -3.0])}
+        return SimpleNamespace(kkt_gap=1e-6 if repeats == 1 else 1.1e-6, decision_range=1.0, **point)
 
     monkeypatch.setattr(backup, "solved", stub)
     backup.solve_at(walk, 1.0, 1e-9, "repair")
@@ -241,8 +232,7 @@ def test_smo_of_a_path_takes_a_hundred_steps_for_each_example_or_twenty_thousand
         return SimpleNamespace(status=Status.CONVERGED)
 
     monkeypatch.setattr(backup, "solve", stub)
-    walk = SimpleNamespace(
-        rounding=lambda: 0.0, deadline=Deadline(), side=[0] * n, engine="numpy", status=None
-    )
+    known = {"rounding": lambda: 0.0, "deadline": Deadline(), "side": [0] * n, "status": None}
+    walk = SimpleNamespace(engine="numpy", **known)
     assert backup.solved(walk, None, KKTGap()) is not None
     assert asked == [max(20_000, 100 * n)]
