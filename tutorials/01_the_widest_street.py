@@ -306,7 +306,7 @@ events = {
     ),
 }  # fmt: skip
 figure, axes = plt.subplots(figsize=(6.4, 7.4))
-for x, (name, entries) in zip((0.0, 1.1, 2.12), events.items(), strict=True):
+for x, (name, entries) in zip((0.0, 1.21, 2.29), events.items(), strict=True):
     axes.text(x, 1984.6, name, fontsize=10, weight="bold")
     axes.plot([x, x], [1986, 1989.4], color=INK, lw=1)
     axes.plot([x, x], [1989.4, 1991.2], ":", color=INK, lw=1)  # the axis is cut: from 1964 to 1992
@@ -316,7 +316,7 @@ for x, (name, entries) in zip((0.0, 1.1, 2.12), events.items(), strict=True):
         axes.plot(x, at, "o", color=POSITIVE, ms=4)
         axes.text(x + 0.05, at, f"{year} {words}", va="center", fontsize=9)
     axes.text(x + 0.05, 2027.5, "today", va="center", fontsize=9, color="0.4")
-axes.set(xlim=(-0.03, 3.14), ylim=(2028.1, 1983.6))
+axes.set(xlim=(-0.03, 3.38), ylim=(2028.1, 1983.6))
 axes.axis("off")
 plt.show()
 
