@@ -26,10 +26,10 @@ Parts = Iterator[tuple[str, Any]]
 _OF_A_CLASS: Final = {
     "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
     "__dataclass_fields__", "__dataclass_params__", "__dict__", "__doc__", "__firstlineno__", "__match_args__",
-    "__module__", "__orig_bases__", "__parameters__", "__qualname__", "__slots__", "__static_attributes__",
-    "__type_params__", "__weakref__", "_abc_impl",
+    "__module__", "__orig_bases__", "__parameters__", "__qualname__", "__slotnames__", "__slots__",
+    "__static_attributes__", "__type_params__", "__weakref__", "_abc_impl", "_value2member_map_",
 }  # fmt: skip
-"""Entries of a class that compute nothing, or are made of others."""
+"""Entries of a class that compute nothing, or are made of others, some of them by its use, as pickle does."""
 
 
 @dataclass(frozen=True)

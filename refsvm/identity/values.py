@@ -210,12 +210,16 @@ def _parts_of(value: Any) -> tuple[str, Parts]:
         and (hasattr(value, "columns") or hasattr(value, "dtype"))
     ):
         return "frame", _of_frame(value)
-    if (
-        package == "numba"
-        and (function := getattr(value, "py_func", getattr(value, "_pyfunc", None))) is not None
-    ):
+    if package == "numba" and (function := _compiled_of(value)) is not None:
         return "compiled", _of_items((function, getattr(value, "targetoptions", None)))
     return "object", _of_object(value)
+
+
+def _compiled_of(value: Any) -> Any:
+    """Return the function that an object of Numba compiles, a ufunc's or a callback's, too; None of others."""
+    makers = (getattr(value, name, None) for name in ("_dispatcher", "gufunc_builder"))
+    found = (getattr(each, name, None) for each in (value, *makers) for name in ("py_func", "_pyfunc"))
+    return next((each for each in found if each is not None), None)
 
 
 def _of_type(value: type) -> Parts:

@@ -9,6 +9,7 @@ import sys
 import threading
 from contextlib import closing
 from dataclasses import InitVar, dataclass, field, replace
+from enum import Flag
 from importlib import import_module
 from pathlib import Path
 from sqlite3 import connect
@@ -185,6 +186,38 @@ def around(n):
 @pytest.mark.parametrize("what", SAME)
 def test_what_differs_in_nothing_has_one_identity(what):
     assert described("rule", SAME[what]()) == described("rule", SAME[what]())
+
+
+def two_fold(x):
+    return 2 * x
+
+
+def compiled(how):
+    """The function by a decorator of Numba."""
+    return getattr(pytest.importorskip("numba"), how)(two_fold)
+
+
+def of_a_new_class():
+    """An object of a class that nobody has used."""
+    return dataclass(frozen=True)(type("New", (), {"__annotations__": {"value": float}, "value": 1.0}))()
+
+
+USED = {
+    "pickled, as for another process": (of_a_new_class, lambda each: each.__reduce_ex__(2)),
+    "a flag of two flags": (lambda: Flag("Flag", "A B").A, lambda each: type(each)(3)),
+    "compiled at its first call": (lambda: compiled("njit"), lambda each: each(3.0)),
+    "a ufunc, too": (lambda: compiled("vectorize"), lambda each: each(np.arange(3.0))),
+    "remembered": (lambda: functools.cache(two_fold), lambda each: each(3.0)),
+}
+
+
+@pytest.mark.parametrize("what", USED)
+def test_what_is_used_keeps_its_identity(what):
+    make, use = USED[what]
+    made = make()
+    before = digest_of(made)
+    use(made)
+    assert digest_of(made) == before
 
 
 def test_sparse_matrices_and_frames_count_by_content():
