@@ -66,7 +66,7 @@ class Task:
         return rows * self.n * 8 / 2**20
 
 
-WHOLE = {"connect-4": 30_555}  # as in the paper; all 60,000 digits take hours
+WHOLE = {"connect-4": 30_555}  # as in the paper; all 60,000 digits take twenty minutes
 ALL_OF_MNIST = "MNIST:all"
 FULL = ("connect-4", "MNIST", ALL_OF_MNIST)
 SMALL = {"spambase": 2000, "connect-4": 2000, "MNIST": 1000}
@@ -300,7 +300,7 @@ ORDERS = {
 LAST = {"connect-4": 8000, "MNIST": 4000}
 """The largest n unless ``--full`` names the set."""
 ALL_DIGITS = 60_000
-"""The n of `ALL_OF_MNIST`, in one order: hours."""
+"""The n of `ALL_OF_MNIST`, in one order: twenty minutes."""
 
 AGAINST_N_REMARK = """
 CPU seconds, all by the KKT gap, with LIBSVM's shrinking and the part of the kernel matrix in memory that the paper
