@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from refsvm import RBF, DualProblem, KKTGap, Linear, Polynomial, Precomputed, Status, solve
 from refsvm.derivatives import Huber, Logistic, Pinball, Squared, SquaredHinge, influence, left_out, optimum
 from refsvm.derivatives.losses import LOSSES, loss_called
+from refsvm.engine.limits import Deadline
 from refsvm.rounds.rounds import Rounds
 from refsvm.rounds.task import task_given
 from refsvm.solver.options import RunOptions
@@ -119,12 +121,19 @@ def test_first_order_is_the_system_of_the_sets():
     np.testing.assert_allclose(found.first_order[0], expected, atol=1e-8)
 
 
-def test_no_first_order_where_no_variable_stays_free():
+def test_no_first_order_where_no_variable_stays_free_or_the_problem_is_not_solved(monkeypatch):
     alpha = solve(TWO, stop=KKTGap(1e-10)).alpha
     free = np.flatnonzero((alpha != 0.0) & (np.abs(alpha) < 2.0))
     found = influence(TWO, [free, [0]], T)
     assert np.isnan(found.first_order[0]).all()
     assert np.isfinite(found.first_order[1]).all()
+    assert np.isfinite(found.changes).all()
+    solved = left_out.LeftOut._solved
+    monkeypatch.setattr(
+        left_out.LeftOut, "_solved", lambda *given: replace(solved(*given), status=Status.STALLED)
+    )
+    found = influence(TWO, [free, [0]], T)
+    assert np.isnan(found.first_order).all()
     assert np.isfinite(found.changes).all()
 
 
@@ -263,11 +272,24 @@ def test_frame():
 
 
 def test_a_time_limit_leaves_nan_and_warns():
-    with pytest.warns(UserWarning, match="groups are not done"):
+    with pytest.warns(UserWarning, match="groups are not done") as warned:
         found = influence(TWO, time_limit=1e-9, engine="numpy")
+    assert f" {(~found.is_known).sum()} of 60 groups are not done" in str(warned[0].message)
     assert found.status is Status.TIME_LIMIT
     assert np.isnan(found.changes[~found.is_known]).all()
     assert not found.is_known.all()
+
+
+def test_a_time_limit_ends_machines_that_are_solved_by_steps(monkeypatch):
+    seconds = [1.0]
+    monkeypatch.setattr(left_out, "settled", lambda *_: None)
+    monkeypatch.setattr(Deadline, "left", lambda _: seconds[-1])
+    with pytest.warns(UserWarning, match="groups are not done"):
+        found = influence(
+            TWO, GROUPS[4:], time_limit=1.0, engine="numpy", callback=lambda _: seconds.append(-2.0)
+        )
+    assert 0 < found.is_known.sum() < 5
+    assert found.status is Status.TIME_LIMIT
 
 
 def test_a_callback_ends_it():

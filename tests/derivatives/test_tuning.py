@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,8 @@ def test_gradients_are_differences_of_the_objective(name):
     marks, given = CASES[name]
     J = held_out_loss(X, marks, engine="numpy", **given)
     theta = J.space.theta(J.space.fixed) + 0.2 * np.random.default_rng(0).normal(size=len(J.space.bounds))
+    assert J.events == 0
+    J._next_to = None  # no fold is at an event, and none is solved at another C
     _, gradient = J(theta)
     assert J.events == 0
     np.testing.assert_allclose(gradient, differences(J, theta), atol=1e-6)
@@ -214,6 +217,7 @@ def test_rows_of_evaluations_and_what_a_callback_sees():
     assert (told["evaluations"], told["starts"], told["status"]) == ("3", "1", "CONVERGED")
     assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
     assert not found._summary().is_partial
+    assert len({found, replace(found)}) == 2  # a result equals itself alone
     with pytest.raises(AttributeError):
         found.loss = 0.0
 
