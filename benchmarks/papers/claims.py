@@ -440,7 +440,8 @@ def _large_sets(page: Tables, own_shrinking: str) -> Answer:
         "; ".join(told) + f"; with this package's shrinking connect-4 in full takes {own_shrinking}",
         "; ".join(f"{holds(name in faster)} on {name}" for name in largest)
         + f"; significantly faster on {', '.join(family.less) or 'none'} and slower on "
-        f"{', '.join(family.more) or 'none'} of the sizes with a p ({family.within()}), which the sets in full have not",
+        f"{', '.join(family.more) or 'none'} of the sizes with a p ({family.within()}), which the sets in full "
+        "have not",
     )
 
 
