@@ -16,6 +16,8 @@ from .settings import INTERPRETED, needs_numba
 # Calls that need compiled code wait for it here: which engine takes which step does not depend on what is on disk,
 # and no test leaves a process behind.
 os.environ["REFSVM_COMPILE_BESIDE"] = "0"
+# Workers of pytest-xdist, which inherit it, share the cores already: threads of BLAS would wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # These compare with scikit-learn and SciPy throughout, and import them at once.
 if find_spec("sklearn") is None:

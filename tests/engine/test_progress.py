@@ -298,10 +298,10 @@ def test_the_rest_is_estimated_from_what_was_counted():
     assert f"{in_words(progress.seconds_left)} left" in progress.text()
 
 
-def long_problem():
+def long_problem(C=1e4):
     """Return a problem on which SMO takes many steps."""
     x = np.linspace(0.0, 4.5, 30)[:, None]
-    return DualProblem.classification(x, np.where(np.arange(30) % 3, 1, -1), kernel=RBF(3.0), C=1e4)
+    return DualProblem.classification(x, np.where(np.arange(30) % 3, 1, -1), kernel=RBF(3.0), C=C)
 
 
 def test_a_callback_of_a_solve_is_told_of_its_state():
@@ -322,13 +322,14 @@ def test_a_callback_of_a_solve_is_told_of_its_state():
 def test_a_callback_of_folds_is_told_of_them():
     seen = []
     cross_validate(
-        long_problem(), step=NewtonStep(), shrinking=False, engine="numpy", folds=4,
+        long_problem(1e2), step=NewtonStep(), shrinking=False, engine="numpy", folds=4,
         callback=lambda at: seen.append((at.call, at.done, at.total, at.state.iteration)),
     )  # fmt: skip
     assert {call for call, *_ in seen} == {"cross_validate"}
     assert {total for _, _, total, _ in seen} == {4}
     counts = [done for _, done, _, _ in seen]
     assert counts == sorted(counts)
+    assert {*counts} == {0, 1, 2, 3}
 
 
 def test_an_attribute_that_nothing_has_is_refused():

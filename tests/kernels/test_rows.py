@@ -67,9 +67,8 @@ def test_the_least_recently_used_row_gives_way(capacity, seed):
             model.row(i)
         assert sorted(model.stored) == np.flatnonzero(rows.slots >= 0).tolist()
         assert (rows.computed, rows.hits) == (model.computed, model.hits)
-        for stored in model.stored:
-            assert rows.owners[rows.slots[stored]] == stored
-            np.testing.assert_allclose(rows.values[rows.slots[stored]], K[stored], rtol=1e-12)
+        assert rows.owners[rows.slots[model.stored]].tolist() == model.stored
+        np.testing.assert_allclose(rows.values[rows.slots[model.stored]], K[model.stored], rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
