@@ -46,46 +46,17 @@ def test_two_processes_find_what_one_finds(client):
 
 def test_rows_that_are_named_twice_count_twice_there_too(client):
     heart, rows = load("heart"), np.arange(270)
-    cv = [
-        (np.r_[rows[rows % 3 != k], np.repeat(rows[rows % 6 == k + 3], 2)], rows[rows % 3 == k])
-        for k in range(3)
-    ]
+    third, sixth = rows % 3, rows % 6
+    cv = [(np.r_[rows[third != k], np.repeat(rows[sixth == k + 3], 2)], rows[third == k]) for k in range(3)]
     with parallel_config(backend="dask"):
         there = searched(heart, n_jobs=-1, cv=cv)
     np.testing.assert_array_equal(there, searched(heart, cv=cv))
     assert (there != searched(heart, cv=[(np.unique(train), test) for train, test in cv])).any()
 
 
-def test_data_is_sent_once_and_the_kernel_matrix_never(client, monkeypatch):
-    heart, scattered, tasks = load("heart"), [], []
-    with parallel_config(backend="dask"):
-        searched(heart, n_jobs=-1, cv=2)  # workers that compile for seconds hear from the scheduler meanwhile
-    scatter, submit = client.scatter, client.submit
-
-    def watched_scatter(data, **options):
-        scattered.append(data)
-        return scatter(data, **options)
-
-    def watched_submit(function, **options):
-        tasks.append(len(cloudpickle.dumps((function, options))))
-        return submit(function, **options)
-
-    monkeypatch.setattr(client, "scatter", watched_scatter)
-    monkeypatch.setattr(client, "submit", watched_submit)
-    before = sum(client.run(_received).values())
-    with parallel_config(backend="dask"):
-        searched(heart, n_jobs=-1, cv=20)
-    received = sum(client.run(_received).values()) - before
-    matrix, splits = 8 * heart.n**2, 20 * 8 * 3 * heart.n
-    assert sum(np.shape(data) == heart.X.shape for data in scattered) == 1
-    assert len(tasks) == len(GRID["gammas"])
-    assert max(tasks) < 20_000 < splits
-    assert received < heart.X.nbytes + splits < matrix
-
-
-def test_an_experiment_sends_its_examples_once_and_never_the_store(client, page, monkeypatch, tmp_path):
-    scattered, tasks = [], []
-    scatter, submit = client.scatter, client.submit
+def watched(client, monkeypatch):
+    """What is scattered from now on, and the tasks that are sent."""
+    scatter, submit, scattered, tasks = client.scatter, client.submit, [], []
 
     def watched_scatter(data, **options):
         scattered.append(data)
@@ -97,6 +68,27 @@ def test_an_experiment_sends_its_examples_once_and_never_the_store(client, page,
 
     monkeypatch.setattr(client, "scatter", watched_scatter)
     monkeypatch.setattr(client, "submit", watched_submit)
+    return scattered, tasks
+
+
+def test_data_is_sent_once_and_the_kernel_matrix_never(client, monkeypatch):
+    heart = load("heart")
+    with parallel_config(backend="dask"):
+        searched(heart, n_jobs=-1, cv=2)  # workers that compile for seconds hear from the scheduler meanwhile
+    scattered, tasks = watched(client, monkeypatch)
+    before = sum(client.run(_received).values())
+    with parallel_config(backend="dask"):
+        searched(heart, n_jobs=-1, cv=20)
+    received = sum(client.run(_received).values()) - before
+    matrix, splits = 8 * heart.n**2, 20 * 8 * 3 * heart.n
+    assert sum(np.shape(data) == heart.X.shape for data in scattered) == 1
+    assert len(tasks) == len(GRID["gammas"])
+    assert max(map(len, tasks)) < 20_000 < splits
+    assert received < heart.X.nbytes + splits < matrix
+
+
+def test_an_experiment_sends_its_examples_once_and_never_the_store(client, page, monkeypatch, tmp_path):
+    scattered, tasks = watched(client, monkeypatch)
     with parallel_config(backend="dask"):
         runs = page.experiment(tmp_path / "runs.sqlite")
     assert len(tasks) == len(runs.records()) == 8

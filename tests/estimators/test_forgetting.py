@@ -66,14 +66,8 @@ def test_no_number_of_a_forgotten_example_is_left(model: Any, y: Any, container:
     alpha = set(np.atleast_2d(model.alpha_)[:, GONE].ravel().tolist()) - set(others.ravel().tolist())
     alpha -= {0.0, *(sign * bound for sign in (-1.0, 1.0) for bound in (0.5, 1.0, 5.0))}
     model.forget(GONE)
-    for left in (
-        numbers_in(model),
-        numbers_in(pickle.loads(pickle.dumps(model))),
-        numbers_in(model.__getstate__()),
-    ):
-        assert not its & left
-        assert not values & left
-        assert not alpha & left
+    for left in (model, pickle.loads(pickle.dumps(model)), model.__getstate__()):
+        assert not (its | values | alpha) & numbers_in(left)
 
 
 @pytest.mark.parametrize(("model", "y"), MODELS)
@@ -85,10 +79,8 @@ def test_the_receipt_is_the_gap_of_the_others(model: Any, y: Any) -> None:
     assert (receipt["forgotten"], receipt["left"]) == (3, 57)
     assert 0.0 <= receipt["kkt_gap"] < 1e-8
     assert pickle.loads(pickle.dumps(model)).receipt_ == receipt
-    rest = np.delete(np.arange(60), GONE)
-    whole = (
-        type(model)(**model.get_params()).set_params(tol=1e-10).fit(X[rest], None if y is None else y[rest])
-    )
+    rest, whole = np.delete(np.arange(60), GONE), type(model)(**model.get_params()).set_params(tol=1e-10)
+    whole.fit(X[rest], None if y is None else y[rest])
     np.testing.assert_allclose(model.dual_objective_, whole.dual_objective_, rtol=1e-8)
     model.forget(0)
     assert (model.receipt_["forgotten"], model.receipt_["left"]) == (1, 56)

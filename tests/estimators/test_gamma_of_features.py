@@ -37,11 +37,9 @@ def test_a_gamma_of_each_feature_is_the_kernel_with_these_gammas(estimator, form
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_features_are_scaled_by_the_roots(estimator):
-    scaled = estimator(gamma=1.0, tol=1e-10).fit(X * np.sqrt(GAMMAS), Y)
-    model = estimator(gamma=GAMMAS, tol=1e-10).fit(sparse.csr_matrix(X), Y)
-    np.testing.assert_allclose(
-        model.predict(sparse.csr_matrix(X)), scaled.predict(X * np.sqrt(GAMMAS)), atol=1e-8
-    )
+    A, B = X * np.sqrt(GAMMAS), sparse.csr_matrix(X)
+    scaled, model = estimator(gamma=1.0, tol=1e-10).fit(A, Y), estimator(gamma=GAMMAS, tol=1e-10).fit(B, Y)
+    np.testing.assert_allclose(model.predict(B), scaled.predict(A), atol=1e-8)
 
 
 def test_several_classes():

@@ -41,11 +41,8 @@ def assert_same(model: Any, y: Any, chosen: np.ndarray, sample_weight: Any = Non
     weights = None if sample_weight is None else sample_weight[chosen]
     whole = fresh(model).fit(X[chosen], part(y, chosen), sample_weight=weights)
     np.testing.assert_allclose(model.dual_objective_, whole.dual_objective_, rtol=1e-8)
-    np.testing.assert_allclose(
-        model.decision_function(X) if y is not TARGETS else model.predict(X),
-        whole.decision_function(X) if y is not TARGETS else whole.predict(X),
-        atol=1e-5,
-    )
+    ask = "predict" if y is TARGETS else "decision_function"
+    np.testing.assert_allclose(getattr(model, ask)(X), getattr(whole, ask)(X), atol=1e-5)
     assert model.shape_fit_ == (len(chosen), 2)
 
 
@@ -70,9 +67,7 @@ def two_classes(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Some 350 examples of two classes, in a fixed random order."""
     from sklearn.datasets import load_breast_cancer, load_digits
 
-    features, labels = (
-        load_digits(return_X_y=True) if name == "digits" else load_breast_cancer(return_X_y=True)
-    )
+    features, labels = (load_digits if name == "digits" else load_breast_cancer)(return_X_y=True)
     if name == "digits":
         features, labels = features[np.isin(labels, (1, 8))], labels[np.isin(labels, (1, 8))]
     order = np.random.default_rng(0).permutation(len(labels))[:350]
@@ -93,11 +88,10 @@ def test_a_hundred_examples_one_by_one_and_at_once(name: str) -> None:
             whole = SVC(tol=1e-10, **settings).fit(data[:n], labels[:n])
             full_matrix_only = SVC(**settings).partial_fit(data[:first], labels[:first])
             full_matrix_only.partial_fit(data[first:n], labels[first:n])
+            values = whole.decision_function(data)
             for found in (model, full_matrix_only):
                 assert found.dual_objective_ == pytest.approx(whole.dual_objective_, rel=1e-8)
-                np.testing.assert_allclose(
-                    found.decision_function(data), whole.decision_function(data), atol=1e-6
-                )
+                np.testing.assert_allclose(found.decision_function(data), values, atol=1e-6)
     model.forget(np.arange(first, first + 100))
     before = SVC(tol=1e-10, **settings).fit(data[:first], labels[:first])
     assert model.dual_objective_ == pytest.approx(before.dual_objective_, rel=1e-8)
@@ -108,9 +102,8 @@ def test_it_goes_by_events_and_takes_no_step_of_smo(monkeypatch: pytest.MonkeyPa
         raise AssertionError("something was solved")
 
     data, labels = two_classes("breast cancer")
-    model = (
-        SVC(engine="numpy").partial_fit(data[:300], labels[:300]).partial_fit(data[300:301], labels[300:301])
-    )
+    model = SVC(engine="numpy").partial_fit(data[:300], labels[:300])
+    model.partial_fit(data[300:301], labels[300:301])
     fresh = SVC(engine="numpy", gamma=model.kernel_.gamma).fit(data[:301], labels[:301]).n_iter_[0]
     for place in ("trackers.backup.solve", "paths.continuing.solve", "multiclass.one_vs_one.solved"):
         monkeypatch.setattr(f"refsvm.{place}", refused)

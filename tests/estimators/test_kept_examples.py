@@ -54,10 +54,7 @@ def test_the_examples_are_copies(container, method):
     A, t, weights = container(X), Y.copy(), np.ones(40)
     model = SVR(gamma=0.5).fit(A, t, weights)
     expected = SVR(gamma=0.5).fit(container(X), Y).predict_interval(NEW, method=method)
-    if container is np.array:
-        A[:] = 7.0
-    else:
-        A.data[:] = 7.0
+    (A if container is np.array else A.data)[:] = 7.0
     t[:], weights[:] = -3.0, 0.0
     np.testing.assert_array_equal(model.predict_interval(NEW, method=method), expected)
 
@@ -161,9 +158,8 @@ def test_forget_after_fit_erases_them():
     other = SVR(gamma=0.5, tol=1e-10).fit(X[rest], Y[rest])
     assert model.dual_objective_ == pytest.approx(other.dual_objective_, rel=1e-8)
     for method in METHODS:
-        np.testing.assert_allclose(
-            model.predict_interval(NEW, method=method), other.predict_interval(NEW, method=method), atol=1e-5
-        )
+        found, expected = (each.predict_interval(NEW, method=method) for each in (model, other))
+        np.testing.assert_allclose(found, expected, atol=1e-5)
     for each in (model, pickle.loads(pickle.dumps(model))):
         assert not any((array == X[7, 0]).any() for array in arrays_in(vars(each)))
         assert not any((array == Y[7]).any() for array in arrays_in(vars(each)))
@@ -187,7 +183,7 @@ def test_what_intervals_cannot_be_made_of():
     with pytest.raises(ValueError, match="not with kernel='precomputed' or C=inf"):
         model.predict_interval(K)
     with pytest.raises(
-        ValueError, match=r"predict_interval holds the kernel matrix of all 40 .*; raise cache_size.$"
+        ValueError, match=r"interval holds the kernel matrix of all 40 .*; raise cache_size.$"
     ):
         SVR(cache_size=0.005).fit(X, Y).predict_interval(NEW)
 
@@ -196,9 +192,8 @@ def test_a_fit_again_replaces_them():
     model = SVR(gamma=0.5).fit(X, Y)
     model.predict_interval(NEW)
     model.fit(X[:20], Y[:20])
-    np.testing.assert_array_equal(
-        model.predict_interval(NEW), SVR(gamma=0.5).fit(X[:20], Y[:20]).predict_interval(NEW)
-    )
+    expected = SVR(gamma=0.5).fit(X[:20], Y[:20]).predict_interval(NEW)
+    np.testing.assert_array_equal(model.predict_interval(NEW), expected)
     assert not holds_all(model)
 
 
@@ -209,9 +204,7 @@ def test_the_best_machine_of_a_search_has_intervals():
 
 def test_ends_that_cross_are_no_interval():
     model = SVR(gamma=0.5).fit(X, Y)
-    with pytest.warns(
-        UserWarning, match=r"of 2 intervals are empty \(NaN\): at confidence=0.02 their lower ends"
-    ):
+    with pytest.warns(UserWarning, match=r"of 2 intervals are empty \(NaN\): at confidence=0.02 their lower"):
         found = model.predict_interval(NEW, confidence=0.02, method="cv+")
     assert not (found[:, 0] > found[:, 1]).any()
     assert np.isnan(found).any()

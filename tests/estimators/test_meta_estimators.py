@@ -153,13 +153,10 @@ def test_it_trains_predicts_and_is_cloned(name):
         assert fitted.get_support()[0]
         return
     predicted = fitted.predict(X)
-    np.testing.assert_allclose(
-        *(
-            (each == predicted[0] if each.dtype.kind == "U" else each)
-            for each in (predicted, again.predict(X))
-        ),
-        atol=1e-6,
+    both = (
+        each == predicted[0] if each.dtype.kind == "U" else each for each in (predicted, again.predict(X))
     )
+    np.testing.assert_allclose(*both, atol=1e-6)
     if y is None or np.ndim(y) > 1:
         return
     known = np.asarray(y) != -1 if name == "self-training" else np.ones(60, dtype=bool)

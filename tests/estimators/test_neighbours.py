@@ -82,9 +82,7 @@ def test_to_sklearn_of_a_kernel_matrix_and_of_names():
     assert theirs.fit(IRIS.data, names).score(IRIS.data, names) > 0.9
 
 
-@pytest.mark.filterwarnings(
-    "ignore:Attribute `prob"
-)  # the converter looks at what scikit-learn 1.9 deprecates
+@pytest.mark.filterwarnings("ignore:Attribute `prob")  # which scikit-learn 1.9 deprecates
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
 @pytest.mark.parametrize(
     "read",
@@ -116,12 +114,8 @@ def test_classes_that_are_elsewhere(name):
 @pytest.mark.parametrize("left", [[0, 0, 1], [0, -1, 1], [-1, 0, -1]], ids=str)
 def test_weights_that_leave_one_class(left):
     weights = np.take(np.array(left, dtype=float), IRIS.target)
-    some = (
-        "all samples have zero"
-        if max(left) <= 0
-        else "all samples with positive weights belong to the same class"
-    )
-    with pytest.raises(ValueError, match=f"Invalid input - {some}"):
+    some = "have zero" if max(left) <= 0 else "with positive weights belong to the same class"
+    with pytest.raises(ValueError, match=f"Invalid input - all samples {some}"):
         SVC().fit(IRIS.data, IRIS.target, weights)
 
 

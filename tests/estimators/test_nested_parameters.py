@@ -93,17 +93,15 @@ def test_an_instance_that_two_estimators_share_is_not_changed():
 
 
 def test_a_rule_is_set_before_its_parameters_in_any_order():
-    model = SVC().set_params(
-        kernel__gamma=3.0, selector__rows=1, kernel=RBF(1.0), selector=HybridMaximumGain()
-    )
+    rules = {"kernel": RBF(1.0), "selector": HybridMaximumGain()}
+    model = SVC().set_params(kernel__gamma=3.0, selector__rows=1, **rules)
     assert (model.kernel, model.selector) == (RBF(3.0), HybridMaximumGain(rows=1))
 
 
 def test_kernels_and_rules_in_others():
     model = SVC(kernel=Sum(RBF(0.5), Polynomial(2, 1.0)))
-    assert {"kernel__share", "kernel__first", "kernel__first__gamma", "kernel__second__degree"} <= set(
-        model.get_params()
-    )
+    names = {"kernel__share", "kernel__first", "kernel__first__gamma", "kernel__second__degree"}
+    assert names <= set(model.get_params())
     model.set_params(kernel__first__gamma=2.0, kernel__share=0.25, kernel__second__degree=3)
     assert model.kernel == Sum(RBF(2.0), Polynomial(3, 1.0), 0.25)
     model.set_params(kernel__second__gamma=0.25, kernel__second=RBF(9.0))
@@ -144,9 +142,8 @@ def test_searches_of_scikit_learn_vary_them(search, make, names):
     assert found.best_estimator_.get_params()[names[0]] == 1.0
     alone = GridSearchCV(SVC(), {"gamma": [1e-8, 1.0]}, cv=3).fit(X, Y)
     if names == ("kernel__gamma",):
-        np.testing.assert_array_equal(
-            found.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"]
-        )
+        scores = (each.cv_results_["mean_test_score"] for each in (found, alone))
+        np.testing.assert_array_equal(*scores)
 
 
 def test_regressors_in_others():

@@ -77,9 +77,8 @@ def test_they_decide_as_those_of_scikit_learn(ours, theirs, options, kernel, con
     if ours is OneClassSVM:
         assert mine.offset_.shape == other.offset_.shape == (1,)
         assert mine.offset_ == pytest.approx(other.offset_, abs=1e-5 * scale)
-        np.testing.assert_allclose(
-            mine.score_samples(data), other.score_samples(data), rtol=0, atol=1e-5 * scale
-        )
+        scores = (each.score_samples(data) for each in (mine, other))
+        np.testing.assert_allclose(*scores, rtol=0, atol=1e-5 * scale)
         clear = np.abs(mine.decision_function(data)) > 1e-4
         assert np.array_equal(mine.predict(data)[clear], other.predict(data)[clear])
 
@@ -123,9 +122,7 @@ def test_sample_weights_are_those_of_scikit_learn(ours, theirs, options, low):
 def test_other_kernels_equal_the_named_one(ours, theirs, options):
     named = ours(gamma=0.4, tol=1e-9, **options).fit(X, Y)
     K = RBF(0.4)(X, X)
-    for kernel, data in (
-        (RBF(0.4), X), (users, X), ("precomputed", K), (Precomputed(), K)
-    ):  # fmt: skip
+    for kernel, data in ((RBF(0.4), X), (users, X), ("precomputed", K), (Precomputed(), K)):
         model = ours(kernel=kernel, tol=1e-9, **options).fit(data, Y)
         np.testing.assert_allclose(values(model, data), values(named, X), rtol=0, atol=1e-6)
     blocks = ours(kernel=users, tol=1e-9, cache_size=0.05, **options).fit(X, Y)
@@ -196,9 +193,7 @@ def test_a_warm_start_goes_on(ours, theirs, options):
     assert (limited.status_, limited.fit_status_) == (Status.MAX_ITER, 1)
     limited.set_params(max_iter=-1).fit(X, Y)
     assert limited.status_ is Status.CONVERGED
-    with pytest.warns(
-        UserWarning, match="the last fit had 90 examples and this one has 60; it started cold"
-    ) as caught:
+    with pytest.warns(UserWarning, match="had 90 examples and this one has 60; it started cold") as caught:
         model.fit(X[:60], Y[:60])
     assert caught[0].filename == __file__
 
@@ -360,7 +355,5 @@ def test_leaving_out_an_example_of_a_regression_is_another_box():
     "function", [leave_one_out, cross_validate, regularization_path], ids=lambda f: f.__name__
 )
 def test_what_is_for_classes_refuses_targets_with_a_sentence(function):
-    with pytest.raises(
-        ValueError, match=r"y holds .*targets of a regression.*with epsilon= in leave_one_out or"
-    ):
+    with pytest.raises(ValueError, match=r"y holds .*targets of a regression.*epsilon= in leave_one_out or"):
         function(X, Y, kernel=RBF(0.4))

@@ -88,46 +88,34 @@ def test_no_split_and_no_example_to_test_are_refused_and_the_model_stays() -> No
         SVCCV(**GRID, cv=[(rows[24:], rows[:24]), (rows[:24], rows[24:])]).fit(X, Y, weights)
 
 
+def nested(search: Any, cv: Any, **routed: Any) -> Any:
+    """Return the scores of a search within folds."""
+    return in_turn(search, X, Y, cv=cv, params=routed, error_score="raise")["test_score"]
+
+
 def test_groups_reach_the_splitter() -> None:
-    wanted = GridSearchCV(SVC(gamma=0.3, tol=1e-9), {"C": GRID["Cs"]}, cv=GroupKFold(3)).fit(
-        X, Y, groups=GROUPS
+    both = ours, _ = (
+        SVCCV(**GRID, cv=GroupKFold(3)),
+        GridSearchCV(SVC(gamma=0.3, tol=1e-9), {"C": GRID["Cs"]}, cv=GroupKFold(3)),
     )
-    found = SVCCV(**GRID, cv=GroupKFold(3)).fit(X, Y, groups=GROUPS)
-    np.testing.assert_allclose(
-        found.cv_results_["mean_test_score"], wanted.cv_results_["mean_test_score"], atol=1e-12
-    )
-    with pytest.raises(
-        TypeError, match="unexpected keyword argument 'group'; it takes sample_weight and groups"
-    ):
-        SVCCV(**GRID, cv=GroupKFold(3)).fit(X, Y, group=GROUPS)
+    found = (each.fit(X, Y, groups=GROUPS).cv_results_["mean_test_score"] for each in both)
+    np.testing.assert_allclose(*found, atol=1e-12)
+    with pytest.raises(TypeError, match="keyword argument 'group'; it takes sample_weight and groups"):
+        ours.fit(X, Y, group=GROUPS)
     with config_context(enable_metadata_routing=True):
-        inner = (
-            SVCCV(**GRID, cv=GroupKFold(3)),
-            GridSearchCV(SVC(gamma=0.3, tol=1e-9), {"C": GRID["Cs"]}, cv=GroupKFold(3)),
-        )
-        scores = [
-            in_turn(each, X, Y, cv=GroupKFold(3), params={"groups": GROUPS}, error_score="raise")[
-                "test_score"
-            ]
-            for each in inner
-        ]
-        np.testing.assert_allclose(*scores, atol=1e-12)
+        np.testing.assert_allclose(*(nested(each, GroupKFold(3), groups=GROUPS) for each in both), atol=1e-12)
         with pytest.raises(TypeError, match="colours"):
-            SVCCV(**GRID, cv=GroupKFold(3)).fit(X, Y, colours=GROUPS)
+            ours.fit(X, Y, colours=GROUPS)
 
 
 def test_weights_are_routed_to_a_nested_search() -> None:
     weights = 1.0 + np.arange(N) % 3
     with config_context(enable_metadata_routing=True):
-        svc = (
-            SVC(gamma=0.3, tol=1e-9).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        )
+        svc = SVC(gamma=0.3, tol=1e-9).set_fit_request(sample_weight=True)
+        svc.set_score_request(sample_weight=True)
         inner = SVCCV(**GRID, cv=3), GridSearchCV(svc, {"C": GRID["Cs"]}, cv=3)
         inner[0].set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-        scores = [
-            in_turn(each, X, Y, cv=3, params={"sample_weight": weights}, error_score="raise")["test_score"]
-            for each in inner
-        ]
+        scores = [nested(each, 3, sample_weight=weights) for each in inner]
     np.testing.assert_allclose(*scores, atol=1e-12)
 
 

@@ -60,12 +60,8 @@ def test_a_search_predicts_by_the_best_machine_of_its_fit():
     for search, y in ((SVCCV, Y > 0), (SVRCV, Y)):
         model = search(Cs=[1.0], gammas=[0.5], cv=3).fit(X, y)
         before = model.predict(X)
-        for change in (
-            {"kernel": "linear"},
-            {"kernel": lambda A, B: A @ B.T},
-            {"Cs": [9.0]},
-            {"refit": False},
-        ):
+        kernels = ({"kernel": kernel} for kernel in ("linear", lambda A, B: A @ B.T))
+        for change in (*kernels, {"Cs": [9.0]}, {"refit": False}):
             np.testing.assert_array_equal(model.set_params(**change).predict(X), before)
             np.testing.assert_array_equal(model.predict(sparse.csr_array(X)), before)
         model.set_params(kernel="rbf").fit(X, y)

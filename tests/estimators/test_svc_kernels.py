@@ -8,13 +8,7 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
 
-from refsvm import (
-    RBF,
-    SVC,
-    Linear,
-    Polynomial,
-    Precomputed,
-)
+from refsvm import RBF, SVC, Linear, Polynomial, Precomputed
 
 from ..several_classes import examples
 from .test_svc import TIGHT
@@ -24,14 +18,12 @@ from .test_svc import TIGHT
 def test_a_precomputed_kernel_equals_the_named_one(k):
     X, y = examples(k)
     T = examples(k, seed=9)[0]
-    named = SVC(gamma=0.3, **TIGHT).fit(X, y)
-    kernel = RBF(0.3)
+    named, kernel = SVC(gamma=0.3, **TIGHT).fit(X, y), RBF(0.3)
+    expected = named.decision_function(T)
     for precomputed in ("precomputed", Precomputed()):
         model = SVC(kernel=precomputed, **TIGHT).fit(kernel(X, X), y)
         values = kernel(T, X)
-        np.testing.assert_allclose(
-            model.decision_function(values), named.decision_function(T), rtol=0, atol=1e-6
-        )
+        np.testing.assert_allclose(model.decision_function(values), expected, rtol=0, atol=1e-6)
         assert model.support_vectors_.shape == (0, 0)
         # nothing but the columns of the support vectors counts
         values[:, np.setdiff1d(np.arange(len(y)), model.support_)] = 1e6
@@ -57,11 +49,11 @@ def test_a_callable_or_an_object_equals_the_named_kernel(k, container, kernel):
     model = SVC(kernel=kernel, **TIGHT).fit(container(X), y)
     named = SVC(kernel="linear", **TIGHT).fit(X, y)
     T = examples(k, seed=9)[0]
-    model.set_params(decision_function_shape="ovo")
-    named.set_params(decision_function_shape="ovo")
-    np.testing.assert_allclose(
-        model.decision_function(container(T)), named.decision_function(T), rtol=0, atol=1e-5
+    ovo = {"decision_function_shape": "ovo"}
+    found, expected = (
+        m.set_params(**ovo).decision_function(Z) for m, Z in ((model, container(T)), (named, T))
     )
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
 
 def test_a_callable_sees_blocks_of_the_examples_whatever_they_are():

@@ -15,18 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
 
-from refsvm import (
-    ATO,
-    RBF,
-    SVC,
-    SVCCV,
-    BallRule,
-    Cold,
-    KKTGap,
-    Linear,
-    LOODualityGap,
-    Precomputed,
-)
+from refsvm import ATO, RBF, SVC, SVCCV, BallRule, Cold, KKTGap, Linear, LOODualityGap, Precomputed
 from refsvm.estimators import search as search_module
 from refsvm.kernels import Gram
 from refsvm.rounds import grid as grid_module
@@ -49,8 +38,7 @@ def test_cells_scores_and_choice_of_grid_search(heart):
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
     ours, theirs = SVCCV(**GRID, cv=cv).fit(X, y), peer(X, y, cv)
     assert ours.cv_results_["params"] == theirs.cv_results_["params"]
-    missing = set(theirs.cv_results_) - set(ours.cv_results_)
-    assert not missing
+    assert set(theirs.cv_results_) <= set(ours.cv_results_)
     for s in range(4):
         key = f"split{s}_test_score"
         np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], atol=1.01 / 67)
@@ -82,14 +70,10 @@ def test_the_seeder_changes_the_cost_only(heart, seeder):
 def test_several_classes_and_balanced_weights():
     rng = np.random.default_rng(0)
     y = np.array(["a", "b", "c"])[rng.choice(3, size=90, p=[0.6, 0.25, 0.15])]
-    X = (
-        rng.normal(size=(90, 2))
-        + np.array([[0, 0], [1.5, 0], [0, 1.5]])[np.unique(y, return_inverse=True)[1]]
-    )
-    ours, theirs = (
-        SVCCV(**GRID, cv=3, class_weight="balanced").fit(X, y),
-        peer(X, y, 3, class_weight="balanced"),
-    )
+    middles = np.array([[0, 0], [1.5, 0], [0, 1.5]])
+    X = rng.normal(size=(90, 2)) + middles[np.unique(y, return_inverse=True)[1]]
+    ours = SVCCV(**GRID, cv=3, class_weight="balanced").fit(X, y)
+    theirs = peer(X, y, 3, class_weight="balanced")
     key, C = "mean_test_score", ours.cv_results_["param_C"].astype(float)
     # at C = 0.1 all α are at their bounds: any b of an interval is optimal, and rounding chooses LIBSVM's
     unique = C > 0.1
@@ -218,14 +202,12 @@ def test_default_grid_and_clone(heart):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_unfinished_cells_are_told(heart):
     given = {"Cs": [1.0, 1e6], "gammas": [0.01], "max_iter": 20}
-    with pytest.warns(
-        ConvergenceWarning, match=r"not solved to tol=0.001 times the range of .* 1 if that is less\. Scale"
+    for options, says in (
+        ({}, r"tol=0.001 times the range of .* 1 if that is less\. Scale"),
+        ({"cv": 3, "stop": KKTGap(1e-5), "tol": 0.1}, r"what stop=KKTGap\(tol=1e-05.*\) asks for\. Scale"),
     ):
-        SVCCV(**given).fit(*heart)
-    with pytest.warns(
-        ConvergenceWarning, match=r"not solved to what stop=KKTGap\(tol=1e-05.*\) asks for\. Scale"
-    ):
-        SVCCV(**given, cv=3, stop=KKTGap(1e-5), tol=0.1).fit(*heart)
+        with pytest.warns(ConvergenceWarning, match=f"not solved to {says}"):
+            SVCCV(**given, **options).fit(*heart)
 
 
 def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monkeypatch):
@@ -249,11 +231,9 @@ def test_cells_of_several_threads_are_stored_as_they_come(heart, tmp_path, monke
     kept = count()
     assert 10 <= kept < 30
     monkeypatch.setattr(search_module, "solve_cells", solve_cells)
-    resumed, fresh = (SVCCV(**GRID, store=store, n_jobs=2).fit(X, y) for store in (file, None))
+    resumed, fresh = (SVCCV(**GRID, store=store, n_jobs=2).fit(X, y).cv_results_ for store in (file, None))
     assert count() == 30
-    np.testing.assert_allclose(
-        resumed.cv_results_["mean_test_score"], fresh.cv_results_["mean_test_score"], atol=1 / len(y)
-    )
+    np.testing.assert_allclose(resumed["mean_test_score"], fresh["mean_test_score"], atol=1 / len(y))
 
 
 @pytest.mark.parametrize("engine", ["numpy", "auto"])
@@ -268,9 +248,8 @@ def test_folds_that_take_over_large_values_are_solved_too(engine):
 def test_a_weighted_example_counts_so_often_in_a_score(heart):
     X, y = heart[0][:45], heart[1][:45]
     weights = 1.0 + np.arange(45) % 4
-    search = SVCCV(Cs=[0.5], gammas=[0.01], cv=KFold(3), refit=False, engine="numpy").fit(
-        X, y, sample_weight=weights
-    )
+    search = SVCCV(Cs=[0.5], gammas=[0.01], cv=KFold(3), refit=False, engine="numpy")
+    search.fit(X, y, sample_weight=weights)
     scores, plain = [], []
     for train, test in KFold(3).split(X):
         model = svm.SVC(C=0.5, gamma=0.01).fit(X[train], y[train], weights[train])

@@ -26,10 +26,8 @@ def test_an_interrupted_search_goes_on(heart, tmp_path, solved):
     solved.most = math.inf
     resumed = SVCCV(**GRID, store=str(file)).fit(X, y)
     assert len(solved) == 30
-    fresh = SVCCV(**GRID).fit(X, y)
-    np.testing.assert_allclose(
-        resumed.cv_results_["mean_test_score"], fresh.cv_results_["mean_test_score"], atol=1 / len(y)
-    )
+    fresh, key = SVCCV(**GRID).fit(X, y), "mean_test_score"
+    np.testing.assert_allclose(resumed.cv_results_[key], fresh.cv_results_[key], atol=1 / len(y))
     SVCCV(**GRID, store=file).fit(X, y)
     assert len(solved) == 60, "everything was in the store, only the search without one was solved"
     SVCCV(**{**GRID, "Cs": [2.0]}, store=file).fit(X, y)
@@ -77,15 +75,10 @@ def test_a_larger_grid_goes_on_from_the_cells_of_a_smaller_one(heart, tmp_path, 
     fresh = SVCCV(**GRID, cv=3, refit=False).fit(X, y)
     key = "mean_test_score"
     np.testing.assert_allclose(larger.cv_results_[key], fresh.cv_results_[key], atol=1.01 / len(y))
-    for change in (
-        {"tol": 1e-4},
-        {"cv": 4},
-        {"max_iter": 10**6},
-        {"stop": KKTGap(1e-3)},
-        {"kernel": "sigmoid"},
-    ):
+    changes = {"tol": 1e-4, "cv": 4, "max_iter": 10**6, "stop": KKTGap(1e-3), "kernel": "sigmoid"}
+    for name, value in changes.items():
         before = len(solved)
-        SVCCV(Cs=[1.0], gammas=[0.1], **(options | change)).fit(X, y)
+        SVCCV(Cs=[1.0], gammas=[0.1], **options | {name: value}).fit(X, y)
         assert len(solved) > before
 
 

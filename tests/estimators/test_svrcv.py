@@ -35,13 +35,8 @@ X = RNG.normal(size=(N, 3))
 T = np.sin(X[:, 0]) + 0.2 * RNG.normal(size=N)
 Y = (T > 0.1) * 1
 W = 0.5 + np.arange(N) % 3
-TWO: dict[str, Any] = {
-    "Cs": [0.1, 10.0, 1.0],
-    "gammas": [0.1, 1.0],
-    "tol": 1e-10,
-    "engine": "numpy",
-    "refit": False,
-}
+USUAL: dict[str, Any] = {"tol": 1e-10, "refit": False}
+TWO = USUAL | {"Cs": [0.1, 10.0, 1.0], "gammas": [0.1, 1.0], "engine": "numpy"}
 GRID: dict[str, Any] = TWO | {"epsilons": [0.05, 0.3]}
 
 
@@ -128,9 +123,8 @@ def test_memory_that_does_not_hold_the_matrix() -> None:
 )
 def test_kernels_without_gamma(kernel: str, make: Any, alone: Any, y: Any, names: Any, scoring: str) -> None:
     data = X @ X.T if kernel == "precomputed" else X
-    model = make(
-        **{each: GRID[each] for each in names.values()}, tol=1e-10, kernel=kernel, cv=3, scoring=scoring
-    )
+    own = {each: GRID[each] for each in names.values()}
+    model = make(**own, tol=1e-10, kernel=kernel, cv=3, scoring=scoring)
     grid = {name: GRID[each] for name, each in names.items()}
     scores = GridSearchCV(alone(kernel=kernel, tol=1e-10), grid, cv=3, scoring=scoring).fit(data, y)
     np.testing.assert_allclose(means(model.fit(data, y)), means(scores), atol=1e-9)
@@ -140,14 +134,7 @@ def test_kernels_without_gamma(kernel: str, make: Any, alone: Any, y: Any, names
         assert model.score(data, y) == -np.abs(model.predict(data) - y).mean()
 
 
-SMALL: dict[str, Any] = {
-    "Cs": [0.3, 3.0],
-    "gammas": [0.5],
-    "tol": 1e-10,
-    "engine": FAST,
-    "refit": False,
-    "cv": "loo",
-}
+SMALL = USUAL | {"Cs": [0.3, 3.0], "gammas": [0.5], "engine": FAST, "cv": "loo"}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -158,9 +145,8 @@ def test_leave_one_out_of_a_regression(weighted: bool) -> None:
     for C, mean in zip(SMALL["Cs"], means(found), strict=True):
         penalties = C * (np.ones(14) if weights is None else weights)
         options = {"epsilon": 0.1, "stop": KKTGap(1e-10), "engine": FAST}
-        assert mean == pytest.approx(
-            leave_one_out(A, t, kernel=RBF(0.5), C=penalties, **options).r2, abs=1e-8
-        )
+        r2 = leave_one_out(A, t, kernel=RBF(0.5), C=penalties, **options).r2
+        assert mean == pytest.approx(r2, abs=1e-8)
     seeded = SVRCV(**SMALL, seeder=Cold()).fit(A, t, weights)
     np.testing.assert_allclose(means(seeded), means(found), atol=1e-8)
 
@@ -188,10 +174,8 @@ def test_of_equal_examples_with_other_labels_none_ranks_first() -> None:
     # both are tested, or none
     cv = [*GroupKFold(4, shuffle=True, random_state=1).split(A, b, np.arange(40) // 2)]
     for name in ("roc_auc", "average_precision"):
-        ours, theirs = (
-            SVCCV(**TWO, cv=cv, scoring=name).fit(A, b),
-            peer(SVC(tol=1e-10), cv, scoring=name).fit(A, b),
-        )
+        ours, theirs = SVCCV(**TWO, cv=cv, scoring=name), peer(SVC(tol=1e-10), cv, scoring=name)
+        ours.fit(A, b), theirs.fit(A, b)
         np.testing.assert_allclose(means(ours), means(theirs), atol=1e-9)
 
 
@@ -280,13 +264,10 @@ def test_scores_that_are_not_finite_rank_last_and_are_told() -> None:
 
 
 def test_small_units_do_not_make_ties() -> None:
-    ranks = [
-        SVRCV(
-            Cs=[0.1 * scale, scale], gammas=[0.1, 1.0], epsilons=[0.05 * scale], engine=FAST, refit=False,
-            scoring="neg_mean_squared_error",
-        ).fit(X, scale * T).cv_results_["rank_test_score"].tolist()
-        for scale in (1.0, 2.0**-30)
-    ]  # fmt: skip
+    search, ranks = SVRCV(gammas=[0.1, 1.0], engine=FAST, refit=False, scoring="neg_mean_squared_error"), []
+    for scale in (1.0, 2.0**-30):
+        search.set_params(Cs=[0.1 * scale, scale], epsilons=[0.05 * scale])
+        ranks.append(search.fit(X, scale * T).cv_results_["rank_test_score"].tolist())
     assert ranks[0] == ranks[1]
     assert sorted(ranks[0]) == [1, 2, 3, 4]
 

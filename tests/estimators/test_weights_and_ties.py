@@ -43,9 +43,8 @@ def test_the_time_limit_reaches_the_solver():
 
 def test_a_point_on_the_border_is_inside(monkeypatch):
     model = OneClassSVM(nu=0.2).fit(X)
-    monkeypatch.setattr(
-        OneClassSVM, "_decision_values", lambda self, X: np.array([[-1e-300], [0.0], [1e-300]])
-    )
+    values = np.array([[-1e-300], [0.0], [1e-300]])
+    monkeypatch.setattr(OneClassSVM, "_decision_values", lambda self, X: values)
     assert model.predict(X[:3]).tolist() == [-1, 1, 1]
 
 
@@ -56,7 +55,4 @@ def test_the_last_digits_are_polished_and_the_end_is_shown(capsys):
 
 
 def test_the_rows_of_a_users_kernel_are_counted():
-    def kernel(A, B):
-        return A @ B.T
-
-    assert SVR(kernel=kernel).fit(X, TARGETS).n_kernel_rows_ == 40
+    assert SVR(kernel=lambda A, B: A @ B.T).fit(X, TARGETS).n_kernel_rows_ == 40
