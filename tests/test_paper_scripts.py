@@ -134,9 +134,8 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
     assert mean(shares) == pytest.approx(fit, abs=0.01)
     left_out = mean(tables("_static/how_fast/loo.md").column("all", "ratio").values())
     path = page_tables.Tables((PAGES / "svmp.md").read_text(encoding="utf-8"))
-    worst = [
-        max(path.column(section, "KKT").values()) for section in ("Table II: linear", "Table III: Gaussian")
-    ]
+    sections = "Table II: linear", "Table III: Gaussian"
+    worst = [max(path.column(section, "KKT").values()) for section in sections]
     assert f"[{fit:.2f} of its time]" in said("../README.md")
     assert f"| {fit:.2f} of the time |" in said("index.md")
     assert f"[{left_out:.0f} times as fast]" in said("../README.md")
@@ -148,16 +147,13 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
     cost = steps.column("The cost of a step", "conjugate, its selector")
     planned = steps.column("The cost of a step", "planning")
     dearer = [cost[name] / planned[name] for name in cost]
-    assert f"A step costs {min(dearer):.1f} to {max(dearer):.1f} times as much as a planned" in said(
-        "choosing.md"
-    )
+    times = f"{min(dearer):.1f} to {max(dearer):.1f} times"
+    assert f"A step costs {times} as much as a planned" in said("choosing.md")
     by_set = {}
     for row in steps.rows("Steps to ε"):
-        for name, cell in row.items():
-            if name not in {"problem", "Newton"}:
-                by_set.setdefault(row["problem"].partition(",")[0], {}).setdefault(name, []).append(
-                    float(cell)
-                )
+        ways = by_set.setdefault(row["problem"].partition(",")[0], {})
+        for name in row.keys() - {"problem", "Newton"}:
+            ways.setdefault(name, []).append(float(row[name]))
     fewest = [
         min(ways, key=lambda name, ways=ways: mean(ways[name])) == "conjugate, its selector"
         and mean(ways["conjugate, its selector"]) <= 1
@@ -179,38 +175,27 @@ def test_a_section_with_tables_ends_with_what_measured_them(page, script):
     """Version, commit, processor and load; or that they are counts, if the load was not told yet."""
     measured_by = script("measured_by")
     sections = measured_by.sections((PAGES / f"{page}.md").read_text(encoding="utf-8"))
-    without = [
-        heading
-        for heading, text in sections.items()
-        if measured_by.cells(text) and not measured_by.line_of(text)
-    ]
-    assert without == []
+    of_tables = {heading: text for heading, text in sections.items() if measured_by.cells(text)}
+    assert [heading for heading, text in of_tables.items() if not measured_by.line_of(text)] == []
     assert sum("|:--" in text for text in sections.values()) >= 3
     counts = [text for text in sections.values() if measured_by.COUNTS in measured_by.line_of(text)]
     assert not any(measured_by.timed(text) for text in counts)
 
 
 def test_what_measured_a_section_is_a_commit_of_the_history():
-    git = ["git", "-C", TESTS.parent]
-    shallow = subprocess.run(
-        [*git, "rev-parse", "--is-shallow-repository"], capture_output=True, text=True, check=False
-    )
-    if shallow.stdout.strip() != "false":
+    def git(*words):
+        command = ["git", "-C", TESTS.parent, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    if git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
         pytest.skip("the history is not here")
-    text = "".join(
-        (PAGES / f"{page}.md").read_text(encoding="utf-8")
-        for page in [*SCRIPT_OF, "conjugate", "preparations"]
-    )
+    pages = [*SCRIPT_OF, "conjugate", "preparations"]
+    text = "".join((PAGES / f"{page}.md").read_text(encoding="utf-8") for page in pages)
     named = set(re.findall(r"\bcommit (\w{7,})", text))
     assert len(named) > 5
-    missing = [
-        each
-        for each in sorted(named)
-        if subprocess.run(
-            [*git, "merge-base", "--is-ancestor", each, "HEAD"], capture_output=True, check=False
-        ).returncode
-    ]
-    assert missing == []
+    assert [
+        each for each in sorted(named) if git("merge-base", "--is-ancestor", each, "HEAD").returncode
+    ] == []
 
 
 def test_the_line_of_a_section_names_version_commit_processor_and_load(script):
@@ -231,10 +216,8 @@ def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
     from refsvm.experiment import Grid
 
     line = "*refsvm 0.1.0 (commit abcdef0); AMD EPYC, one core of 2, load 6.0.*"
-    output = tmp_path / "page.md"
-    output.write_text(
-        f"# Page\n\nHead.\n\n## A\n\n{Grid(('a',), (('1',),)).to_markdown()}\n\n{line}\n", encoding="utf-8"
-    )
+    output, table = tmp_path / "page.md", Grid(("a",), (("1",),)).to_markdown()
+    output.write_text(f"# Page\n\nHead.\n\n## A\n\n{table}\n\n{line}\n", encoding="utf-8")
     monkeypatch.setitem(page.NEW, "runs", measured)
     written = page.Page("Page", "script.py", argparse.Namespace(output=output))
     written.add("A", Grid(("a",), ((cell,),)))
@@ -247,19 +230,14 @@ def test_a_section_that_is_laid_out_again_keeps_the_line_of_what_measured_it(
 def test_sections_that_are_not_asked_for_stay_where_they_stand(tmp_path, script):
     """Even if the script does not come to them, because they need a set that is not asked for."""
     page = script("page")
-    output = tmp_path / "page.md"
-    output.write_text(
-        "# Page\n\nHead.\n\n## A\n\na\n\n## B\n\nb\n\n## C\n\nc\n\n## D\n\nd\n", encoding="utf-8"
-    )
+    output, sections = tmp_path / "page.md", "".join(f"## {each.upper()}\n\n{each}\n\n" for each in "abcd")
+    output.write_text(f"# Page\n\nHead.\n\n{sections}", encoding="utf-8")
     written = page.Page("Page", "script.py", argparse.Namespace(output=output, only=["C", "D"]))
     written.add("C", "new")  # D was asked for, and is no more
     written.write()
     text = output.read_text(encoding="utf-8")
-    assert [each.split("\n\n") for each in text.strip().split("## ")[1:]] == [
-        ["A", "a", ""],
-        ["B", "b", ""],
-        ["C", "new"],
-    ]
+    found = [each.split("\n\n") for each in text.strip().split("## ")[1:]]
+    assert found == [["A", "a", ""], ["B", "b", ""], ["C", "new"]]
 
 
 @pytest.mark.parametrize("kept", ["", "| set | steps |\n|:--|--:|\n| adult | 2 |"])
@@ -290,17 +268,15 @@ def test_the_history_of_a_page_tells_what_measured_a_section_without_a_line(tmp_
     def committed(version, load, row, kept=""):
         machine = f"a machine with 2 cores (AMD EPYC), at a load of at most {load}"
         head = f"Written with refsvm {version}, Python 3.{kept} On {machine}."
-        page.write_text(
-            f"# Page\n\n{head}\n\n## A\n\n| a |\n|---|\n|{row}|\n\n## B\n\n| b |\n", encoding="utf-8"
-        )
+        sections = f"## A\n\n| a |\n|---|\n|{row}|\n\n## B\n\n| b |\n"
+        page.write_text(f"# Page\n\n{head}\n\n{sections}", encoding="utf-8")
         measured_by._git("add", "page.md")
         measured_by._git(*settings, "commit", "-q", "-m", version)
         return measured_by.commit()
 
     committed("0.1.0", "1.1", "1")
-    committed(
-        "0.1.1", "1.2", "2", kept=" Kept from `script`: A (seconds were taken while other work was running)."
-    )
+    kept = " Kept from `script`: A (seconds were taken while other work was running)."
+    committed("0.1.1", "1.2", "2", kept=kept)
     second = committed("0.2.0", "1.3", " 2")
     committed("0.3.0", "1.4", "  2  ")
     core = "AMD EPYC, one core of 2, load of at most 1.3 (from the head of the page of that commit)"
@@ -352,10 +328,8 @@ def test_one_p_of_many_sets_is_adjusted_for_their_number(verdicts):
 )
 def test_few_orders_show_nothing_of_many_sets(orders, sets, can, verdicts):
     """The smallest p of six orders is 2/2⁶ = 0.031."""
-    least = 2.0 / 2**orders
-    family = verdicts.Family(
-        dict.fromkeys(map(str, range(sets)), 0.5), dict.fromkeys(map(str, range(sets)), least), orders
-    )
+    ratios, least = (dict.fromkeys(map(str, range(sets)), each) for each in (0.5, 2.0 / 2**orders))
+    family = verdicts.Family(ratios, least, orders)
     assert family.can_show == can
     assert len(family.less) == (sets if can else 0)
     assert ("can show nothing" in family.within()) != can
@@ -440,10 +414,8 @@ def test_the_remarks_on_planning_ahead_are_those_of_its_tables(verdicts):
     assert f"higher {slower} and on {len(seconds.more) or 'none'} significantly" in " ".join(decision.split())
     assert steps["fewer"] == len(seconds.ratio)  # "on all", there
     eager = verdicts.Family.of_table(page, "Algorithm 2", "Algorithm 2 / PA-SMO")
-    assert (
-        script.words_of_algorithm_2(eager).strip()
-        in page.sections["Algorithm 2: planning after clipped steps too"]
-    )
+    clipped = page.sections["Algorithm 2: planning after clipped steps too"]
+    assert script.words_of_algorithm_2(eager).strip() in clipped
     columns = ("1.1 Newton", "1.1 Newton, Algorithm 3", "PA-SMO")
     longer = [verdicts.Family.of_cells(page, "§7.3: steps", each) for each in columns]
     assert script.words_of_longer_steps(*longer).strip() in page.sections["§7.3: steps 1.1 times as long"]
@@ -474,11 +446,10 @@ def test_what_takes_hours_is_run_if_it_is_named(monkeypatch):
     assert loo.realisations_in_words(orders) == "5 realisations of each set, one of german"
     assert loo.realisations_in_words({"heart": 1, "german": 1}) == "One realisation of each set"
     assert alpha.in_full(argparse.Namespace(full=["mnist", "adult:ATO", "adult"])) == ["mnist", "adult"]
-    longest, all_of_it = (
-        argparse.Namespace(permutations=30, full=[f"chessboard-100000{end}"]) for end in ("", ":all")
-    )
-    orders = [planning.long_orders("chessboard-100000", chosen) for chosen in (longest, all_of_it)]
-    assert [*orders, planning.long_orders("connect-4", longest)] == [1, 20, 20]
+    board = "chessboard-100000"
+    longest, whole = (argparse.Namespace(permutations=30, full=[f"{board}{end}"]) for end in ("", ":all"))
+    asked = (board, longest), (board, whole), ("connect-4", longest)
+    assert [planning.long_orders(*each) for each in asked] == [1, 20, 20]
 
 
 def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
@@ -550,8 +521,7 @@ def test_the_longest_planned_step_is_that_of_the_trace(script):
     ("file", "name", "given"),
     [
         ("newton_step_gap", "NewtonStepGap", ()),
-        ("candidate_step", "CandidateStep", (1.0,)),
-        ("candidate_step", "CandidateStep", (1.1,)),
+        *(("candidate_step", "CandidateStep", (k,)) for k in (1.0, 1.1)),
     ],
 )
 def test_a_rule_of_a_script_is_one_like_any_other(file, name, given, script):

@@ -34,10 +34,8 @@ window.addEventListener("load", async () => {
 
 def node(program, data):
     """Return what a program prints in Node.js, given some data."""
-    command = [NODE, "--eval", program, str(SCRIPTS)]
-    run = subprocess.run(
-        command, input=json.dumps(data), capture_output=True, text=True, check=False, timeout=60
-    )
+    command, given = [NODE, "--eval", program, str(SCRIPTS)], {"input": json.dumps(data), "text": True}
+    run = subprocess.run(command, capture_output=True, check=False, timeout=60, **given)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
@@ -45,12 +43,11 @@ def node(program, data):
 def write(page, folder, html, drive="", *, width="auto", theme="light", scripts=()):
     """Write a page of steppers, which a program drives; return its address."""
     own = dict.fromkeys(name for names in page.SCRIPTS.values() for name in names)
+    places = [each.as_uri() for each in (*map(page.script, own), *scripts)]
     parts = {
         "THEME": theme, "WIDTH": width, "HTML": html, "DRIVE": drive,
         "STYLE": f'<link rel="stylesheet" href="{page.script("stepper.css").as_uri()}">',
-        "SCRIPTS": "".join(
-            f'<script defer src="{each.as_uri()}"></script>' for each in [*map(page.script, own), *scripts]
-        ),
+        "SCRIPTS": "".join(f'<script defer src="{each}"></script>' for each in places),
     }  # fmt: skip
     text = re.sub(r"\b(?:" + "|".join(parts) + r")\b", lambda name: parts[name[0]], PAGE)
     (folder / "page.html").write_text(text, encoding="utf-8")

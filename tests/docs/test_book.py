@@ -204,9 +204,7 @@ def test_code_is_a_third_of_a_chapter_at_most(chapter):
 
 
 @pytest.mark.parametrize(
-    "chapter",
-    [chapter for chapter in CHAPTERS if chapter.stem != "17_your_own_rule"],
-    ids=lambda chapter: chapter.stem,
+    "chapter", [each for each in CHAPTERS if each.stem[:2] != "17"], ids=lambda each: each.stem
 )
 def test_the_first_figure_is_on_the_first_screen(chapter):
     before = 0

@@ -56,15 +56,14 @@ def functions(chapter: str) -> SimpleNamespace:
 
 
 BANANA, BOARD = make_banana(60, rng=1), make_chessboard(60, rng=0)
+TWICE = np.repeat(np.arange(20), 2)
 NAMED = {
-    "banana": DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.5), C=10.0),
-    "chessboard": DualProblem.classification(BOARD.X, BOARD.y, kernel=RBF(0.5), C=1e3),
-    "duplicates": DualProblem.classification(
-        np.repeat(BANANA.X[:20], 2, axis=0), np.repeat(BANANA.y[:20], 2), kernel=RBF(0.5), C=1.0
-    ),
-    "corners": DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.5), C=0.1),
-    "large penalty": DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.5), C=1e3),
-}
+    name: DualProblem.classification(data.X[rows], data.y[rows], kernel=RBF(0.5), C=C)
+    for name, data, rows, C in (
+        ("banana", BANANA, slice(60), 10.0), ("chessboard", BOARD, slice(60), 1e3), ("duplicates", BANANA, TWICE, 1.0),
+        ("corners", BANANA, slice(60), 0.1), ("large penalty", BANANA, slice(60), 1e3),
+    )
+}  # fmt: skip
 LARGE = "banana", "chessboard"
 
 
@@ -75,11 +74,9 @@ def random_problem(seed: int | str, n: int = 24) -> DualProblem:
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) % 3 == 0, 1, -1)[rng.permutation(n)]
     X = rng.normal(size=(n, 2)) + rng.uniform(0.0, 1.5) * y[:, None]
-    kernel = RBF(10.0 ** rng.uniform(-1.5, 1.0))
-    K = kernel(X, X)
-    return DualProblem.classification(
-        (K + K.T) / 2, y, kernel=Precomputed(), C=float(10.0 ** rng.uniform(-1.0, 2.5))
-    )
+    K = RBF(10.0 ** rng.uniform(-1.5, 1.0))(X, X)
+    C = float(10.0 ** rng.uniform(-1.0, 2.5))
+    return DualProblem.classification((K + K.T) / 2, y, kernel=Precomputed(), C=C)
 
 
 def matrix(problem: DualProblem) -> np.ndarray:
@@ -237,9 +234,8 @@ def test_the_walk_of_chapter_14_ends_at_the_new_optimum(seed):
     assert (3 if is_named else -1) < events < 1000
     assert np.count_nonzero(own[join]) > 1 or not is_named
     assert target.objective(own) == pytest.approx(best.objective, rel=1e-6, abs=1e-6)
-    assert np.allclose(
-        own, ATO(margin=np.inf, budget=np.inf).seed(first, target), atol=1e-6 * penalty(problem)
-    )
+    seed = ATO(margin=np.inf, budget=np.inf).seed(first, target)
+    assert np.allclose(own, seed, atol=1e-6 * penalty(problem))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

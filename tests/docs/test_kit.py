@@ -36,22 +36,13 @@ def test_every_section_has_its_minutes(kit):
         assert all(a[1] == b[0] and a[0] + 5 <= a[1] for a, b in pairwise(times))
         script = (ROOT / "tutorials" / f"{chapter.stem}.py").read_text(encoding="utf-8")
         headings = re.findall(r"(?m)^# (\S.*)\n# -{4,}$", script)
-        assert [title for _, title, *_ in parts] == [
-            "Opening",
-            *headings[:-1],
-            "Exercises in class",
-            "Closing",
-        ]
+        titles = [title for _, title, *_ in parts]
+        assert titles == ["Opening", *headings[:-1], "Exercises in class", "Closing"]
 
 
 @pytest.mark.parametrize(
     ("weights", "given"),
-    [
-        ((1.0, 1.0), [15, 15]),
-        ((5.0, 1.0), [25, 5]),
-        ((1e6, 0.0, 0.0), [20, 5, 5]),
-        ((3.0, 2.0, 1.0), [15, 10, 5]),
-    ],
+    [((1, 1), [15, 15]), ((5, 1), [25, 5]), ((1e6, 0, 0), [20, 5, 5]), ((3, 2, 1), [15, 10, 5])],
 )
 def test_minutes_follow_the_weights(kit, weights, given):
     sections = [kit.Section("a section", code=round(8 * weight)) for weight in weights]
@@ -121,13 +112,19 @@ def test_exercises_are_those_of_the_chapter_without_answers(kit):
             assert not any(hint in text for hint in hints)
 
 
+def drawn(file, text="<svg/>"):
+    """Write a picture, and the folders on its way."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
 def test_slides_hold_every_figure_and_load_nothing(kit, tmp_path):
     chapter = next(each for each in kit.chapters() if len(each.figures) == 3)
     for number in (1, 2, 3):
-        drawn = f'<svg xmlns="http://www.w3.org/2000/svg" id="{number}"/>'
-        file = tmp_path / kit.svg(chapter.stem, number)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(drawn, encoding="utf-8")
+        drawn(
+            tmp_path / kit.svg(chapter.stem, number),
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{number}"/>',
+        )
     for section in chapter.sections:
         section.figures = [f"{words} x<y" for words in section.figures]
     slides = kit.deck(chapter, tmp_path)
@@ -147,9 +144,7 @@ def one_chapter(kit, tmp_path, monkeypatch):
     chapter = next(each for each in kit.chapters() if len(each.figures) == 3)
     monkeypatch.setattr(kit, "chapters", lambda: [chapter])
     for name in ("01.svg", "02.svg", "03.svg", "01.png"):
-        file = tmp_path / kit.svg(chapter.stem, 1).replace("01.svg", name)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("<svg/>", encoding="utf-8")
+        drawn(tmp_path / kit.svg(chapter.stem, 1).replace("01.svg", name))
     (tmp_path / f"gallery/tutorials/{chapter.stem}.ipynb").write_text("{}", encoding="utf-8")
     (tmp_path / "site").mkdir()
     builder = SimpleNamespace(format="html")
@@ -188,9 +183,7 @@ def test_nothing_that_is_handed_out_has_markup_of_the_sources(kit, tmp_path):
     """Plans are Markdown; slides are words, without formulas."""
     for chapter in kit.chapters():
         for number in range(1, 1 + len(chapter.figures)):
-            file = tmp_path / kit.svg(chapter.stem, number)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("<svg/>", encoding="utf-8")
+            drawn(tmp_path / kit.svg(chapter.stem, number))
         assert not re.search(r"(?m):[\w:]+:`|^ *\.\. [\w-]+::|`_", kit.markdown(chapter))
         slides = re.sub(r"(?s)<(style|script)>.*?</\1>|<[^>]+>", "", kit.deck(chapter, tmp_path))
         assert not re.search(r"[\\`$^_{}]|\.\. [\w-]+::|:[\w:]+:", slides)

@@ -13,8 +13,7 @@ from ..programs import module
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [
-    *sorted((ROOT / "tutorials").glob("[0-9][0-9]_*.py")),
-    *sorted((ROOT / "docs" / "examples").glob("[0-9][0-9]_*.py")),
+    each for room in ("tutorials", "docs/examples") for each in sorted((ROOT / room).glob("[0-9][0-9]_*.py"))
 ]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 

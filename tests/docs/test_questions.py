@@ -25,16 +25,9 @@ def table():
     return rows[2:], {line.split(".")[0] for line in lines if re.match(r"\d+\. ", line)}
 
 
-CELLS = [
-    (row[0], machine, cell) for row in table()[0] for machine, cell in zip(MACHINES, row[1:], strict=True)
-]
-
-
-LONG = [
-    ("tuning", "regression"),
-    ("tuning by another score", "regression"),
-    ("train with rules of your choice", "several classes"),
-]
+CELLS = [(row[0], *each) for row in table()[0] for each in zip(MACHINES, row[1:], strict=True)]
+LONG = [*((f"tuning{way}", "regression") for way in ("", " by another score"))]
+LONG.append(("train with rules of your choice", "several classes"))
 
 
 @pytest.mark.parametrize(
@@ -54,10 +47,9 @@ def test_every_cell_is_a_call_that_runs_or_a_sentence(question, machine, cell):
         "several classes": np.arange(24) % 3,
         "regression": X[:, 0] + 0.1 * rng.normal(size=24),
     }.get(machine)
-    names = {name: getattr(refsvm, name) for name in refsvm.__all__} | {
-        "cross_validate_path": cross_validate_path
-    }
-    result = eval(call[1], {**names, "X": X, "y": y, "w": np.linspace(0.5, 2.0, 24)})
+    names = {name: getattr(refsvm, name) for name in refsvm.__all__}
+    given = {"cross_validate_path": cross_validate_path, "X": X, "y": y, "w": np.linspace(0.5, 2.0, 24)}
+    result = eval(call[1], names | given)
     assert getattr(result, "status", refsvm.Status.CONVERGED) is refsvm.Status.CONVERGED
     if "leave_one_out" in cell or "cross_validate(" in cell:
         assert result.is_complete

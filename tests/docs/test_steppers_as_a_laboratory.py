@@ -151,18 +151,17 @@ def task_of(seen, C):
     return Task.of(np.column_stack([y, y]), y, None, kernel=None, C=C, epsilon=None, nu=None)
 
 
-def steps_of(seen, start=None):
-    """The steps of the rules from an α to the end."""
-    problem = DualProblem.classification(gram=np.array(seen["K"]), y=seen["y"], C=seen["C"])
-    return len(list(Recording(problem, **RULES, start=start))) - 1
+def problem_of(seen):
+    """The dual problem of a stepper."""
+    return DualProblem.classification(gram=np.array(seen["K"]), y=seen["y"], C=seen["C"])
 
 
 def check_seed(seen, start):
     """Whether a run has begun at this α, with its gradient, and says what the seed saves."""
     assert seen["start"] == list(start)
-    problem = DualProblem.classification(gram=np.array(seen["K"]), y=seen["y"], C=seen["C"])
-    assert Recording(problem, **RULES, start=start).at(0).gradient.tolist() == seen["G"]
-    seeded, cold = steps_of(seen, start), steps_of(seen)
+    runs = [list(Recording(problem_of(seen), **RULES, start=each)) for each in (start, None)]
+    assert runs[0][0].gradient.tolist() == seen["G"]
+    seeded, cold = (len(run) - 1 for run in runs)
     words = f"saves {cold - seeded}" if seeded <= cold else f"costs {seeded - cold}"
     assert f"To the end: {seeded} steps, from 0 {cold}; the seed {words}." in seen["said"]
 
@@ -173,9 +172,8 @@ def check_runs(page, stepper, found):
     problem = DualProblem.classification(gram=page.gram(data.X, stepper.gamma), y=data.y, C=stepper.C)
     of_rows = DualProblem.classification(data.X, data.y, kernel=RBF(stepper.gamma), C=stepper.C)
     lengths = []
-    for run, line, selector in zip(
-        found["runs"], found["table"], (SecondOrder(), MostViolatingPair()), strict=True
-    ):
+    selectors = SecondOrder(), MostViolatingPair()
+    for run, line, selector in zip(found["runs"], found["table"], selectors, strict=True):
         last = list(Recording(problem, **RULES | {"selector": selector}))[-1]
         assert run == [last.iteration, last.alpha.tolist(), last.objective]
         by_rows = Recording(of_rows, **RULES | {"selector": selector})
@@ -194,9 +192,7 @@ def check_changes(found):
     assert np.any(np.array(wider["K"]) != np.array(solved["K"]))
     assert wider["start"] != [0.0] * 40
     assert "γ = 1.58; it goes on from the α before." in wider["said"]
-    np.testing.assert_allclose(
-        np.array(wider["K"])[0, 1], np.array(solved["K"])[0, 1] ** (10.0**0.2 / 0.5), rtol=1e-9
-    )
+    assert wider["K"][0][1] == pytest.approx(solved["K"][0][1] ** (10.0**0.2 / 0.5), rel=1e-9)
     assert found["cold"]["start"] == [0.0] * 40
     assert "it begins at α = 0" in found["cold"]["said"]
     before, turned, added, tapped = (found[name] for name in ("before", "turned", "added", "tapped"))
@@ -204,13 +200,7 @@ def check_changes(found):
     check_seed(turned, task.relabelled(3).start(np.array(before["alpha"]), task))
     assert [a != b for a, b in zip(before["y"], turned["y"], strict=True)] == [t == 3 for t in range(40)]
     assert (len(added["y"]), added["y"][-1], len(tapped["y"]), tapped["y"][-1]) == (41, 1, 42, -1)
-    task = task_of(turned, turned["C"])
-    check_seed(
-        added,
-        DualProblem.classification(gram=np.array(added["K"]), y=added["y"], C=added["C"]).feasible(
-            [*turned["alpha"], 0.0]
-        ),
-    )
+    check_seed(added, problem_of(added).feasible([*turned["alpha"], 0.0]))
     assert "Example 41 is new, with label −1" in tapped["said"]
     address, there, again = found["link"]
     assert all(f"{name}=" in address for name in ("added", "turned", "gamma", "alpha"))
@@ -241,16 +231,15 @@ def check_bar(drawn, check, right):
 def check_left_out(found):
     """Whether the check that decides an example, or a round, is the package's, and its words say so."""
     full = found["full"]
-    problem = DualProblem.classification(gram=np.array(full["K"]), y=full["y"], C=full["C"])
+    problem = problem_of(full)
     solution = solve(problem, **RULES, shrinking=False, engine="numpy")
     assert solution.alpha.tolist() == full["alpha"]
     of_rows = DualProblem.classification(np.array(full["X"]), full["y"], kernel=RBF(0.5), C=full["C"])
     rows = row_store(of_rows, chosen_rules(**RULES), 200.0)
     decided, signs, _ = sufficient(solution, rows, chosen_checks(SHIPPED))
     for r, said in enumerate(found["left"]):
-        words = re.search(
-            r"Without example (\d+), label .1: predicted (.)1, (right|wrong). Decided by ([^:]*):", said
-        )
+        told = r"Without example (\d+), label .1: predicted (.)1, (right|wrong). Decided by ([^:]*):"
+        words = re.search(told, said)
         assert words, said
         assert (int(words[1]), words[4]) == (r, decided[r] or "a round")
         drawn, right = found["axes"][r], words[2] == "+"
@@ -262,11 +251,8 @@ def check_left_out(found):
             assert words[2] == ("+" if signs[r] > 0 else "−")
             assert words[3] == ("right" if signs[r] == full["y"][r] else "wrong")
             continue
-        last = list(
-            Recording(
-                problem.without(r), **RULES, start=SHIPPED["ball"].seeder.seed(solution, problem.without(r))
-            )
-        )[-1]
+        without = problem.without(r)
+        last = list(Recording(without, **RULES, start=SHIPPED["ball"].seeder.seed(solution, without)))[-1]
         assert f"a round of {last.iteration} steps" in said
     assert len(set(decided)) >= 4
     assert found["hidden"] == [True, True]
@@ -282,8 +268,7 @@ def check_longer_steps(found):
     assert (before, after, clipped) == (False, True, "1.9")
     assert "ω = 1.5 times as long" in words
     for seen in found["longer"]:
-        problem = DualProblem.classification(gram=np.array(seen["K"]), y=seen["y"], C=seen["C"])
-        last = list(Recording(problem, **RULES | {"step": OverrelaxedNewtonStep(1.5)}))[-1]
+        last = list(Recording(problem_of(seen), **RULES | {"step": OverrelaxedNewtonStep(1.5)}))[-1]
         assert (seen["steps"], seen["alpha"]) == (last.iteration, last.alpha.tolist())
         assert f"factor=1.5&steps={last.iteration}" in seen["address"]
     _, three, again = found["longer"]

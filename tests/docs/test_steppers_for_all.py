@@ -122,11 +122,8 @@ def test_words_say_example_label_and_alpha_and_what_happened(page, tmp_path):
     found = browse(page, tmp_path, both(page), HEAR)
     assert found["places"] == 2
     for t, alpha in found["pair"]:
-        assert f"α of example {t}, label " in found["stepped"]
-        assert (
-            f"{'rose' if alpha > 0 else 'fell'} to {'−' if alpha < 0 else ''}{abs(alpha):.3g}"
-            in found["stepped"]
-        )
+        moved = f"{'rose' if alpha > 0 else 'fell'} to {'−' if alpha < 0 else ''}{abs(alpha):.3g}"
+        assert all(each in found["stepped"] for each in (f"α of example {t}, label ", moved))
     assert "One step back" in found["back"]
     assert "Example 0: label −1, α = 0, at 0." in found["first"]
     assert "Example 1: label" in found["second"]
@@ -141,12 +138,10 @@ def test_no_class_is_told_by_colour_alone(page, tmp_path):
         assert texts.count("−1") >= count
         assert texts.count("+1") == count
     assert found["dashes"] == [["3px, 2px"], ["none"]]
-    for side in (lambda x: x < 160.0, lambda x: x >= 160.0):
-        lasts = {
-            name: [x for kind, x in found["bars"] if kind == name and side(x)]
-            for name in ("negative", "positive")
-        }
-        assert max(lasts["negative"]) < min(lasts["positive"])
+    for is_right in (False, True):
+        bars = [(kind, x) for kind, x in found["bars"] if (x >= 160.0) == is_right]
+        below, above = ([x for kind, x in bars if kind == name] for name in ("negative", "positive"))
+        assert max(below) < min(above)
 
 
 AT = "() => { const at = document.activeElement; return at.dataset.do || at.ariaLabel || at.tagName; }"
@@ -199,9 +194,8 @@ def check_events_and_ends(reader, options):
 def check_play_link_and_tree(reader):
     """Whether Play goes on and ends, the link has C, and each control has its name."""
     reader.press("play", "Enter")
-    reader.page.wait_for_function(
-        "() => Number(document.querySelector('.stepper output').textContent) > 0.05"
-    )
+    told = "document.querySelector('.stepper output').textContent"
+    reader.page.wait_for_function(f"() => Number({told}) > 0.05")
     reader.press("play", "Enter")
     reader.page.get_by_role("button", name="Play").wait_for()
     C = reader.press("link", "Enter")
@@ -240,14 +234,6 @@ def test_the_path_stepper_is_driven_by_keyboard_alone(page, tmp_path, theme, wid
 @pytest.mark.parametrize("width", ["390px", "1280px"])
 def test_no_serious_barrier_is_found(page, tmp_path, theme, width):
     size = (500, 844) if width == "390px" else (1280, 900)
-    found = browse(
-        page,
-        tmp_path,
-        both(page),
-        BUSY + SEARCH,
-        size=size,
-        width=width,
-        theme=theme,
-        scripts=[AXE.resolve()],
-    )
+    look = {"size": size, "width": width, "theme": theme, "scripts": [AXE.resolve()]}
+    found = browse(page, tmp_path, both(page), BUSY + SEARCH, **look)
     assert [each for each in found if each[1] in ("serious", "critical")] == []
