@@ -13,13 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm import (
-    RBF,
-    DualProblem,
-    Linear,
-    Polynomial,
-    Precomputed,
-)
+from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed
 from refsvm.datasets import make_banana, make_chessboard, make_ringnorm, make_waveform
 from refsvm.kernels import Gram
 from refsvm.testing import practice_problems

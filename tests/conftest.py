@@ -36,9 +36,8 @@ else:
     settings.register_profile("new", deadline=None, max_examples=1000)
     settings.load_profile("new" if os.environ.get("REFSVM_NEW_PROBLEMS") else "same")
 
-signal.signal(
-    signal.SIGINT, signal.default_int_handler
-)  # a shell ignores Ctrl-C in what it runs in the background
+# a shell ignores Ctrl-C in what it runs in the background
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 MANY = 1000

@@ -70,6 +70,10 @@ def learned(model: Any) -> Answer:
     )
 
 
+def grid_of(a: Arrays) -> dict[str, Any]:
+    return {"Cs": a["C"][:2], "gammas": a["w"][:2], "cv": 3, **FAST}
+
+
 def twice(model: Any, a: Arrays, y: str | None = None) -> Answer:
     """Two batches of `partial_fit`, and a third of what is there later."""
     targets = None if y is None else a[y]
@@ -99,13 +103,9 @@ ESTIMATORS: dict[str, Callable[[Arrays], Answer]] = {
     "OneClassSVM.fit": lambda a: learned(refsvm.OneClassSVM(**RBF_03).fit(a["X"], sample_weight=a["w"])),
     "SVC.fit of a callable": lambda a: learned(refsvm.SVC(**OWN).fit(a["X"], a["y"], a["w"])),
     "SVR.fit of a callable": lambda a: learned(refsvm.SVR(**OWN).fit(a["X"], a["t"], a["w"])),
-    "SVCCV.fit": lambda a: learned(
-        refsvm.SVCCV(Cs=a["C"][:2], gammas=a["w"][:2], cv=3, **FAST).fit(a["X"], a["y"], a["w"])
-    ),
+    "SVCCV.fit": lambda a: learned(refsvm.SVCCV(**grid_of(a)).fit(a["X"], a["y"], a["w"])),
     "SVRCV.fit": lambda a: learned(
-        refsvm.SVRCV(Cs=a["C"][:2], gammas=a["w"][:2], epsilons=a["w"][:2], cv=3, **FAST).fit(
-            a["X"], a["t"], a["w"]
-        )
+        refsvm.SVRCV(**grid_of(a), epsilons=a["w"][:2]).fit(a["X"], a["t"], a["w"])
     ),
     "SVC.partial_fit": lambda a: twice(refsvm.SVC(**RBF_03), a, "y"),
     "SVC.partial_fit of a callable": lambda a: twice(refsvm.SVC(**OWN), a, "y"),
@@ -125,22 +125,14 @@ def rounds_answer(a: Arrays) -> Answer:
     rounds.solutions["all"] = rounds.solve(start=a["start"], lower=a["lower"], upper=a["upper"])
     plan = [Round(a["few"], origin="all", keep="some", weights=a["w"]), Round(2, origin="some")]
     done = [each.values for each in rounds.run(plan, AVG())]
-    return lambda: (
-        *done,
-        rounds.solutions["all"].alpha,
-        rounds.solutions["some"].alpha,
-        rounds.solve().alpha,
-    )
+    kept = rounds.solutions
+    return lambda: (*done, kept["all"].alpha, kept["some"].alpha, rounds.solve().alpha)
 
 
 def loo_answer(a: Arrays, **more: Any) -> Answer:
     result = leave_one_out(a["X"], a["y"], C=a["C"], **GIVEN, **more)
-    return lambda: (
-        result.predictions,
-        result.error,
-        result.full_solution.alpha,
-        result.full_solution.primal_objective,
-    )
+    full = result.full_solution
+    return lambda: (result.predictions, result.error, full.alpha, full.primal_objective)
 
 
 def cv_answer(a: Arrays, **more: Any) -> Answer:
@@ -203,9 +195,7 @@ CALLS: dict[str, Callable[[Arrays], Answer]] = {
     "classification": then(problem_of, solved),
     "regression": then(lambda a: DualProblem.regression(a["X"], a["t"], kernel=RBF(0.3), C=a["C"]), solved),
     "one_class": then(lambda a: DualProblem.one_class(a["X"], kernel=RBF(0.3), weights=a["w"]), solved),
-    "a callable": then(
-        lambda a: DualProblem.classification(a["X"], a["y"], kernel=lambda A, B: A @ B.T), solved
-    ),
+    "a callable": then(lambda a: DualProblem.classification(a["X"], a["y"], kernel=OWN["kernel"]), solved),
     "DualProblem": constructed,
     "restrict": restricted,
     "boxed": in_box,

@@ -45,6 +45,10 @@ def problem(**changes) -> DualProblem:
     return DualProblem(Gram(Linear(), np.eye(3)), **parts)
 
 
+def labelled(y, examples=X) -> DualProblem:
+    return DualProblem.classification(examples, y, kernel="linear")
+
+
 def solved(**options) -> object:
     return solve(problem(), engine="numpy", **options)
 
@@ -82,9 +86,8 @@ def validated(**options) -> object:
 
 
 def path(**options) -> object:
-    return regularization_path(
-        *RESAMPLED, kernel=RBF(1.0), engine="numpy", **{"C_min": 0.5, "C_max": 2.0, **options}
-    )
+    options = {"C_min": 0.5, "C_max": 2.0, **options}
+    return regularization_path(*RESAMPLED, kernel=RBF(1.0), engine="numpy", **options)
 
 
 NUMBERS |= {
@@ -132,8 +135,8 @@ VECTORS = {
     "lower": lambda value: problem(lower=value),
     "upper": lambda value: problem(upper=value),
     "C": lambda value: DualProblem.classification(X, Y, kernel="linear", C=value),
-    "X": lambda value: DualProblem.classification(np.array([value], dtype=object).T, Y, kernel="linear"),
-    "y": lambda value: DualProblem.classification(X, value, kernel="linear"),
+    "X": lambda value: labelled(Y, np.array([value], dtype=object).T),
+    "y": labelled,
     "start": lambda value: solved(start=value),
     "alpha": lambda value: problem().restrict([0], value),
     "indices": lambda value: problem().restrict(value),
@@ -150,9 +153,7 @@ NO_NUMBERS = [1j, np.complex128(1.0), None, "1", b"1", [1.0, 2.0], np.nan, np.in
 @pytest.mark.parametrize("place", NUMBERS)
 def test_what_is_no_number_is_refused(place, value):
     name = place.split()[0]
-    has_meaning = (value is None and name in OPTIONAL) or (
-        isinstance(value, float) and value > 1 and name in UNBOUNDED
-    )
+    has_meaning = name in OPTIONAL if value is None else name in UNBOUNDED and value is np.inf
     has_meaning |= place == "gamma" and isinstance(value, list)  # one for each feature
     if has_meaning and place not in NOT_THERE:
         if place in NEEDS_SCIPY:
@@ -185,22 +186,20 @@ def test_a_real_number_of_any_type_is_taken(value):
     assert problem(v=[value, 0, 1.0]).v.dtype == np.float64
 
 
-def test_the_sentence_names_argument_value_and_remedy():
-    with pytest.raises(ValueError, match=r"^z=inf is not finite; give a finite real number\.$"):
-        problem(z=np.inf)
-    with pytest.raises(ValueError, match=r"^z=\(1\+0j\) is not a number; give a finite real number\.$"):
-        problem(z=1 + 0j)
-    with pytest.raises(ValueError, match=r"^v holds None, which is not a real number; give finite real"):
-        problem(v=[None, 1.0, 1.0])
-    with pytest.raises(ValueError, match=r"^X has rows of different lengths; give a table of real numbers"):
-        DualProblem.classification([[1.0], [1.0, 2.0]], [-1, 1], kernel="linear")
-
-
-def test_labels_that_cannot_be_compared_are_shown():
-    with pytest.raises(ValueError, match=r"^y holds the labels -1, None; code the two classes"):
-        DualProblem.classification(X, [-1, None, None], kernel="linear")
-    with pytest.raises(ValueError, match=r"^y holds a single class, 'a'; two classes"):
-        DualProblem.classification(X, np.array(["a", "a", "a"], dtype=object), kernel="linear")
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: problem(z=np.inf), r"z=inf is not finite; give a finite real number\.$"),
+        (lambda: problem(z=1 + 0j), r"z=\(1\+0j\) is not a number; give a finite real number\.$"),
+        (lambda: problem(v=[None, 1.0, 1.0]), "v holds None, which is not a real number; give finite real"),
+        (lambda: labelled(Y, [[1.0], [1.0, 2.0]]), "X has rows of different lengths; give a table of real"),
+        (lambda: labelled([-1, None, None]), "y holds the labels -1, None; code the two classes"),
+        (lambda: labelled(np.array(["a"] * 3, dtype=object)), "y holds a single class, 'a'; two classes"),
+    ],
+)
+def test_the_sentence_names_argument_value_and_remedy(call, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        call()
 
 
 @pytest.mark.parametrize("indices", [[0.5], [[0]], [3], [-4], "0", [True, False, True]])

@@ -65,15 +65,8 @@ def test_degenerate_problems_end_finite_and_feasible(name, C, engine, shrinking)
         warnings.filterwarnings("ignore", message="The kernel is not positive semi-definite")
         solution = solve(problem, engine=engine, shrinking=shrinking, max_iter=600)
     assert solution.status in {Status.CONVERGED, Status.MAX_ITER, Status.STALLED}
-    values = (
-        solution.objective,
-        solution.primal_objective,
-        solution.duality_gap,
-        solution.intercept,
-        *solution.alpha,
-        *solution.gradient,
-    )
-    assert np.isfinite(values).all()
+    values = solution.objective, solution.primal_objective, solution.duality_gap, solution.intercept
+    assert np.isfinite([*values, *solution.alpha, *solution.gradient]).all()
     assert infeasibility(problem, solution.alpha) <= 1e-12
     if solution.status is Status.CONVERGED:
         assert problem.kkt_gap(solution.alpha) <= 1e-3 + 1e-12 * np.abs(solution.gradient).max()
@@ -110,13 +103,9 @@ def test_what_cannot_be_solved_in_floating_point_ends_anyway(name, engine, shrin
 def test_a_kernel_that_overflows_is_refused(data, kernel, engine, shrinking):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=RuntimeWarning)
+        options = {"engine": engine, "shrinking": shrinking, "time_limit": 5}
         with pytest.raises(ValueError, match=r"[Ss]cale"):
-            solve(
-                DualProblem.classification(data, LABELS, kernel=kernel),
-                engine=engine,
-                shrinking=shrinking,
-                time_limit=5,
-            )
+            solve(DualProblem.classification(data, LABELS, kernel=kernel), **options)
 
 
 def test_one_variable_is_solved_without_a_step(engine, shrinking):

@@ -16,14 +16,8 @@ ROOT = Path(refsvm.__file__).parents[1]
 
 def run(code: str, **environment: str) -> str:
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": paths, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    given = {"env": {**os.environ, "PYTHONPATH": paths, **environment}, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", code], check=False, timeout=300, **given)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

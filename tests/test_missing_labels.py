@@ -25,27 +25,24 @@ def with_missing(value):
     return y
 
 
+MISSING = {
+    "None": lambda: with_missing(None),
+    "nan": lambda: with_missing(float("nan")),
+    "NA of pandas": lambda: with_missing(pytest.importorskip("pandas").NA),
+    "NaT of pandas": lambda: with_missing(pytest.importorskip("pandas").NaT),
+    "a list": lambda: [*with_missing(None)],
+    "a series of texts": lambda: pytest.importorskip("pandas").Series(with_missing(None), dtype="string"),
+}
+
+
 @pytest.mark.parametrize("caller", CALLERS)
-def test_none_is_no_label(caller):
+@pytest.mark.parametrize("what", MISSING)
+def test_what_is_missing_is_no_label(caller, what):
+    is_none = "None" if what in ("None", "a list") else ".*"
     with pytest.raises(
-        ValueError, match=r"y\[3\] is None, a missing value; complete that example or drop it"
+        ValueError, match=rf"y\[3\] is {is_none}, a missing value; complete that example or drop"
     ):
-        CALLERS[caller](with_missing(None))
-
-
-@pytest.mark.parametrize("caller", CALLERS)
-@pytest.mark.parametrize("name", ["NA", "NaT", "nan"])
-def test_what_pandas_makes_of_null_is_no_label(caller, name):
-    missing = float("nan") if name == "nan" else getattr(pytest.importorskip("pandas"), name)
-    with pytest.raises(ValueError, match=r"y\[3\] is .*, a missing value"):
-        CALLERS[caller](with_missing(missing))
-
-
-@pytest.mark.parametrize("form", [list, lambda y: pytest.importorskip("pandas").Series(y, dtype="string")])
-@pytest.mark.parametrize("caller", CALLERS)
-def test_missing_labels_of_other_forms(caller, form):
-    with pytest.raises(ValueError, match=r"y\[3\] is .*, a missing value"):
-        CALLERS[caller](form(with_missing(None)))
+        CALLERS[caller](MISSING[what]())
 
 
 @pytest.mark.parametrize("caller", [*sorted(CALLERS.keys() - {"binary_labels"}), "problem"])
@@ -59,7 +56,6 @@ def test_nan_among_numbers_has_its_place(caller):
 
 @pytest.mark.parametrize("caller", CALLERS)
 def test_labels_of_several_types_are_refused(caller):
-    with pytest.raises(
-        (ValueError, TypeError), match=r"y mixes labels of different types|uniformly strings or numbers"
-    ):
+    says = r"y mixes labels of different types|uniformly strings or numbers"
+    with pytest.raises((ValueError, TypeError), match=says):
         CALLERS[caller](with_missing(7))

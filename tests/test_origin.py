@@ -65,11 +65,8 @@ def assert_near(found, truth, tol=1e-7):
 def test_a_linear_machine_does_not_depend_on_the_origin(offset, shrinking, engine):
     far, near, y, t = data(offset)
     for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
-        problem = make(far, target, kernel="linear", C=0.3)
-        found, truth = (
-            solve(each, shrinking=shrinking, **EXACT, engine=engine)
-            for each in (problem, make(near, target, kernel="linear", C=0.3))
-        )
+        problem, nearby = (make(X, target, kernel="linear", C=0.3) for X in (far, near))
+        found, truth = (solve(p, shrinking=shrinking, **EXACT, engine=engine) for p in (problem, nearby))
         assert_near(found.decision_values, truth.decision_values)
         assert_near([found.objective, found.kkt_gap], [truth.objective, truth.kkt_gap])
         # values at a point, from scratch
@@ -92,15 +89,8 @@ def test_gradient_intercept_and_kernel_matrix_are_those_of_the_data_as_given():
 
 def test_data_near_the_origin_stay_where_they_are():
     _, near, _, _ = data(OFFSETS[0])
-    for X in (
-        near,
-        near + 20.0,
-        0.1 * near + 3.5,
-        np.ones((5, 2)),
-        near[:1],
-        np.zeros((3, 2)),
-        sparse.csr_array(near),
-    ):
+    others = np.ones((5, 2)), near[:1], np.zeros((3, 2)), sparse.csr_array(near)
+    for X in (near, near + 20.0, 0.1 * near + 3.5, *others):
         assert origin_of(X) is None
         gram = Gram(Linear(), X)
         assert gram.centred is gram
@@ -120,9 +110,8 @@ def test_sparse_features_that_all_rows_store_are_moved_and_others_stay():
     truth = SVC(kernel="linear", C=0.3, tol=1e-8, engine="numpy").fit(X.toarray() - [0.0, -3e9, 0.0], y)
     assert_near(model.decision_function(X), truth.decision_function(X.toarray() - [0.0, -3e9, 0.0]))
     nothing = sparse.csr_array((1, 3))  # a row that stores nothing is far away
-    assert_near(
-        model.decision_function(nothing) / 3e9, truth.decision_function([[0.0, 3e9, 0.0]]) / 3e9, 1e-12
-    )
+    found, expected = model.decision_function(nothing), truth.decision_function([[0.0, 3e9, 0.0]])
+    assert_near(found / 3e9, expected / 3e9, 1e-12)
 
 
 @BOTH
@@ -195,18 +184,15 @@ def test_rounds_do_not_depend_on_the_origin(offset, engine):
     far, near, y, _ = data(offset)
     options = {"kernel": Linear(), "C": 0.3, "engine": engine}
     for more in ({}, {"seeder": Cold()}, {"from_full": True}, {"cache_mb": 0.003}):
-        found, truth = (
-            cross_validate(X, y, folds=4, stop=KKTGap(1e-8), **options, **more) for X in (far, near)
-        )
+        found, truth = (cross_validate(X, y, folds=4, **EXACT, **options, **more) for X in (far, near))
         assert_near(found.decision_values, truth.decision_values)
     found, truth = (leave_one_out(X, y, **options) for X in (far, near))
     assert np.array_equal(found.predictions, truth.predictions)
     assert found.full_solution.problem.gram.centred is not found.full_solution.problem.gram
     for cv in (3, "loo"):
-        found, truth = (
-            SVCCV(kernel="linear", Cs=[0.01, 0.3], cv=cv, engine=engine).fit(X, y) for X in (far, near)
-        )
-        assert np.array_equal(found.cv_results_["mean_test_score"], truth.cv_results_["mean_test_score"])
+        search = SVCCV(kernel="linear", Cs=[0.01, 0.3], cv=cv, engine=engine)
+        found, truth = (search.fit(X, y).cv_results_["mean_test_score"] for X in (far, near))
+        assert np.array_equal(found, truth)
     problems = [DualProblem.classification(X, y, kernel="linear", C=0.3) for X in (far, near)]
     found, truth = ([Rounds(each, **EXACT, engine=engine)] for each in problems)
     for r in range(3):
@@ -318,10 +304,8 @@ def test_variables_that_are_fixed_leave_the_optimum_of_the_others(offset, contai
 def test_parts_of_a_problem_have_its_origin():
     far, _, y, t = data(OFFSETS[0])
     some = np.arange(0, 24, 5)
-    for problem in (
-        DualProblem.classification(far, y, kernel="linear"),
-        DualProblem.regression(far, t, kernel="linear"),
-    ):
+    for make, target in ((DualProblem.classification, y), (DualProblem.regression, t)):
+        problem = make(far, target, kernel="linear")
         origin, fixed = problem.centred.gram.origin, 0.01 * (problem.lower + problem.upper)
         assert not np.array_equal(far[some].mean(axis=0), origin)
         part = problem.restrict(some, problem.feasible(fixed))

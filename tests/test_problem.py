@@ -69,9 +69,8 @@ def test_the_most_violating_pair_is_the_same_in_compiled_code():
     for trial in range(300):
         n = int(rng.integers(1, 40))
         # few different values: ties, both zeros, and bounds that are reached
-        G = rng.choice(
-            [-np.inf, -1.0, -0.0, 0.0, 1.0, np.inf] if trial % 9 == 0 else [-1.0, -0.0, 0.0, 2.0], n
-        )
+        some = [-np.inf, -1.0, -0.0, 0.0, 1.0, np.inf] if trial % 9 == 0 else [-1.0, -0.0, 0.0, 2.0]
+        G = rng.choice(some, n)
         alpha = rng.choice([-1.0, 0.0, 1.0], n)
         lower, upper = np.where(rng.random(n) < 0.5, -1.0, alpha), np.where(rng.random(n) < 0.5, 1.0, alpha)
         with np.errstate(invalid="ignore"):
@@ -176,13 +175,11 @@ def test_a_restricted_problem_has_the_gradient_of_the_full_one(name):
         np.testing.assert_array_equal([part.lower, part.upper], [problem.lower[B], problem.upper[B]])
         assert part.z == pytest.approx(problem.z - alpha[N].sum(), abs=1e-12 * (1 + np.abs(alpha).sum()))
         # the objectives differ by a constant of α_N alone
-        other = part.feasible(rng.normal(size=len(B)))
-        changed = alpha.copy()
+        other, changed = part.feasible(rng.normal(size=len(B))), alpha.copy()
         changed[B] = other
         rise = problem.objective(changed) - problem.objective(alpha)
-        assert part.objective(other) - part.objective(alpha[B]) == pytest.approx(
-            rise, rel=1e-8, abs=1e-10 * (1.0 + np.abs(alpha).sum() ** 2 * np.abs(K).max())
-        )
+        room = 1e-10 * (1.0 + np.abs(alpha).sum() ** 2 * np.abs(K).max())
+        assert part.objective(other) - part.objective(alpha[B]) == pytest.approx(rise, rel=1e-8, abs=room)
 
 
 def test_restricting_without_a_point_fixes_the_others_at_zero():
@@ -240,12 +237,8 @@ def test_a_point_is_any_sequence_of_numbers(value):
     whole = np.where(np.arange(20) < 7, LABELS, 0.0)
     problem = DualProblem.classification(X, LABELS, kernel=RBF(0.5), C=10.0)
     expected = getattr(problem, value)(whole)
-    for point in (
-        whole.tolist(),
-        whole.astype(int),
-        whole.astype(np.float32),
-        np.stack([whole] * 2, axis=1)[:, 1],
-    ):
+    column = np.stack([whole] * 2, axis=1)[:, 1]
+    for point in (whole.tolist(), whole.astype(int), whole.astype(np.float32), column):
         np.testing.assert_array_equal(getattr(problem, value)(point), expected)
 
 
@@ -304,11 +297,8 @@ def test_a_problem_does_not_change():
     ],
 )
 def test_bad_data_are_named(arguments, words):
-    arguments = {"X": X, "y": LABELS, "C": 1.0, "kernel": None, **arguments}
     with pytest.raises(ValueError, match=words) as refusal:
-        DualProblem.classification(
-            arguments["X"], arguments["y"], kernel=arguments["kernel"], C=arguments["C"]
-        )
+        DualProblem.classification(**{"X": X, "y": LABELS, "C": 1.0, "kernel": None, **arguments})
     assert str(refusal.value).endswith((".", "?"))
 
 
@@ -344,25 +334,22 @@ def test_rounding_of_the_fixed_sum_does_not_make_a_restriction_infeasible():
 def test_numbers_whose_sums_overflow_are_refused(name):
     parts = {"v": np.zeros(3), "z": 0.0, "lower": -np.ones(3), "upper": np.ones(3)}
     parts[name] = (-1 if name == "lower" else 1) * np.array([1.0, 1e308, 1.0])
-    with pytest.raises(
-        ValueError, match=rf"^{name} contains -?1e\+308, beyond what can be computed with \(1e300\)"
-    ):
+    with pytest.raises(ValueError, match=rf"^{name} contains -?1e\+308, beyond what can .* with \(1e300\)"):
         DualProblem(Gram(Linear(), np.eye(3)), **parts)
-    with pytest.raises(
-        ValueError, match=r"^C contains 1e\+301, beyond .*; scale it down, or give infinity\."
-    ):
+    with pytest.raises(ValueError, match=r"^C contains 1e\+301, beyond .*; scale it down, or give infin"):
         DualProblem.classification(X, LABELS, kernel="linear", C=1e301)
 
 
 def test_a_box_that_does_not_hold_zero_is_looked_at_in_full():
     """A box around zero needs no further check; each way not to be one has to be noticed."""
     gram, v = Gram(Linear(), np.array([[0.0], [1.0], [2.0]])), np.array([1.0, -1.0, 1.0])
-    with pytest.raises(ValueError, match="lower exceeds upper at index 0"):
-        DualProblem(gram, v, 0.0, np.array([2.0, -3.0, -3.0]), np.array([1.0, 3.0, 3.0]))
-    with pytest.raises(ValueError, match="lower exceeds upper at index 1"):
-        DualProblem(gram, v, 0.0, np.array([-3.0, -1.0, -3.0]), np.array([3.0, -2.0, 3.0]))
-    with pytest.raises(ValueError, match="cannot be reached"):
-        DualProblem(gram, v, 0.0, np.array([0.5, 0.0, 0.0]), np.array([1.0, 1.0, 1.0]))
+    for lower, upper, words in (
+        ([2.0, -3.0, -3.0], [1.0, 3.0, 3.0], "lower exceeds upper at index 0"),
+        ([-3.0, -1.0, -3.0], [3.0, -2.0, 3.0], "lower exceeds upper at index 1"),
+        ([0.5, 0.0, 0.0], [1.0, 1.0, 1.0], "cannot be reached"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            DualProblem(gram, v, 0.0, np.array(lower), np.array(upper))
     around, aside = np.array([-1.0, -1.0, -1.0]), np.array([0.5, -1.0, -1.0])
     assert DualProblem(gram, v, 0.0, around, -around).zero_is_feasible
     assert not DualProblem(gram, v, 0.0, aside, -around).zero_is_feasible

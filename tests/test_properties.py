@@ -84,11 +84,9 @@ def solved(problem: DualProblem, tol: float = 1e-8, **options):
 
 def size(problem: DualProblem) -> float:
     """Of the numbers that the objective is made of."""
-    largest = float(np.abs([problem.lower, problem.upper]).max(initial=0.0))
+    most = problem.n * float(np.abs([problem.lower, problem.upper]).max(initial=0.0))
     K = problem.gram.block(np.arange(problem.n))
-    return (
-        problem.n * largest * (float(np.abs(problem.v).max()) + problem.n * largest * float(np.abs(K).max()))
-    )
+    return most * (float(np.abs(problem.v).max()) + most * float(np.abs(K).max()))
 
 
 @given(PROBLEMS, SELECTORS, STEPS, st.booleans())
@@ -139,12 +137,10 @@ def test_weight_k_is_k_copies(sample, C, k, kernel):
     X, y = sample
     weights = np.where(np.arange(len(y)) % 2, k, 1)
     weighted = DualProblem.classification(X, y, kernel=kernel, C=C * weights)
-    copied = DualProblem.classification(
-        np.repeat(X, weights, axis=0), np.repeat(y, weights), kernel=kernel, C=C
-    )
-    assert solved(weighted).objective == pytest.approx(
-        solved(copied).objective, abs=1e-7 * (1.0 + size(copied))
-    )
+    copies = np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    copied = solved(DualProblem.classification(*copies, kernel=kernel, C=C))
+    room = 1e-7 * (1.0 + size(copied.problem))
+    assert solved(weighted).objective == pytest.approx(copied.objective, abs=room)
 
 
 @given(data(), st.sampled_from([0.3, 2.0]), KERNELS, st.randoms(use_true_random=False))
@@ -163,13 +159,8 @@ def test_order_and_labels_do_not_matter(sample, C, kernel, random):
 def test_scaling_the_kernel_and_the_penalty_scales_the_objective(problem, factor):
     """K → sK with C → C/s gives α/s and f/s."""
     K = problem.gram.block(np.arange(problem.n))
-    scaled = DualProblem(
-        Gram(Precomputed(), factor * 0.5 * (K + K.T)),
-        problem.v,
-        0.0,
-        problem.lower / factor,
-        problem.upper / factor,
-    )
+    gram = Gram(Precomputed(), factor * 0.5 * (K + K.T))
+    scaled = DualProblem(gram, problem.v, 0.0, problem.lower / factor, problem.upper / factor)
     expected = solved(problem).objective / factor
     assert solved(scaled).objective == pytest.approx(expected, abs=1e-7 * (1.0 + size(problem)) / factor)
 

@@ -61,7 +61,5 @@ print("numba" in sys.modules)
 @pytest.mark.slow
 def test_the_readable_tests_pass(copy):
     """Of solver, rounds, seeders, walk and trackers: those that need no compiled code."""
-    said = run(
-        copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow and not data", *ROOMS.split()
-    )
-    assert "passed" in said
+    some = ["-p", "no:cacheprovider", "-m", "not slow and not data", *ROOMS.split()]
+    assert "passed" in run(copy, "-m", "pytest", "-q", *some)

@@ -20,10 +20,9 @@ def warned(name, new):
 
 def test_old_names_are_called_with_a_warning():
     solved, rule = solve(PROBLEM, engine="numpy"), KKTGap(1e-2, relative=True)
+    given = PROBLEM, solved.alpha, 0.5
     with warned("KKTGap.wanted", "tolerance_for_rounding"):
-        assert rule.wanted(PROBLEM, solved.alpha, 0.5) == rule.tolerance_for_rounding(
-            PROBLEM, solved.alpha, 0.5
-        )
+        assert rule.wanted(*given) == rule.tolerance_for_rounding(*given)
     with warned("KKTGap.absolute", "with_absolute_tolerance"):
         assert KKTGap(1e-2).absolute(None) == KKTGap(1e-2)
     with warned("ATO.is_worthwhile", "pays"):
@@ -36,10 +35,8 @@ def test_old_names_are_called_with_a_warning():
 
 def test_what_overrides_an_old_name_is_asked_under_the_new_one_and_may_call_its_base():
     asked = []
-    with (
-        warned("Coarse.wanted", "tolerance_for_rounding"),
-        warned("Coarse.absolute", "with_absolute_tolerance"),
-    ):
+    other = warned("Coarse.absolute", "with_absolute_tolerance")
+    with other, warned("Coarse.wanted", "tolerance_for_rounding"):
 
         @dataclass(frozen=True)
         class Coarse(KKTGap):

@@ -43,7 +43,9 @@ def said(run):
     return any("rounding moves decision values" in str(each.message) for each in caught)
 
 
+FOUR = [-1, -1, 1, 1]
 STAMPS, TWO = np.array([[1.0, 1e8], [2.0, 1e8]]), np.array([-1, 1])
+TWICE, BENT = np.repeat(STAMPS, 2, axis=0), {"kernel": Polynomial(2, 0.5), "engine": FAST}
 HOLES = sparse.csr_array(np.array([[1e8, 1.0], [1e8, 2.0], [0.0, 1.0], [0.0, 2.0]]))
 
 
@@ -52,30 +54,13 @@ HOLES = sparse.csr_array(np.array([[1e8, 1.0], [1e8, 2.0], [0.0, 1.0], [0.0, 2.0
     [
         lambda: SVC(kernel="poly", degree=2, gamma=0.5, engine="numpy").fit(STAMPS, TWO),
         lambda: solve(DualProblem.classification(STAMPS, TWO, kernel=Polynomial(2, 0.5)), engine="numpy"),
-        lambda: solve(
-            DualProblem.classification(STAMPS @ STAMPS.T, TWO, kernel=Precomputed()), engine="numpy"
-        ),
+        lambda: solve(DualProblem.classification(gram=STAMPS @ STAMPS.T, y=TWO), engine="numpy"),
         lambda: solve(DualProblem.classification(STAMPS, TWO, kernel=lambda X, Z: X @ Z.T), engine="numpy"),
         lambda: SVC(kernel="linear", engine="numpy").fit(HOLES, [-1, 1, 1, -1]),
         lambda: OneClassSVM(kernel="linear", engine="numpy").fit(data(OFFSETS[1])[0]),
-        lambda: cross_validate(
-            np.repeat(STAMPS, 2, axis=0),
-            [-1, -1, 1, 1],
-            kernel=Polynomial(2, 0.5),
-            folds=[0, 1, 0, 1],
-            engine=FAST,
-        ),
-        lambda: cross_validate(
-            np.repeat(STAMPS, 2, axis=0),
-            [-1, -1, 1, 1],
-            kernel=Polynomial(2, 0.5),
-            folds=[0, 1, 0, 1],
-            seeder=Cold(),
-            engine=FAST,
-        ),
-        lambda: leave_one_out(
-            np.repeat(STAMPS, 2, axis=0), [-1, -1, 1, 1], kernel=Polynomial(2, 0.5), engine=FAST
-        ),
+        lambda: cross_validate(TWICE, FOUR, folds=[0, 1, 0, 1], **BENT),
+        lambda: cross_validate(TWICE, FOUR, folds=[0, 1, 0, 1], seeder=Cold(), **BENT),
+        lambda: leave_one_out(TWICE, FOUR, **BENT),
     ],
     ids=["SVC", "solve", "array", "callable", "sparse", "one-class", "folds", "cold folds", "left out"],
 )
@@ -98,8 +83,8 @@ def test_rounding_of_sparse_distances_is_said(place):
         lambda X: SVC(gamma=0.1, C=100.0, engine="numpy").partial_fit(X, y, classes=[-1, 1]),
     ):
         assert said(lambda f=run: f(sparse.csr_array(near + place)))
-        assert not said(lambda f=run: f(near + place))
-        assert not said(lambda f=run: f(sparse.csr_array(near)))
+        for X in (near + place, sparse.csr_array(near)):
+            assert not said(lambda f=run, X=X: f(X))
 
 
 @pytest.mark.parametrize("place", [1e6, 1e8])
@@ -116,8 +101,8 @@ def test_rounding_of_sparse_distances_is_said_of_paths(place):
         lambda X: nu_path(X, nu=(0.2, 0.8), **given),
     ):
         assert said(lambda f=run: f(sparse.csr_array(near + place)))
-        assert not said(lambda f=run: f(near + place))
-        assert not said(lambda f=run: f(sparse.csr_array(near)))
+        for X in (near + place, sparse.csr_array(near)):
+            assert not said(lambda f=run, X=X: f(X))
 
 
 @BOTH
@@ -137,9 +122,7 @@ def test_a_path_of_one_class_is_right_to_what_its_decision_values_vary_by(engine
 
 def test_a_path_says_that_its_targets_are_rounded_and_not_the_kernel_values():
     X, y = np.arange(8.0)[:, None], 1e6 + 1e-5 * np.sin(np.arange(8.0))
-    with pytest.warns(
-        UserWarning, match=r"targets up to 1e\+06 are rounded so much .* mean of the targets\."
-    ):
+    with pytest.warns(UserWarning, match=r"targets up to 1e\+06 are rounded so .* mean of the targets\."):
         epsilon_path(X, y, kernel=RBF(0.5), C=1e-5, epsilon=(1e-6, 1e-7), engine="numpy")
 
 
@@ -164,9 +147,8 @@ def test_rounding_of_what_fixed_variables_add_is_said():
     problem = DualProblem.classification(X, [-1, 1] * 3, kernel=Polynomial(2, 0.5), C=1e-18)
     part = problem.restrict([0, 1], np.array([0.0, 0.0, *[-1e-18, 1e-18] * 2]))
     assert not said(lambda: solve(problem.restrict([0, 1]), stop=KKTGap(1e-1), engine="numpy"))
-    assert said(
-        lambda: solve(part.boxed(1e-6 * part.lower, 1e-6 * part.upper), stop=KKTGap(1e-3), engine="numpy")
-    )
+    tiny = part.boxed(1e-6 * part.lower, 1e-6 * part.upper)
+    assert said(lambda: solve(tiny, stop=KKTGap(1e-3), engine="numpy"))
 
 
 @BOTH

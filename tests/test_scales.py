@@ -11,9 +11,7 @@ import pytest
 from .programs import module
 from .settings import FAST
 
-callers, frame, scales, scaled = (
-    module(f"audit.{name}") for name in ("callers", "frame", "scales", "scaled")
-)
+callers, frame, scales, scaled = map(module, ["audit.callers", "audit.frame", "audit.scales", "audit.scaled"])
 CALLERS, Scaled, any_scaled = scaled.CALLERS, scaled.Scaled, scaled.any_scaled
 Exact = module("audit.exact").Exact
 
@@ -188,9 +186,7 @@ def test_the_audit_names_what_is_bad(monkeypatch, capsys):
 @pytest.mark.parametrize(
     "seed",
     [
-        pytest.param(
-            10727, id="targets of 1e-3, a polynomial far from the origin: what rows share is no range"
-        ),
+        pytest.param(10727, id="targets of 1e-3, a polynomial far from the origin: what rows share"),
         pytest.param(12784, id="targets of 1e-6, a polynomial of a large gamma"),
         pytest.param(11336, id="an example that rounded distances put outside"),
         pytest.param(11960, id="a warning whose figures differ in their third digit"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import tomllib
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +15,7 @@ from refsvm import Check, PathTracker, Rule, Seeder, Shrinking, StepRule, Stoppi
 from refsvm.compiled.interface.stamp import NOT_COMPILED
 
 ROOT = Path(__file__).parents[1]
-in_the_repository = pytest.mark.skipif(
-    not (ROOT / "pyproject.toml").is_file(), reason="the contract is not here"
-)
+in_the_repository = pytest.mark.skipif(not (ROOT / "pyproject.toml").is_file(), reason="no contract here")
 
 
 def imported(file: Path, root: Path) -> set[Path]:
@@ -99,10 +97,7 @@ def test_no_circle_of_imports(folder, root):
         ("from room import b", "from .a import thing"),
         ("from . import b", "from room import a"),
         ("from room.b import thing", "def late():\n    from room.a import thing"),
-        (
-            "from room.b import thing",
-            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from room.a import X",
-        ),
+        ("from room.b import thing", "import typing\nif typing.TYPE_CHECKING:\n    from room.a import X"),
         ("from room.b import thing", 'from importlib import import_module\nimport_module("room.a")'),
         ("from room.b import thing", 'def late():\n    importlib.import_module("room.a").thing()'),
         ("from room import name", "pass"),
@@ -117,9 +112,7 @@ def test_a_circle_is_seen(tmp_path, one, other):
     (room / "b.py").write_text(other)
     found = circle(room, tmp_path)
     assert found[0] == found[-1]
-    assert set(found) == (
-        {"room/__init__.py", "room/a.py"} if other == "pass" else {"room/a.py", "room/b.py"}
-    )
+    assert set(found) == {"room/a.py", "room/__init__.py" if other == "pass" else "room/b.py"}
 
 
 def test_what_is_no_circle(tmp_path):
@@ -131,10 +124,8 @@ def test_what_is_no_circle(tmp_path):
     (tmp_path / "room" / "sub" / "__init__.py").write_text("")
     (tmp_path / "room" / "sub" / "c.py").write_text("from ..a import name\nfrom .. import b")
     assert circle(tmp_path / "room", tmp_path) == []
-    assert imported(tmp_path / "room" / "sub" / "c.py", tmp_path) == {
-        tmp_path / "room" / "a.py",
-        tmp_path / "room" / "b.py",
-    }
+    found = imported(tmp_path / "room" / "sub" / "c.py", tmp_path)
+    assert found == {tmp_path / "room" / name for name in ("a.py", "b.py")}
 
 
 def layers() -> list[set[str]]:
@@ -177,26 +168,12 @@ def test_an_arrow_up_is_seen(tmp_path, line):
 def test_files_beside_the_folders():
     """The nouns that all rooms share, what checks arguments, and what Python itself asks for."""
     files = {entry.name for entry in (ROOT / "refsvm").iterdir() if entry.is_file()}
-    nouns = {
-        "arithmetic.py",
-        "backend.py",
-        "problem.py",
-        "formulations.py",
-        "primal.py",
-        "state.py",
-        "result.py",
-        "rule.py",
-        "scheme.py",
-        "store.py",
-        "summary.py",
-    }
-    assert files <= nouns | {
-        "__init__.py",
-        "__main__.py",
-        "_checks.py",
-        "py.typed",
-        "__init__.pyi",
-    }
+    nouns = (
+        "arithmetic", "backend", "problem", "formulations", "primal", "state", "result", "rule", "scheme", "store",
+        "summary",
+    )  # fmt: skip
+    own = {"__init__.py", "__main__.py", "_checks.py", "py.typed", "__init__.pyi"}
+    assert files <= {f"{noun}.py" for noun in nouns} | own
 
 
 def without_counterpart(folder: Path) -> list[str]:
@@ -211,12 +188,8 @@ def test_every_twin_has_the_path_of_what_it_mirrors():
 
 
 def test_a_twin_without_a_counterpart_is_seen(tmp_path):
-    for name in (
-        "compiled/steps/lost.py",
-        "compiled/steps/newton.py",
-        "steps/newton.py",
-        "compiled/interface/calls.py",
-    ):
+    twins = (f"compiled/{name}.py" for name in ("steps/lost", "steps/newton", "interface/calls"))
+    for name in (*twins, "steps/newton.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     assert without_counterpart(tmp_path) == ["steps/lost.py"]
@@ -234,13 +207,9 @@ def other_hooks(family: type[Rule], shipped: bool = False) -> list[str]:
         if shipped and not rule.__module__.startswith("refsvm."):
             continue
         for name in HOOKS:
-            wanted, given = (
-                list(inspect.signature(getattr(each, name)).parameters.values()) for each in (Rule, rule)
-            )
-            same = [(p.name in FIRST, p.kind, p.default) for p in wanted] == [
-                (p.name in FIRST, p.kind, p.default) for p in given
-            ]
-            if not same:
+            asked = (signature(getattr(each, name)).parameters.values() for each in (Rule, rule))
+            wanted, given = ([(p.name in FIRST, p.kind, p.default) for p in each] for each in asked)
+            if wanted != given:
                 found.append(f"{rule.__name__}.{name}")
     return found
 
@@ -277,9 +246,7 @@ def test_a_hook_with_another_signature_is_seen():
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_refuses_others_in_the_same_sentence(family):
-    with pytest.raises(
-        ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance of one, such as it="
-    ):
+    with pytest.raises(ValueError, match=rf"^it=3 is not a {family.__name__}; pass an instance of .*it="):
         family.checked("it", 3)
 
 
@@ -326,10 +293,6 @@ def test_contributing_says_which_tests_each_file_of_the_package_touches():
     said = [name for row in rows_of_contributing() for name in row]
     there = {file.name for file in (ROOT / "refsvm").iterdir() if not file.name.startswith("__pycache__")}
     missing = there - {"py.typed"} - set(said)
-    gone = [
-        name
-        for text in said
-        for name in text.split()
-        if name.startswith("tests/") and not (ROOT / name).exists()
-    ]
+    named = [name for text in said for name in text.split() if name.startswith("tests/")]
+    gone = [name for name in named if not (ROOT / name).exists()]
     assert (missing, gone) == (set(), [])

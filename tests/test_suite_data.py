@@ -44,10 +44,8 @@ def test_solved_to_1e_6_and_not_below_libsvm(name, suite):
     assert problem.kkt_gap(solution.alpha, G) <= 1e-6
     theirs = svm.SVC(C=data.C, gamma=data.gamma, tol=1e-6, cache_size=500).fit(data.X, data.y)
     alpha = np.zeros(data.n)
-    coefficients = theirs.dual_coef_
-    alpha[theirs.support_] = np.ravel(
-        coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
-    )
+    coefs = theirs.dual_coef_
+    alpha[theirs.support_] = np.ravel(coefs.toarray() if hasattr(coefs, "toarray") else coefs)
     libsvm, ours = problem.objective(alpha), problem.objective(solution.alpha, G)
     assert ours >= libsvm - 1e-8 * abs(libsvm)
     assert solution.duality_gap >= 0.0

@@ -38,20 +38,9 @@ def complaints(path: Path, text: str) -> str:
     pytest.importorskip("mypy")
     pytest.importorskip("sklearn")
     path.write_text(text)
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--follow-imports=silent",
-        "--config-file=",
-        str(path),
-    ]
-    environment = {**os.environ, "MYPYPATH": str(Path(refsvm.__file__).parents[1])}
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=path.parent, env=environment, check=False
-    )
-    return done.stdout
+    command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--config-file=", path]
+    given = {"cwd": path.parent, "env": {**os.environ, "MYPYPATH": str(Path(refsvm.__file__).parents[1])}}
+    return subprocess.run(command, capture_output=True, text=True, check=False, **given).stdout
 
 
 @pytest.mark.slow
