@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from refsvm._checks import whole
 from refsvm.state import TAU, SolverState
 from refsvm.steps.base import StepRule
+
+NO_PLAN: Final = (0.0, -1.0)
+"""The length and the gain of a plan that is not taken: a gain below 0 is none."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,14 @@ class PlanningAheadStep(StepRule):
         k, m = state.working_sets[h].tolist()
         Q11, Q22 = state.curvature, float(state.curvatures[h])
         if k < 0 or Q11 <= TAU or Q22 <= TAU:
-            return 0.0, -1.0
+            return NO_PLAN
         row_i, row_j = state.row(i), state.row(j)
         w1, w2 = state.slope, float(state.gradient[k] - state.gradient[m])
         # Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ,  det = Q₁₁Q₂₂ − Q₁₂²
         Q12 = float(row_i[k] - row_i[m] - row_j[k] + row_j[m])
         det = Q11 * Q22 - Q12 * Q12
         if det <= 1e-10 * (Q11 * Q22):  # the two directions coincide but for rounding
-            return 0.0, -1.0
+            return NO_PLAN
         # μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂
         mu = (Q22 * w1 - Q12 * w2) / det
         rest = w2 - Q12 * mu
@@ -93,7 +97,7 @@ class PlanningAheadStep(StepRule):
         low = max(state.lower[k] - at_k, at_m - state.upper[m])
         high = min(state.upper[k] - at_k, at_m - state.lower[m])
         if not (state.low < mu < state.high and low < second < high):
-            return 0.0, -1.0
+            return NO_PLAN
         # 2g₂ = μ(2w₁ − μQ₁₁) + (w₂ − Q₁₂μ)²/Q₂₂
         return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 

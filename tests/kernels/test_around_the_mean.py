@@ -60,6 +60,15 @@ def test_a_feature_that_one_row_does_not_store_stays(row, column, kind):
     np.testing.assert_array_equal(moved(data, origin).toarray(), X - origin)
 
 
+@pytest.mark.parametrize(("few", "most"), [(2, 4), (9, 9)])
+def test_a_sparse_matrix_of_more_columns_than_entries_and_a_few_stays(few, most, monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr("refsvm.kernels.origin.FEW_COLUMNS", few)
+    for d in (most, most + 1):
+        X = sparse.csr_array(([1e6, 2.0, 1e6 + 1.0, 1.0], [0, 1, 0, 1], [0, 2, 4]), shape=(2, d))
+        assert (origin_of(X) is None) == (d > most)
+
+
 def test_terms_of_a_decision_value_are_around_the_mean_of_every_row():
     """x = 100, 101, 108, and α = 3, −1, −2: K varies over a row by 8x, around the mean row by 8(x − 103) at most."""
     x, alpha = np.array([100.0, 101.0, 108.0]), np.array([3.0, -1.0, -2.0])

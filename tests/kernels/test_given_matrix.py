@@ -307,9 +307,10 @@ def test_rows_that_are_too_short_for_a_larger_matrix_are_refused():
         (OddValue(), "values of type object (a OddValue), shape ()"),
         ("abc", "values of type <U3, shape ()"),
         (np.zeros((2, 3)), "values of type float64, shape (2, 3)"),
+        (np.datetime64("2020-01-01"), "values of type datetime64[D], shape ()"),
         (np.zeros((2, 3), complex), "values of type complex128, shape (2, 3)"),
     ],
-    ids=["none", "an object", "text", "a shape", "complex"],
+    ids=["none", "an object", "text", "a shape", "a date", "complex"],
 )
 def test_what_an_object_returns_in_place_of_numbers_is_named(found, said):
     """Its class where NumPy can only say that it is an object; else the type of the numbers says it."""

@@ -67,6 +67,7 @@ def test_the_least_recently_used_row_gives_way(capacity, seed):
             model.row(i)
         assert sorted(model.stored) == np.flatnonzero(rows.slots >= 0).tolist()
         assert (rows.computed, rows.hits) == (model.computed, model.hits)
+        assert rows.clock == model.computed + model.hits
         assert rows.owners[rows.slots[model.stored]].tolist() == model.stored
         np.testing.assert_allclose(rows.values[rows.slots[model.stored]], K[model.stored], rtol=1e-12)
 
@@ -77,9 +78,10 @@ def test_fetching_keeps_what_is_asked_for_and_computes_only_what_is_missing(seed
     rows = CachedRows(Gram(RBF(0.5), X), budget(6))
     for _ in range(30):
         wanted = rng.choice(N, size=rng.integers(1, 7), replace=False)
-        stored, before = set(np.flatnonzero(rows.slots >= 0).tolist()), rows.computed
+        stored, before, now = set(np.flatnonzero(rows.slots >= 0).tolist()), rows.computed, rows.clock
         rows.fetch(wanted)
         assert rows.computed - before == len(set(wanted.tolist()) - stored)
+        assert (rows.clock, rows.stamps[rows.slots[wanted]].tolist()) == (now + 1, [now + 1] * len(wanted))
         assert (rows.slots[wanted] >= 0).all()
         assert (rows.slots >= 0).sum() <= 6
         np.testing.assert_allclose(rows.values[rows.slots[wanted]], K[wanted], rtol=1e-12)

@@ -169,6 +169,26 @@ def test_a_view_of_stored_rows_has_an_exact_one_that_evaluates():
     assert stored.exact.store is None
 
 
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_a_view_asks_for_each_example_once_and_a_store_for_all_rows_as_they_are(is_stored):
+    asked = []
+
+    class Asked(Table):
+        store = True if is_stored else None
+
+        def block(self, rows, columns=None, out=None):
+            asked.append((rows.tolist(), None if columns is None else columns.tolist(), out is None))
+            return super().block(rows, columns, out)
+
+    K, order, out = (X @ X.T)[:3, :3], np.array([2, 0, 0, 2, 1]), np.empty((1, 3), np.float32)
+    view = View(Asked(K), order)
+    np.testing.assert_array_equal(view.block(np.array([0, 3, 1])), K[[2, 2, 0]][:, order])
+    assert view.block(np.array([1]), np.array([1, 2, 3]), out) is out
+    np.testing.assert_array_equal(out, K[[0]][:, [0, 0, 2]].astype(np.float32))
+    once = [([0, 2], None, True), ([0], [0, 2], True)]
+    assert asked == ([([2, 2, 0], order.tolist(), True), ([0], [0, 0, 2], False)] if is_stored else once)
+
+
 @pytest.mark.parametrize(
     ("n", "tolerance", "reads", "given", "worthwhile"),
     [

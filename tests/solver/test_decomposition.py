@@ -9,6 +9,7 @@ import pytest
 
 from refsvm import RBF, Decomposition, DualProblem, KKTGap, NewtonStep, SecondOrder, Status, solve
 from refsvm.datasets import make_banana
+from refsvm.kernels.rows import megabytes
 from refsvm.solver import decomposition
 from refsvm.solver.decomposition import working_set
 from refsvm.solver.rules import Rules
@@ -65,6 +66,17 @@ def test_sets_of_two_are_the_most_violating_pairs(monkeypatch):
     solution = solve(PROBLEM, shrinking=Decomposition(2), engine="numpy", **RULES)
     # the only pair of a problem of two variables is solved in one step
     assert solution.iterations == len(pairs) > 10
+
+
+@pytest.mark.parametrize(("size", "rows", "held"), [(10, 5, 4), (10, 4, 4), (4, 5, 4), (10, 40, 10)])
+def test_a_working_set_is_even_and_its_rows_fit(size, rows, held, monkeypatch):
+    sizes = []
+    monkeypatch.setattr(
+        decomposition, "working_set", lambda state, size: sizes.append(size) or working_set(state, size)
+    )
+    memory = {"cache_mb": megabytes(rows + 0.5, PROBLEM.n), "max_iter": 1}
+    solve(PROBLEM, shrinking=Decomposition(size), engine="numpy", **memory, **RULES)
+    assert sizes == [held]
 
 
 @needs_numba

@@ -38,6 +38,8 @@ from refsvm.solver.run import Run
 from refsvm.solver.shrinking import ShrinkingPolicy, fits, restricted, seconds_to_full_gradient
 from refsvm.testing import SHRINK_EARLY
 
+from ..decisions import Never
+
 BANANA = make_banana(80, rng=3)
 PROBLEM = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.25), C=50.0)
 
@@ -366,6 +368,44 @@ def test_what_outgrows_the_memory_for_rows_is_solved_to_the_end(cache_mb, to_the
     assert gaps
     assert gaps == [1e-3 if to_the_end else 1e-2] * len(gaps)
     assert problem.kkt_gap(found.alpha) <= 1.001e-3
+
+
+@pytest.mark.parametrize(
+    ("size", "tolerance", "is_nested", "share"),
+    [(80, 1e-4, False, 0.5), (81, 1e-4, False, 1.0), (80, 0.99e-4, False, 1.0), (60, 1e-4, True, 1.0)],
+)
+def test_half_the_gap_is_asked_of_what_a_large_problem_is_restricted_to(
+    size, tolerance, is_nested, share, monkeypatch
+):
+    """Where float32 is allowed, and not once more of what is restricted in turn."""
+    state, rules, asked = begun(), chosen_rules(None, None, KKTGap(tolerance)), []
+    if is_nested:
+        state = restricted(state, np.arange(60), RULES, 0)
+
+    def noted(state, A, rules, up_to):
+        asked.append(rules.stop.tolerance)
+        raise InterruptedError
+
+    monkeypatch.setattr("refsvm.solver.shrinking.FLOAT32_FROM", size)
+    monkeypatch.setattr("refsvm.solver.shrinking.restricted", noted)
+    with pytest.raises(InterruptedError):
+        SHRINK_EARLY.solve_restricted(NumPyBackend(), LIMITS, state, rules, None, np.arange(40), 10)
+    assert asked == [share * rules.stop.restricted_tolerance(state.gap)]
+
+
+@pytest.mark.parametrize(("gap", "is_restricted"), [(0.5, True), (0.0, False), (-0.5, False)])
+def test_without_a_gap_no_problem_is_restricted(gap, is_restricted, monkeypatch):
+    """A rule of the user may want more: then steps on all variables say that none gains."""
+    state, asked = begun(), []
+    NumPyBackend().steps(state, RULES, 500)
+    state.gap = gap
+    monkeypatch.setattr(Restriction, "solve_restricted", lambda *_: asked.append(True) or 0)
+    monkeypatch.setattr("refsvm.solver.shrinking.all_variables", lambda *_: asked.append(False) or -1)
+    rules = RULES._replace(stop=Never())
+    assert SHRINK_EARLY.steps(NumPyBackend(), LIMITS, state, rules, 1000, None) == (
+        0 if is_restricted else -1
+    )
+    assert asked == [is_restricted]
 
 
 FEW = DualProblem.classification(

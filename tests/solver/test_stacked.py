@@ -92,6 +92,8 @@ def test_few_problems_and_other_rules_are_solved_one_after_another():
 def test_steps_that_change_nothing_are_counted_until_one_does():
     """After two in a row a problem ends: the first alone may be one of rounding."""
     state = stacked.Stack(stack("gaussian", P=2, m=3), KKTGap())
+    for pair in (state.i, state.j, state.before_i, state.before_j):  # there was none yet
+        assert pair.tolist() == [-1, -1]
     counts = []
     for mu in ([0.0, 0.0], [0.0, 1e-9], [0.0, 0.0]):
         state.measure(np.array([0, 0]), np.array([1, 1]))

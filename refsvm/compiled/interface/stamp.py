@@ -17,6 +17,7 @@ CONSTANTS_FROM: Final = (
     "guards/rounding.py",
     "state.py",
     "steps/conjugate.py",
+    "steps/planning_ahead.py",
     "stopping/ball_rule.py",
     "stopping/loo_duality_gap.py",
     "stopping/midpoint.py",
@@ -24,7 +25,7 @@ CONSTANTS_FROM: Final = (
     "walk/elbow.py",
     "walk/walk.py",
 )
-"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, `loo_stopping`, `walk`, `svmp` and `hastie` theirs."""
+"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, and others such as `planning_ahead` and `walk` theirs."""
 
 COMPILED: Final = Path(__file__).parents[1]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from refsvm.compiled.interface.layout import LENGTH, TAU
 from refsvm.compiled.interface.twin import merged, twin
+from refsvm.steps.planning_ahead import NO_PLAN
 
 
 @merged
@@ -15,14 +16,14 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     k, m = state.working_sets[h, 0], state.working_sets[h, 1]
     Q11, Q22 = now.curvature, state.curvatures[h]
     if k < 0 or Q11 <= TAU or Q22 <= TAU:
-        return 0.0, -1.0
+        return NO_PLAN
     row_i, row_j = state.kernel[state.slots[i]], state.kernel[state.slots[j]]
     w1, w2 = now.slope, state.gradient[k] - state.gradient[m]
     # Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ,  det = Q₁₁Q₂₂ − Q₁₂²
     Q12 = np.float64(row_i[k]) - row_i[m] - row_j[k] + row_j[m]  # rows may be float32
     det = Q11 * Q22 - Q12 * Q12
     if det <= 1e-10 * (Q11 * Q22):
-        return 0.0, -1.0
+        return NO_PLAN
     # μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂
     mu = (Q22 * w1 - Q12 * w2) / det
     rest = w2 - Q12 * mu
@@ -33,7 +34,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     low = max(lower[k] - at_k, at_m - upper[m])
     high = min(upper[k] - at_k, at_m - lower[m])
     if not (now.low < mu < now.high and low < second < high):
-        return 0.0, -1.0
+        return NO_PLAN
     # 2g₂ = μ(2w₁ − μQ₁₁) + (w₂ − Q₁₂μ)²/Q₂₂
     return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
