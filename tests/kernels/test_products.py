@@ -10,7 +10,7 @@ import pytest
 from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed, Sigmoid, solve
 from refsvm.arithmetic import fastest
 from refsvm.kernels import Gram
-from refsvm.kernels.products import CENTRED_FROM, DenseProducts, PreparedExamples
+from refsvm.kernels.products import CENTRED_FROM, DenseProducts, PreparedExamples, no_parts
 from refsvm.kernels.sparse import SparseProducts
 
 from ..settings import needs_numba
@@ -217,3 +217,5 @@ def test_rows_that_float32_would_round_too_far_have_no_parts():
         assert (gram.parts(np.dtype(np.float32)) is None) == (gram._single is None)
         assert gram.parts(np.dtype(np.float64)) is not None
     assert Gram(RBF(0.5), X).parts(np.dtype(np.float32)) is None
+    nothing = no_parts(np.dtype(np.float32))
+    assert ([each.size for each in nothing[:2]], nothing.norms.size, nothing.gamma) == ([0, 0], 0, -1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -100,3 +102,18 @@ def test_columns_without_an_entry_are_left_out_of_wide_data(d, entries, kept):
     assert products.Z.shape[1] == kept
     found = products.of(products.aligned(Z), np.arange(2), np.empty((2, entries)))
     np.testing.assert_array_equal(found, np.eye(entries)[:2])
+
+
+@pytest.mark.parametrize(
+    ("threads", "shared_from", "height"), [(3, 39_999, 32), (3, 40_000, 648), (1, 0, 96), (50, 0, 8)]
+)
+def test_many_rows_are_shared_among_threads_in_pieces_of_eight(threads, shared_from, height, monkeypatch):
+    """100 rows of 200 examples with two features: 40,000 products; a tile has room for 655 rows."""
+    gram, pieces = Gram(RBF(0.5), np.random.default_rng(0).normal(size=(200, 2))), []
+    monkeypatch.setattr(
+        "refsvm.kernels.gram.arithmetic", SimpleNamespace(current=SimpleNamespace(threads=threads))
+    )
+    monkeypatch.setattr("refsvm.kernels.gram.SHARED_FROM", shared_from)
+    monkeypatch.setattr("refsvm.kernels.gram.run_in_pieces", lambda work, *sizes: pieces.append(sizes))
+    gram.block(np.arange(100))
+    assert pieces == [(100, height)]
