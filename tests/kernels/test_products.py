@@ -218,4 +218,5 @@ def test_rows_that_float32_would_round_too_far_have_no_parts():
         assert gram.parts(np.dtype(np.float64)) is not None
     assert Gram(RBF(0.5), X).parts(np.dtype(np.float32)) is None
     nothing = no_parts(np.dtype(np.float32))
-    assert ([each.size for each in nothing[:2]], nothing.norms.size, nothing.gamma) == ([0, 0], 0, -1.0)
+    assert [each.size for each in (*nothing[:2], *nothing.entries, nothing.norms)] == [0] * 9
+    assert nothing.gamma == -1.0

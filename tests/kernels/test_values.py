@@ -14,6 +14,7 @@ from refsvm import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.kernels import Gram, products
 from refsvm.kernels.blocks import shaped
 from refsvm.kernels.cached_rows import CachedRows
+from refsvm.kernels.checked import gram_of_rows, origin_for
 from refsvm.kernels.facts import KernelFacts
 from refsvm.kernels.matrix import KernelMatrix, View
 from refsvm.kernels.precision import FLOAT32_CROWDED_FROM, float32_pays, largest_value
@@ -292,3 +293,28 @@ def test_a_block_of_another_shape_is_told_with_both_numbers_of_rows():
     ):
         shaped(np.ones((4, 3)), (3, 4))
     assert shaped(np.ones((3, 4)), (3, 4)).shape == (3, 4)
+
+
+@pytest.mark.parametrize("shape", [(9, 3), (3, 9)])
+def test_the_matrix_of_some_rows_is_theirs_and_that_of_all_takes_no_copy(shape):
+    data = 1e4 + np.random.default_rng(0).normal(size=shape)
+    for count in (2, len(data) - 1, len(data)):
+        rows = np.arange(count)
+        gram = gram_of_rows(Linear(), data, rows)
+        assert (gram.n, gram.X is data) == (count, count == len(data))
+        np.testing.assert_allclose(origin_for(Linear(), data, rows), data[rows].mean(axis=0), rtol=1e-14)
+        K = gram_of_rows(Precomputed(), np.eye(len(data)), rows)
+        assert K.block(rows).tolist() == np.eye(count).tolist()
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Linear(), Polynomial()], ids=lambda each: each.name)
+def test_the_diagonal_of_a_kernel_of_the_package_takes_no_block(kernel, monkeypatch):
+    gram = Gram(kernel, X)
+    expected = np.diag(gram.block(np.arange(len(X))))
+    monkeypatch.setattr(gram, "block", None)
+    np.testing.assert_allclose(gram.diagonal(), expected, rtol=1e-13)
+
+
+def test_many_columns_without_an_entry_are_one():
+    sparse = pytest.importorskip("scipy.sparse")
+    assert SparseProducts(sparse.csr_array((2, 5000))).Z.shape == (2, 1)
