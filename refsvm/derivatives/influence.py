@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from refsvm.rounds.task import CLASSIFICATION, NOVELTY, task_given
 from refsvm.solver.options import RunOptions
 from refsvm.stopping.kkt_gap import KKTGap
 from refsvm.summary import Shown, Summary
+
+SELDOM: Final = 64
+"""Rows for one of which a product of a single α takes no longer than one with all rows."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -299,7 +302,7 @@ def of_machines(
         alpha[1 + place, where], b[1 + place], gaps[place] = change, by_b, gap
     known = ~np.isnan(gaps)
     _first_order(found, members, known, alpha[g + 1 :], b[g + 1 :])
-    values = _values(found.matrix, asked.X, alpha)
+    values = _values(found, asked.X, alpha)
     values += b[:, None]
     h, changes, first_order = values[0], values[1 : g + 1], values[g + 1 :]
     loss = float(asked.mean(h[None])[0])
@@ -323,15 +326,24 @@ def _first_order(
                 alpha[place] = change
 
 
-def _values(gram: Any, X: Any, alpha: np.ndarray) -> np.ndarray:
+def _values(found: LeftOut, X: Any, alpha: np.ndarray) -> np.ndarray:
     """Return Σᵢ αᵢ k(x, xᵢ) of each row of α, shape (rows, t), of X or of the examples themselves."""
+    matrix, every = found.matrix, np.arange(found.matrix.n)
     moves = alpha.any(axis=1)  # the machine without an example with α = 0 is that of all
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
-    every = np.arange(gram.n)
-    t = gram.n if X is None else X.shape[0]
+    # α of an example moves as it leaves and in few other rows, that of a free one in most
+    often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
+    seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
+    t = matrix.n if X is None else X.shape[0]
     values = np.zeros((len(alpha), t))
     for part in pieces(t, max(1, len(used))):
-        K = gram.block(every[part], used) if X is None else cross_values(gram, used, X[part])
-        values[moves, part] = weights @ K.T
+        if X is not None:
+            K = cross_values(matrix, used, X[part]).T
+        else:
+            K = matrix.block(used, every[part]) if found.K is None else found.K[used, part]
+        rows = weights[:, often] @ K[often]
+        for row, column in seldom:
+            rows[row] += weights[row, column] * K[column]
+        values[moves, part] = rows
     return values

@@ -77,4 +77,5 @@ def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> 
         free |= joins
     found = replace(begun, alpha=alpha, gradient=G)
     # of an indefinite K the system may lead to a saddle
-    return found if found.kkt_gap <= tol and found.objective >= begun.objective - tol else None
+    gain = 0.5 * (alpha - begun.alpha) @ (begun.gradient + G)
+    return found if found.kkt_gap <= tol and gain >= -tol else None
