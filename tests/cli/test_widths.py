@@ -31,7 +31,7 @@ def terminal(monkeypatch):
 @pytest.mark.parametrize(
     "more",
     [
-        (), ("--max-iter", 5), ("sonar", "-q"), ("sonar", "--repeats", 3), ("sonar", "--max-iter", 5),
+        (), ("--max-iter", 5), ("sonar", "-q"), ("sonar", "--repeats", 2), ("sonar", "--max-iter", 5),
         ("--selectors", "all", "--steps", "planning-ahead"),
     ],
     ids=lambda more: " ".join(map(str, more)),
