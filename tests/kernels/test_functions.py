@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -103,11 +104,19 @@ def test_an_asymmetric_matrix_is_repaired_with_a_warning():
     assert K[1, 0] == 0.0, "the caller's matrix was written to"
 
 
-def test_rounding_in_a_matrix_is_repaired_in_silence():
+@pytest.mark.parametrize(
+    ("value", "other", "is_told"),
+    [(1e-15, 0.0, False), (0.5, 0.5 - 2.5e-11, False), (0.5, 0.5 - 1e-10, True), (2e-12, 0.0, True)],
+)
+def test_rounding_in_a_matrix_is_repaired_in_silence(value, other, is_told):
+    """Of 1e-10 of a value, or 1e-12 of the largest."""
     K = np.eye(4)
-    K[0, 1] = 1e-15
-    dense = DualProblem.classification(K, [-1, 1, -1, 1], kernel=Precomputed()).gram.dense
+    K[0, 1], K[1, 0] = value, other
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        dense = DualProblem.classification(K, [-1, 1, -1, 1], kernel=Precomputed()).gram.dense
     np.testing.assert_array_equal(dense, dense.T)
+    assert len(said) == is_told
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, Linear
+from refsvm import RBF, Linear, arithmetic
 from refsvm.kernels import Gram
 from refsvm.kernels.origin import origin_of
 from refsvm.kernels.products import PreparedExamples, stored_for_products
@@ -117,3 +117,14 @@ def test_many_rows_are_shared_among_threads_in_pieces_of_eight(threads, shared_f
     monkeypatch.setattr("refsvm.kernels.gram.run_in_pieces", lambda work, *sizes: pieces.append(sizes))
     gram.block(np.arange(100))
     assert pieces == [(100, height)]
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_up_to_which_size_there_is_a_table_and_from_which_share_on_products_are_dense(beyond, monkeypatch):
+    """Of 3 by 4 numbers of eight bytes, six entries."""
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr("refsvm.kernels.sparse.TABLE_BYTES", 96 - beyond)
+    monkeypatch.setattr("refsvm.kernels.sparse.SPARSE_BELOW", 0.5 + 0.01 * beyond)
+    monkeypatch.setattr(arithmetic, "fastest", lambda: SimpleNamespace(sparse=True))
+    products = SparseProducts(sparse.csr_array(np.tile([1.0, 0.0], (3, 2))), table_from=0)
+    assert ((products._table is None), products._has_few_entries) == (beyond, beyond)

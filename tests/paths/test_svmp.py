@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -222,3 +223,17 @@ def test_the_first_point_is_solved_to_eps_smo_where_it_is_found_from_the_bounds(
         tracker = SVMP(starts_at_bound=at_bound, eps_smo=1e-6)
         tracked("overlapping, rbf", C_min=0.1, C_max=0.11, tracker=tracker, engine="numpy")
     assert gaps == [1e-6, 1e-9]
+
+
+@pytest.mark.parametrize("eps_kkt", [1e-9, 1e-3])
+def test_a_path_ends_where_a_violation_is_above_what_is_accepted(eps_kkt: float) -> None:
+    """A repair at this place has been tried as often as it may be."""
+    most = max(eps_kkt, svmp.ACCEPTED)
+    for worst, status, points in ((most, None, ["leave"]), (1.001 * most, Status.STALLED, [])):
+        walk: Any = SimpleNamespace(
+            along=SimpleNamespace(is_c_path=True), t=1.0, placed=(1.0, svmp.MOST_REPAIRS), unsettled=True, drift=0.0,
+            members=[], status=None, refresh=lambda: 0.0, violation=lambda worst=worst: worst,
+            unbalanced=lambda: 0.0, breakpoint=lambda kind: kind,
+        )  # fmt: skip
+        assert list(SVMP(eps_kkt=eps_kkt)._checked(walk, "leave")) == points
+        assert walk.status is status

@@ -233,6 +233,8 @@ def test_a_cell_adds_up_the_pairs_of_classes():
     assert (cell.split, cell.place, cell.score, cell.iterations) == (7, 2, 3.0 / 8.0, 30)
     assert (cell.fit_seconds, cell.converged) == (3.75, True)
     assert 0.0 <= cell.score_seconds < 0.5  # of six predictions
+    assert right[1] == 1
+    assert scored(split, 2, ended, score([0, 1, 2, right[0], 0, right[2]])).score == 6.0 / 8.0
     ended[1] = ended[1]._replace(status=Status.MAX_ITER)
     assert not scored(split, 2, ended, score(np.arange(6) % 3)).converged
 

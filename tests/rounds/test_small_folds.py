@@ -98,3 +98,4 @@ def test_the_seconds_of_a_fold_are_shared_by_its_pairs(monkeypatch):
         found = cross_validate(X, y, kernel=RBF(0.3), folds=3, stratified=True, engine="numpy")
     pairs = 11 * 10 // 2
     assert [each.solve_seconds for each in found.rounds] == pytest.approx([1.0 / pairs] * 3 * pairs)
+    assert {(each.kernel_rows, each.seed_seconds, each.trace) for each in found.rounds} == {(0, 0.0, None)}

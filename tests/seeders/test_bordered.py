@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from refsvm.walk.bordered import SINGULAR, Bordered, independent, inverse_of
+from refsvm.walk.bordered import SINGULAR, SPARE, Bordered, independent, inverse_of
 
 
 def kernel_of(X):
@@ -56,6 +56,9 @@ def test_the_solution_follows_its_set():
         assert not system.x[system.size :].any()
         assert not system.values[system.size :].any()
         assert not system.values[:, system.size :].any()
+    more = len(system.x) + 1
+    system.make_room(more)
+    assert (*system.values.shape, len(system.x)) == (more + SPARE,) * 3
 
 
 def test_the_inverse_grows_beyond_its_first_room():
@@ -119,14 +122,14 @@ def test_an_example_at_the_origin_is_no_measure():
     assert not entered(system_of(K, [0, 1], 0.0, np.ones(3)), K, [0, 1], 2, 1.0)
 
 
-@pytest.mark.parametrize("kind", ["equal", "affine", "none"])
+@pytest.mark.parametrize("kind", ["equal", "affine", "nearly affine", "none"])
 def test_which_points_are_independent(kind):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(7, 6))
     if kind == "equal":
         X[4] = X[1]
-    elif kind == "affine":
-        X[4] = 0.3 * X[1] + 0.7 * X[2]
+    elif "affine" in kind:  # or a distance whose square is next to nothing
+        X[4] = 0.3 * X[1] + 0.7 * X[2] + 1e-5 * (kind != "affine") * X[6]
     K = X @ X.T
     expected = [0, 1, 2, 3, 5, 6] if kind != "none" else list(range(7))
     kept = independent(K, K.diagonal().max())

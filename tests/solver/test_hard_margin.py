@@ -276,3 +276,18 @@ def test_the_two_points_that_alpha_names_have_weights_that_sum_to_1(monkeypatch)
     assert margin._hulls_meet()
     d = np.array([0.75, 0.25, -0.25, -0.75, 0.0])
     assert asked == [(float(d @ (row * d)), 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "z", "is_cone"),
+    [
+        ([0.0, -np.inf], [np.inf, 0.0], 0.0, True),
+        ([0.0, -np.inf], [1.0, 0.0], 0.0, False),
+        ([-1.0, -np.inf], [np.inf, 0.0], 0.0, False),
+        ([0.0, -np.inf], [np.inf, 0.0], 1.0, False),
+    ],
+)
+def test_any_factor_of_alpha_is_feasible_where_each_bound_is_0_or_open(lower, upper, z, is_cone):
+    box = {"lower": np.array(lower), "upper": np.array(upper)}
+    state = SimpleNamespace(**box, v=np.ones(2), problem=SimpleNamespace(z=z))
+    assert HardMargin(state, None)._cone == is_cone

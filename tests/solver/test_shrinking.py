@@ -393,6 +393,19 @@ def test_half_the_gap_is_asked_of_what_a_large_problem_is_restricted_to(
     assert asked == [share * rules.stop.restricted_tolerance(state.gap)]
 
 
+@pytest.mark.parametrize(
+    ("recent", "m", "filled", "pays"),
+    [(60, 50, 30, False), (61, 50, 30, True), (100, 50, 70, False), (101, 50, 70, True), (10**9, 79, 1, True),
+     (10**9, 80, 1, False)],
+)  # fmt: skip
+def test_a_restriction_pays_if_it_saves_more_than_it_costs(recent, m, filled, pays):
+    """Of 100 variables each step touches 100 − m fewer; of up to m rows, at two for each value, m are copied."""
+    rows = SimpleNamespace(evaluator=SimpleNamespace(filled=filled))
+    assert (
+        Restriction(copy_cost=2.0)._pays(SimpleNamespace(alpha=np.zeros(100), rows=rows), recent, m) == pays
+    )
+
+
 @pytest.mark.parametrize(("gap", "is_restricted"), [(0.5, True), (0.0, False), (-0.5, False)])
 def test_without_a_gap_no_problem_is_restricted(gap, is_restricted, monkeypatch):
     """A rule of the user may want more: then steps on all variables say that none gains."""
