@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from refsvm import RBF, SVMP, Hastie, Linear, Polynomial, regularization_path
+from refsvm.trackers import hastie
 
 from .sets import SETS, tracked
 
@@ -65,3 +69,18 @@ def test_an_event_that_was_passed_over_is_noticed(seed: int) -> None:
     kernel = [Linear(), RBF(0.5), RBF(2.0), Polynomial(degree=2, coef0=1.0)][int(rng.integers(4))]
     with pytest.raises(ValueError, match=r"Two events fall together|The elbow is singular"):
         regularization_path(X, y, kernel=kernel, C_min=1e-3, C_max=1e3, tracker=Hastie(), engine="numpy")
+
+
+@pytest.mark.parametrize("smallest", [0.9e-13, 1.1e-13, 4.9e-8, 5.1e-8])
+def test_an_elbow_has_an_inverse_where_its_eigenvalues_are_far_from_0_for_the_largest(
+    smallest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Above 1e-8 of it; up to 1e-14 times their number it is singular."""
+    monkeypatch.setattr(hastie, "elbow_matrix", lambda walk, scale: np.diag([-5.0, smallest]))
+    monkeypatch.setattr(hastie, "_where", lambda walk: "C = 1")
+    walk: Any = SimpleNamespace(largest=1.0, members=[0], right=np.ones(2))
+    if smallest < 1e-13:
+        with pytest.raises(ValueError, match="its 1 points are affinely dependent"):
+            Hastie()._inverse(walk)
+    else:
+        assert (Hastie()._inverse(walk) is not None) == (smallest > 5e-8)

@@ -16,6 +16,7 @@ from refsvm.kernels import Gram
 from refsvm.paths import SVD, PivotedQR, UpdatedInverse
 from refsvm.walk.algebra import ElbowAlgebra, elbow_matrix
 from refsvm.walk.bordered import Bordered, inverse_of
+from refsvm.walk.breakpoint import Move, moved
 from refsvm.walk.elbow import correct, empty_elbow_step, noise_of, particular_direction
 from refsvm.walk.line import ProblemLine
 from refsvm.walk.state import LOADING, PathState
@@ -344,3 +345,8 @@ def test_there_are_these_algebras():
 def test_factors_and_algebras_cannot_be_changed():
     """A tracker keeps factors from one elbow to the next; the guard alone counts as it goes."""
     never_change("walk", frozenset({"SwitchingGuard"}))
+
+
+def test_moves_are_counted_in_words():
+    said = [moved((Move(0, -1, 0, "special"),) * count) for count in (0, 1, 2000)]
+    assert said == ["0 examples moved", "1 example moved", "2,000 examples moved"]
