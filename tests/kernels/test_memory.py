@@ -175,6 +175,23 @@ def test_the_smallest_memory_that_is_large_enough_is_lent(nothing_kept):
 
 
 @needs_lending
+def test_larger_memory_is_lent_and_new_memory_takes_the_place_of_what_cannot_grow(nothing_kept, monkeypatch):
+    class Fixed(mmap.mmap):
+        def resize(self, size):
+            raise OSError
+
+    monkeypatch.setattr(memory.mmap, "mmap", Fixed)
+    places = []
+    for size in (3, 1, 4):
+        array = reused((size * LONG,))
+        array[-1] = 1.0
+        places.append((array.ctypes.data, array.shape))
+        del array
+    assert places[0][0] == places[1][0]
+    assert [shape for _, shape in places] == [(3 * LONG,), (LONG,), (4 * LONG,)]
+
+
+@needs_lending
 def test_no_more_is_kept_than_said_and_the_largest_rather(nothing_kept, monkeypatch):
     monkeypatch.setattr(memory, "KEPT_BYTES", 5 * KEPT_FROM_BYTES)
     sizes = (1, 6, 3, 2)

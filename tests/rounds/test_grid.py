@@ -218,6 +218,21 @@ def test_what_the_neighbour_tells_saves_steps():
     assert steps[0] < 0.95 * steps[1]
 
 
+@pytest.mark.parametrize("seeder", [None, Cold(), ActiveSet()], ids=str)
+def test_a_grid_begins_as_its_seeder_says_and_by_default_next_to_its_neighbours(seeder, monkeypatch):
+    X, asked = np.arange(8.0)[:, None], []
+    split = Split(0, np.arange(6), np.arange(6, 8), (np.arange(8) < 6) * 1.0, np.ones(2))
+
+    def noted(*plan, neighbours):
+        asked.append((plan[-1], neighbours))
+        return planned(*plan, neighbours=neighbours)
+
+    monkeypatch.setattr("refsvm.rounds.grid.planned", noted)
+    task = task_given(X, np.arange(8) % 2, RBF(1.0), None)
+    assert len([*solve_cells(task, np.array([1.0]), [split], [[0]], seeder=seeder)]) == 1
+    assert asked == [(seeder or ActiveSet(), seeder is None)]
+
+
 def test_a_cell_adds_up_the_pairs_of_classes():
     """Of three test examples with weights 1, 2 and 5 the last is predicted wrongly."""
     h = [[1.0, -1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]]  # 0 or 1, 0 or 2, 1 or 2

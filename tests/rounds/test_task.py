@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from refsvm import RBF, DualProblem, Linear
+from refsvm import RBF, DualProblem, Linear, leave_one_out
 from refsvm.kernels import Gram
 from refsvm.kernels.matrix import View
 from refsvm.kernels.rows import megabytes
-from refsvm.rounds.task import LeftOutMachine, Machine, shared_gram, task_given
+from refsvm.rounds.task import LeftOutMachine, Machine, Task, shared_gram, task_given
 
 X = np.array([[0.0], [1.0], [2.0], [4.0], [7.0], [9.0]])
 TWO, THREE, TARGETS = [0, 0, 1, 1, 1, 0], ["a", "b", "c", "b", "a", "c"], [0.0, 1.0, 1.5, 2.0, 2.5, 4.0]
@@ -43,10 +43,28 @@ def test_a_task_names_its_machine(y, given, words):
     assert task.on(task.gram) is task
 
 
-@pytest.mark.parametrize(
-    ("y", "given", "has_one"),
-    [(TWO, {}, True), (THREE, {}, False), (TARGETS, {"epsilon": 0.1}, True), (None, {"nu": 0.5}, False)],
-)
+MACHINES = [
+    (TWO, {}, True),
+    (THREE, {}, False),
+    (TARGETS, {"epsilon": 0.1}, True),
+    (None, {"nu": 0.5}, False),
+]
+
+
+@pytest.mark.parametrize(("y", "given", "has_one"), MACHINES)
+def test_several_machines_that_leave_out_one_share_a_matrix(y, given, has_one, monkeypatch):
+    shared, share = [], Task.with_shared_matrix
+
+    def noted(task, *options):
+        shared.append(task)
+        return share(task, *options)
+
+    monkeypatch.setattr(Task, "with_shared_matrix", noted)
+    leave_one_out(X, y, kernel=Linear(), engine="numpy", **given)
+    assert len(shared) == (not has_one)
+
+
+@pytest.mark.parametrize(("y", "given", "has_one"), MACHINES)
 def test_which_tasks_have_one_machine(y, given, has_one):
     task = task_given(X, y, Linear(), None, **given)
     assert task.has_one_machine == has_one
