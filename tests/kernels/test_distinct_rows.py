@@ -20,3 +20,8 @@ def test_rows_far_from_the_origin_are_told_apart(form):
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_minus_zero_is_zero(form):
     assert len(np.unique(distinct_rows(form(np.array([[-0.0, 1.0], [0.0, 1.0]]))))) == 1
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_rows_next_to_nothing_are_told_apart(form):
+    assert distinct_rows(form(1e-30 * np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]]))).tolist() == [0, 1, 0]

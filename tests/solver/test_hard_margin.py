@@ -251,6 +251,7 @@ def test_a_direction_is_taken_as_far_as_it_leads_and_the_gradient_goes_with_it(s
     problem, d = DualProblem(Gram(Precomputed(), K), v, 0.0, *box), np.array([0.5, -1.25, 0.75])
     best = float(v @ d) / float(d @ K @ d)
     state = begun(problem, short * best * d)
+    state.rows.product = None  # and none is asked for
     assert HardMargin(state, lambda *arguments: 0).steps(state, RULES, 10, None) == 0
     reached = best if 1.0 / short > hard_margin.LONGER else short * best
     np.testing.assert_allclose(state.alpha, reached * d, rtol=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from refsvm.solver import active_sets, libsvm_shrinking, shrinking
 from refsvm.solver.libsvm_shrinking import ActiveSet
 from refsvm.testing import Case, check_engines, check_strategy, smallest_cache_mb
 
+from ..decisions import Never
 from ..settings import needs_numba
 
 BANANA = make_banana(120, rng=0)
@@ -245,3 +247,17 @@ def test_steps_whose_gradient_came_too_late_are_taken_back(trace, monkeypatch):
     assert solution.objective == pytest.approx(expected.objective, rel=1e-5)
     if trace:
         assert len(solution.trace) == solution.iterations
+
+
+@pytest.mark.parametrize(("gap", "are_nearly"), [(0.5, True), (0.5001, False)])
+def test_variables_are_nearly_solved_up_to_a_gap(gap, are_nearly, monkeypatch):
+    class Nearly(tuple):
+        nearly = 0.5
+
+    monkeypatch.setattr(libsvm_shrinking, "active_set", lambda state, multiple: np.arange(3))
+    monkeypatch.setattr(libsvm_shrinking, "all_variables", lambda *_: 0)
+    state = SimpleNamespace(iteration=7, gap=gap, alpha=np.zeros(3))
+    active = ActiveSet(LIBSVMShrinking(5), 3)
+    active.left = 0
+    assert active.steps(Nearly((None, None, state, SimpleNamespace(stop=Never()), None)), 10) == 0
+    assert (active.have_returned, active.left) == (are_nearly, 3)
