@@ -79,7 +79,7 @@ if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.multiclass.model_file import read_model as read_model
     from refsvm.multiclass.model_file import write_model as write_model
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "SVRGradientCV")
 _FILES = ("read_model", "write_model")
