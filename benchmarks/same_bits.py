@@ -46,7 +46,7 @@ if WITHOUT in sys.argv:  # as where it is not installed
 
 import numpy as np  # noqa: E402  after Numba was hidden
 
-from refsvm import (  # noqa: E402
+from refsvm import (
     AVG,
     MIR,
     RBF,
@@ -77,12 +77,12 @@ from refsvm import (  # noqa: E402
     Polynomial,
     SecondOrder,
     Sigmoid,
-    arithmetic,
     cross_validate,
     leave_one_out,
     regularization_path,
     solve,
-)  # fmt: skip
+)
+from refsvm.core import arithmetic  # fmt: skip
 from refsvm.datasets import make_banana, make_ringnorm, make_waveform  # noqa: E402
 
 Case = Callable[[str], list[Any]]

@@ -33,8 +33,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from refsvm import SVCCV, SVRCV, SVCGradientCV, SVRGradientCV
+from refsvm.analysis.derivatives import Squared, SquaredHinge
 from refsvm.datasets import open_data
-from refsvm.derivatives import Squared, SquaredHinge
 
 SETS = {
     "german + 30 noise": "ida_german", "splice": "ida_splice", "madelon": "madelon", "diabetes": None,

@@ -34,40 +34,42 @@ from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-import refsvm.derivatives  # which puts derivative and pullback into Solution
-from refsvm.kernels.functions import *
-from refsvm.paths.lines import *
-from refsvm.paths.parametric_path import parametric_path as parametric_path
-from refsvm.paths.regularization_path import regularization_path as regularization_path
-from refsvm.problem import DualProblem as DualProblem
-from refsvm.result import Solution as Solution
-from refsvm.result import Status as Status
-from refsvm.rounds import cross_validate as cross_validate
-from refsvm.rounds import leave_one_out as leave_one_out
-from refsvm.rounds.rounds import Rounds as Rounds
-from refsvm.rounds.sufficiency import Ball as Ball
-from refsvm.rounds.sufficiency import Check as Check
-from refsvm.rounds.sufficiency import TrainingError as TrainingError
-from refsvm.rounds.sufficiency import XiAlphaBound as XiAlphaBound
-from refsvm.rounds.sufficiency import ZeroAlpha as ZeroAlpha
-from refsvm.rule import Rule as Rule
-from refsvm.rule import export as _export
-from refsvm.seeders import *
-from refsvm.selectors import *
-from refsvm.solver import Decomposition as Decomposition
-from refsvm.solver import LIBSVMShrinking as LIBSVMShrinking
-from refsvm.solver import NoShrinking as NoShrinking
-from refsvm.solver import Recording as Recording
-from refsvm.solver import Restriction as Restriction
-from refsvm.solver import Shrinking as Shrinking
-from refsvm.solver import iterate as iterate
-from refsvm.solver import solve as solve
-from refsvm.steps import *
-from refsvm.stopping import *
-from refsvm.summary import Shown as _Shown
-from refsvm.trackers import *
+import refsvm.analysis.derivatives  # which puts derivative and pullback into Solution
+from refsvm.analysis.paths.lines import *
+from refsvm.analysis.paths.parametric_path import parametric_path as parametric_path
+from refsvm.analysis.paths.regularization_path import regularization_path as regularization_path
+from refsvm.analysis.recording import Recording as Recording
+from refsvm.analysis.resampling import cross_validate as cross_validate
+from refsvm.analysis.resampling import leave_one_out as leave_one_out
+from refsvm.core.kernels.functions import *
+from refsvm.core.problem import DualProblem as DualProblem
+from refsvm.core.result import Solution as Solution
+from refsvm.core.result import Status as Status
+from refsvm.core.rounds.rounds import Rounds as Rounds
+from refsvm.core.rounds.sufficiency import Ball as Ball
+from refsvm.core.rounds.sufficiency import Check as Check
+from refsvm.core.rounds.sufficiency import TrainingError as TrainingError
+from refsvm.core.rounds.sufficiency import XiAlphaBound as XiAlphaBound
+from refsvm.core.rounds.sufficiency import ZeroAlpha as ZeroAlpha
+from refsvm.core.rule import Rule as Rule
+from refsvm.core.rule import export as _export
+from refsvm.core.seeders import *
+from refsvm.core.selectors import *
+from refsvm.core.solver import Decomposition as Decomposition
+from refsvm.core.solver import LIBSVMShrinking as LIBSVMShrinking
+from refsvm.core.solver import NoShrinking as NoShrinking
+from refsvm.core.solver import Restriction as Restriction
+from refsvm.core.solver import Shrinking as Shrinking
+from refsvm.core.solver import iterate as iterate
+from refsvm.core.solver import solve as solve
+from refsvm.core.steps import *
+from refsvm.core.stopping import *
+from refsvm.core.trackers import *
+from refsvm.services.summary import Shown as _Shown
 
 if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
+    from refsvm.analysis.multiclass.model_file import read_model as read_model
+    from refsvm.analysis.multiclass.model_file import write_model as write_model
     from refsvm.estimators import SVC as SVC
     from refsvm.estimators import SVCCV as SVCCV
     from refsvm.estimators import SVR as SVR
@@ -76,8 +78,6 @@ if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.estimators import SVCGradientCV as SVCGradientCV
     from refsvm.estimators import SVRGradientCV as SVRGradientCV
     from refsvm.experiment.race import compare as compare
-    from refsvm.multiclass.model_file import read_model as read_model
-    from refsvm.multiclass.model_file import write_model as write_model
 
 __version__ = "0.4.0"
 

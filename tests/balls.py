@@ -1,4 +1,4 @@
-"""The ball of `refsvm.stopping.midpoint`, from K, α and b alone."""
+"""The ball of `refsvm.core.stopping.midpoint`, from K, α and b alone."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from refsvm import RBF, DualProblem, Linear, Polynomial, Precomputed
+from refsvm.core.kernels import Gram
 from refsvm.datasets import make_banana, make_chessboard, make_ringnorm, make_waveform
-from refsvm.kernels import Gram
 from refsvm.testing import practice_problems
 from refsvm.testing.shipped import SEEDERS, SELECTORS, STEPS, STOPS
 

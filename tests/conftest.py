@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from refsvm.solver import ShrinkingPolicy
+from refsvm.core.solver import ShrinkingPolicy
 from refsvm.testing import SHRINK_EARLY
 
 from .settings import INTERPRETED, needs_numba
@@ -22,8 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # These compare with scikit-learn and SciPy throughout, and import them at once.
 if find_spec("sklearn") is None:
     collect_ignore = [
-        "kernels/test_distinct_rows.py", "solver/test_precision.py",
-        "stopping/test_relative.py", "test_origin.py", "test_rounding_is_said.py", "test_scales.py",
+        "core/kernels/test_distinct_rows.py", "core/solver/test_precision.py",
+        "core/stopping/test_relative.py", "test_origin.py", "test_rounding_is_said.py", "test_scales.py",
     ]  # fmt: skip
 
 try:

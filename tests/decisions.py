@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, NewtonStep, Precomputed, StepRule, StoppingRule, WorkingSetSelector
-from refsvm.kernels import Gram
-from refsvm.solver.rules import Rules, row_store
-from refsvm.state import SolverState
+from refsvm.core.kernels import Gram
+from refsvm.core.solver.rules import Rules, row_store
+from refsvm.core.state import SolverState
 
 from .settings import NUMBA
 

@@ -19,11 +19,11 @@ from .settings import needs_numba
 ROOT = Path(__file__).parents[1]
 ADDITIONS = ROOT / "docs" / "additions"
 LINES = {
-    "selectors": "from refsvm.selectors.constant_factor import ConstantFactor as ConstantFactor",
-    "steps": "from refsvm.steps.short import ShortStep as ShortStep",
-    "seeders": "from refsvm.seeders.half import Half as Half",
-    "kernels/functions": "from refsvm.kernels.functions.cauchy import Cauchy as Cauchy",
-    "paths/lines": "from refsvm.paths.lines.penalty import penalty_path as penalty_path",
+    "selectors": "from refsvm.core.selectors.constant_factor import ConstantFactor as ConstantFactor",
+    "steps": "from refsvm.core.steps.short import ShortStep as ShortStep",
+    "seeders": "from refsvm.core.seeders.half import Half as Half",
+    "kernels/functions": "from refsvm.core.kernels.functions.cauchy import Cauchy as Cauchy",
+    "paths/lines": "from refsvm.analysis.paths.lines.penalty import penalty_path as penalty_path",
 }
 """The room of each addition, and the line in its ``__init__.py``; docs/adding.md shows them."""
 
@@ -93,9 +93,9 @@ in_table(Half)
     "kernels/functions": """
 import pickle, tempfile
 from pathlib import Path
-from refsvm.kernels import Gram
-from refsvm.kernels.names import KERNELS
-from refsvm.paths import load_path, save_path
+from refsvm.core.kernels import Gram
+from refsvm.core.kernels.names import KERNELS
+from refsvm.analysis.paths import load_path, save_path
 assert KERNELS["cauchy"] is Cauchy
 K = 1.0 / (1.0 + 0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
 check_strategy(Gram(Cauchy(0.5), X))
@@ -149,7 +149,9 @@ def copy(tmp_path_factory):
     shutil.copytree(ADDITIONS, root / "refsvm", dirs_exist_ok=True)
     for room, line in LINES.items():
         file = root / "refsvm" / room / "__init__.py"
-        before, export, after = file.read_text(encoding="utf-8").partition("from refsvm.rule import export\n")
+        before, export, after = file.read_text(encoding="utf-8").partition(
+            "from refsvm.core.rule import export\n"
+        )
         file.write_text(f"{before}{line}\n{export}{after}", encoding="utf-8")
     return root
 

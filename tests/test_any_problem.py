@@ -13,8 +13,8 @@ from hypothesis import given  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, MaximumGain, Precomputed, SecondOrder, Status  # noqa: E402
-from refsvm.kernels import Gram  # noqa: E402
-from refsvm.solver.rules import Rules  # noqa: E402
+from refsvm.core.kernels import Gram  # noqa: E402
+from refsvm.core.solver.rules import Rules  # noqa: E402
 from refsvm.testing import SHRINK_EARLY, smallest_cache_mb  # noqa: E402
 from refsvm.testing.shipped import SELECTORS, STEPS  # noqa: E402
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Sigmoid
-from refsvm.arithmetic import Arithmetic, dot, fastest, product
-from refsvm.kernels import Gram
-from refsvm.kernels.products import DenseProducts
+from refsvm.core.arithmetic import Arithmetic, dot, fastest, product
+from refsvm.core.kernels import Gram
+from refsvm.core.kernels.products import DenseProducts
 
 from .settings import needs_jit, needs_same_bits
 

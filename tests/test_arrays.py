@@ -26,12 +26,12 @@ from refsvm import (
     solve,
     weight_path,
 )
+from refsvm.analysis.paths import cross_validate_path
+from refsvm.core.kernels import Gram
+from refsvm.core.rounds.round import Round
+from refsvm.core.seeders import ATO, AVG, MIR, SIR, TOP
+from refsvm.core.solver import iterate
 from refsvm.experiment import Problem
-from refsvm.kernels import Gram
-from refsvm.paths import cross_validate_path
-from refsvm.rounds.round import Round
-from refsvm.seeders import ATO, AVG, MIR, SIR, TOP
-from refsvm.solver import iterate
 
 pytest.importorskip("scipy")
 
@@ -294,7 +294,7 @@ def test_a_kernel_matrix_is_a_view_that_is_only_read() -> None:
 def test_fit_copies_neither_examples_nor_kernel_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
     from refsvm import SVC
-    from refsvm.multiclass import one_vs_one
+    from refsvm.analysis.multiclass import one_vs_one
 
     seen: list[Any] = []
     inner = one_vs_one.gram_of_rows

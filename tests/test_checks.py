@@ -33,8 +33,8 @@ from refsvm import (
     regularization_path,
     solve,
 )
-from refsvm.kernels import Gram
-from refsvm.walk.algebra import SVD, PivotedQR, UpdatedInverse
+from refsvm.core.kernels import Gram
+from refsvm.core.walk.algebra import SVD, PivotedQR, UpdatedInverse
 
 X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
 ONES = np.ones(3)

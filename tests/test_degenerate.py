@@ -22,7 +22,7 @@ from refsvm import (
     leave_one_out,
     solve,
 )
-from refsvm.kernels import Gram
+from refsvm.core.kernels import Gram
 from refsvm.testing.contract import infeasibility
 
 RNG = np.random.default_rng(7)

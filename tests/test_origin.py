@@ -33,9 +33,9 @@ from refsvm import (
     weight_path,
     write_model,
 )  # fmt: skip
-from refsvm.kernels import Gram
-from refsvm.kernels.origin import moved, origin_of
-from refsvm.paths import cross_validate_path, load_path, save_path
+from refsvm.analysis.paths import cross_validate_path, load_path, save_path
+from refsvm.core.kernels import Gram
+from refsvm.core.kernels.origin import moved, origin_of
 
 from .settings import FAST
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, solve
-from refsvm.kernels import Gram
-from refsvm.primal import best_intercept
-from refsvm.problem import most_violating_pair
+from refsvm.core.kernels import Gram
+from refsvm.core.primal import best_intercept
+from refsvm.core.problem import most_violating_pair
 
 from .catalogue import PROBLEMS
 

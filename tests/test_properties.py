@@ -26,8 +26,8 @@ from refsvm import (  # noqa: E402
     Status,
     solve,
 )
-from refsvm.kernels import Gram  # noqa: E402
-from refsvm.solver.rules import starting_point  # noqa: E402
+from refsvm.core.kernels import Gram  # noqa: E402
+from refsvm.core.solver.rules import starting_point  # noqa: E402
 from refsvm.testing.contract import infeasibility  # noqa: E402
 
 from .settings import FAST  # noqa: E402

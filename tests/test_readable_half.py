@@ -14,8 +14,8 @@ import refsvm
 
 ROOT = Path(__file__).parents[1]
 ROOMS = (
-    "tests/solver/test_solve.py tests/solver/test_rounds.py tests/rounds/test_trace.py "
-    "tests/seeders/test_exchange.py tests/seeders/test_spread.py tests/paths/test_hastie.py"
+    "tests/core/solver/test_solve.py tests/core/solver/test_rounds.py tests/core/rounds/test_trace.py "
+    "tests/core/seeders/test_exchange.py tests/core/seeders/test_spread.py tests/core/paths/test_hastie.py"
 )
 """Some of each room: all of them, without Numba, are a stage of `.ci/run`."""
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from refsvm import ATO, RBF, DualProblem, KKTGap, Restriction, leave_one_out, solve
-from refsvm.solver.decomposition import Decomposition
-from refsvm.solver.shrinking import NoShrinking
+from refsvm.core.solver.decomposition import Decomposition
+from refsvm.core.solver.shrinking import NoShrinking
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 3)), np.where(RNG.random(60) < 0.5, 1, -1)

@@ -27,9 +27,9 @@ from refsvm import (
     solve,
     weight_path,
 )  # fmt: skip
-from refsvm.kernels.gram import dense_gram
-from refsvm.kernels.origin import origin_of
-from refsvm.rounds.round import Round
+from refsvm.core.kernels.gram import dense_gram
+from refsvm.core.kernels.origin import origin_of
+from refsvm.core.rounds.round import Round
 
 from .settings import FAST
 from .test_origin import BOTH, OFFSETS, data

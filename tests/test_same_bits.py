@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from refsvm import arithmetic
+from refsvm.core import arithmetic
 
 from .programs import module
 from .settings import INTERPRETED, NUMBA, needs_same_bits

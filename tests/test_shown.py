@@ -35,19 +35,19 @@ from refsvm import (
     solve,
     weight_path,
 )
+from refsvm.analysis.derivatives import Evaluation, Tuning, influence
+from refsvm.analysis.paths import cross_validate_path
+from refsvm.analysis.resampling import CrossValidation
+from refsvm.analysis.resampling.jackknife import held_out_machines
+from refsvm.analysis.resampling.results import DECIDERS
+from refsvm.analysis.resampling.scores import outcomes_of
+from refsvm.core.kernels.cached_rows import AllRows
+from refsvm.core.scheme import OneVsOne
+from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move
 from refsvm.datasets import Dataset, load
-from refsvm.derivatives import Evaluation, Tuning, influence
 from refsvm.experiment import Experiment, Grid, Problem, Ranking, RuleComparison, Solve
-from refsvm.kernels.cached_rows import AllRows
-from refsvm.paths import cross_validate_path
-from refsvm.rounds import CrossValidation
-from refsvm.rounds.jackknife import held_out_machines
-from refsvm.rounds.results import DECIDERS
-from refsvm.rounds.scores import outcomes_of
-from refsvm.scheme import OneVsOne
-from refsvm.summary import COLOURS, STYLE
+from refsvm.services.summary import COLOURS, STYLE
 from refsvm.testing import StrategyReport
-from refsvm.walk.breakpoint import Breakpoint, LinePoint, Move
 
 from .settings import interrupted
 

@@ -16,10 +16,10 @@ pytest.importorskip("sklearn")
 
 import refsvm
 from refsvm import SVC, SVCCV, read_model, write_model
+from refsvm.analysis.paths import load_path, save_path
 from refsvm.datasets import open_data
 from refsvm.estimators.plain import ordered
-from refsvm.paths import load_path, save_path
-from refsvm.store import RunStore
+from refsvm.services.store import RunStore
 
 FILES = Path(__file__).parent / "version_0_2_0"
 VALUES = np.load(FILES / "values.npz")
@@ -150,7 +150,7 @@ def test_a_path_of_another_format_is_refused_with_both(monkeypatch, tmp_path):
     path = load_path(FILES / "regularization.npz")
     with monkeypatch.context() as patch:
         patch.setattr(refsvm, "__version__", LATER)
-        patch.setattr("refsvm.paths.path_file.FORMAT", "refsvm path 3")
+        patch.setattr("refsvm.analysis.paths.path_file.FORMAT", "refsvm path 3")
         save_path(path, tmp_path / "p.npz")
     says = rf"refsvm {LATER} wrote it in the format 'refsvm path 3'; refsvm {refsvm.__version__} reads"
     with pytest.raises(ValueError, match=says):

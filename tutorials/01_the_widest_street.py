@@ -250,7 +250,7 @@ print("without slack:", hard.status.value)
 # And this is :math:`F` as the package computes it, to come back to: it is written with the variables
 # :math:`\alpha` and :math:`G` of the next chapter, where its lines are explained.
 #
-# .. shipped:: problem.py
+# .. shipped:: core/problem.py
 #    :object: DualProblem.primal_objective
 #    :fold: The primal objective in the package
 #

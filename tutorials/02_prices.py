@@ -84,7 +84,7 @@ plt.show()
 # with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative
 # one. This is the *dual problem*. The package keeps it in one object, and makes it here:
 #
-# .. shipped:: formulations.py
+# .. shipped:: core/formulations.py
 #    :object: Formulations.classification
 
 for i in (0, 2):
@@ -321,7 +321,7 @@ plt.show()
 #
 # The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
-# .. shipped:: kernels/functions/rbf.py
+# .. shipped:: core/kernels/functions/rbf.py
 #    :object: RBF
 #    :fold: The Gaussian kernel in the package
 
@@ -342,7 +342,7 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 # :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for
 # the best intercept.
 #
-# .. shipped:: problem.py
+# .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
 #
 # .. admonition:: Known elsewhere as

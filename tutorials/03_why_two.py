@@ -81,7 +81,7 @@ plt.show()
 # In the package the state of a solve works this out for the pair that is about to move. It also notes the slope and
 # the curvature, which are the subject of :doc:`the next chapter <04_one_step>`.
 #
-# .. shipped:: state.py
+# .. shipped:: core/state.py
 #    :object: SolverState.measure
 #
 # Which pairs gain?
@@ -100,10 +100,10 @@ plt.show()
 # This is the *KKT gap*. If :math:`\psi\le0` no pair gains. Otherwise the two indices at which the maximum and the
 # minimum are taken do; they are the *most violating pair*.
 #
-# .. shipped:: arithmetic.py
+# .. shipped:: core/arithmetic.py
 #    :object: Arithmetic.most_violating_pair
 
-from refsvm.problem import most_violating_pair
+from refsvm.core.problem import most_violating_pair
 
 for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum())), ("optimum", best)):
     G = problem.gradient(at)

@@ -82,7 +82,7 @@ plt.show()
 #
 # and this line is the whole of the rule in the package:
 #
-# .. shipped:: steps/newton.py
+# .. shipped:: core/steps/newton.py
 #    :twin:
 #
 # A step that ends at the top, like the one at the head, is called *free*, one that ends at the box *clipped*. Here is a
@@ -113,7 +113,7 @@ plt.show()
 # Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. Two rows are all that a step costs. Of the other
 # :math:`n-2` rows it needs nothing. This line is why the method works for matrices that no memory could hold.
 #
-# .. shipped:: state.py
+# .. shipped:: core/state.py
 #    :object: SolverState.move moved
 
 G = state.gradient.copy()
@@ -189,16 +189,16 @@ print(f"4. duality gap {twins.duality_gap(state.alpha):.1e}, objective {twins.ob
 #    :math:`G^\top d=G_i-G_j`.
 # 2. Put :math:`\ell=q\hat\mu` into :math:`g`. With :math:`\mu=\omega\hat\mu` the share of :math:`\tilde g` is
 #    :math:`2\omega-\omega^2`, which is 0.75 at one half. A tenth too long costs one per cent:
-#    :class:`~refsvm.steps.overrelaxed.OverrelaxedNewtonStep` does that on purpose.
+#    :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` does that on purpose.
 # 3. Those between 0 and :math:`2\hat\mu`.
 # 4. The slope stays :math:`G_1-G_0=2` all the way, since the two rows of :math:`K` are equal. No street can separate
 #    two equal points, so both are bounded. The gap is zero: :math:`f=2C` is what both slacks cost.
 #
 # .. endfold::
 #
-# .. shipped:: steps/overrelaxed.py
+# .. shipped:: core/steps/overrelaxed.py
 #    :twin:
 #    :fold: The whole of the over-relaxed step
 #
-# .. shipped:: steps/base.py
+# .. shipped:: core/steps/base.py
 #    :fold: What a step rule is

@@ -104,13 +104,13 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # The loop of the package
 # -----------------------
 #
-# :func:`~refsvm.solver.loop.steps` is that loop with its three decisions taken out and handed in: *which pair* is a
-# :class:`~refsvm.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.steps.base.StepRule`, *when to
+# :func:`~refsvm.core.solver.loop.steps` is that loop with its three decisions taken out and handed in: *which pair* is a
+# :class:`~refsvm.core.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.core.steps.base.StepRule`, *when to
 # stop* a
-# :class:`~refsvm.stopping.base.StoppingRule`. What changes while a problem is solved is in one object, the
-# :class:`~refsvm.state.SolverState`.
+# :class:`~refsvm.core.stopping.base.StoppingRule`. What changes while a problem is solved is in one object, the
+# :class:`~refsvm.core.state.SolverState`.
 #
-# .. shipped:: solver/loop.py
+# .. shipped:: core/solver/loop.py
 #    :object: Steps steps
 #
 # Line by line:
@@ -137,13 +137,13 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ``yield state``
 #     The caller of the loop may look at the state after every step. It is one object that changes: copy what you keep.
 #
-# :func:`~refsvm.solver.loop.iterate` sets the loop up, and :func:`~refsvm.solver.solve.solve` runs it to its end:
+# :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.core.solver.solve.solve` runs it to its end:
 #
-# .. shipped:: solver/loop.py
+# .. shipped:: core/solver/loop.py
 #    :object: iterate
 #    :fold: iterate
 #
-# .. shipped:: solver/solve.py
+# .. shipped:: core/solver/solve.py
 #    :object: solve
 #    :fold: solve
 #

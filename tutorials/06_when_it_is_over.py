@@ -73,12 +73,12 @@ plt.show()
 # :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is if :math:`\psi\le0`. Before the end there is none, and
 # the middle of the overlap is the fairest choice: with it every condition is broken by :math:`\psi/2` at most.
 #
-# .. shipped:: problem.py
+# .. shipped:: core/problem.py
 #    :object: DualProblem.kkt_gap DualProblem.intercept DualProblem.midway
 #
 # The stopping rule compares the number that the state keeps with a tolerance, and that is all:
 #
-# .. shipped:: stopping/kkt_gap.py
+# .. shipped:: core/stopping/kkt_gap.py
 #    :twin:
 
 solution = solve(problem)
@@ -151,7 +151,7 @@ plt.show()
 print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_objective(at, gradient=G):.4f}")
 
 # %%
-# .. shipped:: primal.py
+# .. shipped:: core/primal.py
 #    :object: best_intercept
 #
 # At an optimum without a free support vector the lowest part is flat: a whole interval of :math:`b` is valid, from the
@@ -210,7 +210,7 @@ plt.show()
 # rule is here to reproduce the tables of that paper. The second run below shows the fault: it ends while :math:`\psi`
 # is still far above the tolerance.
 #
-# .. shipped:: stopping/working_set_gap.py
+# .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
 #
 # Two more rules ask for less than the optimum, only for the *sign* of one decision; they are the subject of
@@ -274,9 +274,9 @@ print(f"3. {int((np.sign(rough) != np.sign(fine)).sum())} of {wide.n}")
 #
 # .. endfold::
 #
-# .. shipped:: stopping/working_set_gap.py
+# .. shipped:: core/stopping/working_set_gap.py
 #    :twin:
 #    :fold: The whole of WorkingSetGap
 #
-# .. shipped:: stopping/base.py
+# .. shipped:: core/stopping/base.py
 #    :fold: What a stopping rule is

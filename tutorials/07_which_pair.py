@@ -27,10 +27,10 @@ from refsvm import (
     iterate,
     solve,
 )
+from refsvm.core.selectors.gain import exact_gain
 from refsvm.datasets import load, make_banana
 from refsvm.display import ConvergenceDisplay, WorkingSetDisplay
 from refsvm.display.canvas import PALETTE
-from refsvm.selectors.gain import exact_gain
 
 plt.rcParams.update({
     "figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False,
@@ -128,7 +128,7 @@ print("previous working set", state.working_sets[0])
 # ``MostViolatingPair`` takes the steepest pair, the corner of the map. A steep way may be a short one: where
 # :math:`q` is large the parabola bends soon.
 #
-# .. shipped:: selectors/most_violating_pair.py
+# .. shipped:: core/selectors/most_violating_pair.py
 #    :twin:
 #
 # ``SecondOrder`` keeps the :math:`i` of that corner and goes along its row of the map. The slope alone would take the
@@ -182,19 +182,19 @@ print(
 # ``MaximumGain`` begins with the most violating pair, and has an option for the rows that it looks at. ``Greedy`` looks
 # at the whole map. It is a yardstick, too expensive for use.
 #
-# .. shipped:: selectors/second_order.py
+# .. shipped:: core/selectors/second_order.py
 #    :twin:
 #    :fold: SecondOrder in the package
 #
-# .. shipped:: selectors/maximum_gain.py
+# .. shipped:: core/selectors/maximum_gain.py
 #    :twin:
 #    :fold: MaximumGain in the package
 #
-# .. shipped:: selectors/greedy.py
+# .. shipped:: core/selectors/greedy.py
 #    :twin:
 #    :fold: Greedy in the package
 #
-# .. shipped:: selectors/gain.py
+# .. shipped:: core/selectors/gain.py
 #    :fold: The exact gain
 #
 # Try them. On the forty points of the stepper, with each selector in turn, how fast does :math:`\psi` close?
@@ -327,7 +327,7 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 # %%
 # The shipped rule counts a variable as cornered up to a small share of its box, ``eta``.
 #
-# .. shipped:: selectors/hybrid_maximum_gain.py
+# .. shipped:: core/selectors/hybrid_maximum_gain.py
 #    :twin:
 #    :fold: HybridMaximumGain in the package
 #
@@ -433,5 +433,5 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 #
 # .. endfold::
 #
-# .. shipped:: selectors/base.py
+# .. shipped:: core/selectors/base.py
 #    :fold: What a selector is

@@ -148,7 +148,7 @@ plt.show()
 # only fall, and is out of the game while :math:`G_i>\max_{I_\text{up}}G`. Which variables are out is read off the
 # gradient:
 #
-# .. shipped:: solver/active_sets.py
+# .. shipped:: core/solver/active_sets.py
 #    :object: distance_to_violation active_set
 #
 # In a stepper this is seen in the third picture: a variable that may only rise is out while its bar hangs below those
@@ -164,7 +164,7 @@ plt.show()
 # alt: Two panels over the steps. Left: the number of active variables falls fast from all examples to a small
 #     part. Right: the number left out by mistake, as a mean over fifty steps, is small, falls in waves, and is zero
 #     towards the end.
-from refsvm.solver.active_sets import active_set
+from refsvm.core.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
 for state in iterate(problem, step=NewtonStep()):
@@ -318,7 +318,7 @@ plt.show()
 # Restricted problems shrink in turn. And where a kernel row is expensive the solver begins with *blocks*: the free
 # variables and the most violating of the others, whose missing rows are computed in one product.
 #
-# .. shipped:: solver/shrinking.py
+# .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
@@ -345,18 +345,18 @@ plt.show()
 # of the small problem: of stored rows the columns :math:`A` are copied, not computed. ``displaced`` is the formula
 # above: ``G`` is the linear term, and the box is counted from where :math:`\alpha` stands.
 #
-# .. shipped:: solver/active_sets.py
+# .. shipped:: core/solver/active_sets.py
 #    :object: block
 #    :fold: Which variables make a block
 #
-# .. shipped:: solver/shrinking.py
+# .. shipped:: core/solver/shrinking.py
 #    :fold: The whole file
 #
-# .. shipped:: state.py
+# .. shipped:: core/state.py
 #    :object: SolverState.shift SolverState.refresh
 #    :fold: How the state moves by any δ
 #
-# .. shipped:: guards/rounding.py
+# .. shipped:: core/guards/rounding.py
 #    :object: drifted
 #    :fold: When G is computed from scratch
 #

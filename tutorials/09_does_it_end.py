@@ -116,7 +116,7 @@ for name, each in (
 # Where the free variables are few, the last stretch can be done in one go: set :math:`G_i=b` for all of them, a linear
 # system. ``solve(polish=True)`` ends like that.
 #
-# .. shipped:: guards/polish.py
+# .. shipped:: services/guards/polish.py
 #    :fold: One exact step on the free variables
 #
 # What it costs

@@ -173,18 +173,18 @@ own = planned_step(
 print(f"planned step {own:.3f}")
 
 # %%
-# .. shipped:: steps/planning_ahead.py
+# .. shipped:: core/steps/planning_ahead.py
 #    :twin:
 #    :fold: PlanningAheadStep in the package
 #
-# .. shipped:: steps/eager_planning.py
+# .. shipped:: core/steps/eager_planning.py
 #    :twin:
 #    :fold: EagerPlanningStep in the package
 #
 # The box was left out of the formula, and the bet may be lost. This is taken care of:
 #
 # * A step is planned only if the one before was free and not planned, and only if both planned steps end strictly
-#   inside the box. Otherwise it is the clipped Newton step. (:class:`~refsvm.steps.eager_planning.EagerPlanningStep`
+#   inside the box. Otherwise it is the clipped Newton step. (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep`
 #   plans after clipped steps too.)
 # * After a planned step the selector also considers the working set that was planned with. If the planned step was
 #   far from the Newton step, by more than 0.9 of it, the pairs compared are ranked by their exact gain: then the next
@@ -276,17 +276,17 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # All three gradients are equal: no pair gains any more. Which pair does the package take? The one whose conjugate step
 # gains most, :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
 #
-# .. shipped:: steps/conjugate.py
+# .. shipped:: core/steps/conjugate.py
 #    :twin:
 #    :fold: ConjugateStep in the package
 #
-# .. shipped:: selectors/conjugate_second_order.py
+# .. shipped:: core/selectors/conjugate_second_order.py
 #    :twin:
 #    :fold: ConjugateSecondOrder in the package
 #
 # And this is how the state moves, by :math:`\mu d+\kappa\Delta` with :math:`\kappa=-\mu\beta/q_\Delta`:
 #
-# .. shipped:: state.py
+# .. shipped:: core/state.py
 #    :object: SolverState._carry
 #    :fold: SolverState._carry
 #

@@ -58,7 +58,7 @@ plt.show()
 #
 # An example that is left out has no weight: :math:`\alpha_r=0`. In the dual that is an empty box,
 # :math:`L_r=U_r=0`, and nothing else changes: not the matrix, not the gradient. So its decision value need not even
-# be predicted. It is read off the gradient, :math:`h(x_r)=y_r-G_r+b`. :class:`~refsvm.rounds.rounds.Rounds` trains
+# be predicted. It is read off the gradient, :math:`h(x_r)=y_r-G_r+b`. :class:`~refsvm.core.rounds.rounds.Rounds` trains
 # one machine after the other and keeps the kernel rows:
 
 
@@ -158,10 +158,10 @@ moved = np.sqrt(apart @ K @ apart)
 print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2) * a:.4f}")
 
 # %%
-# .. shipped:: rounds/sufficiency.py
+# .. shipped:: core/rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
 #
-# .. shipped:: rounds/sufficiency.py
+# .. shipped:: core/rounds/sufficiency.py
 #    :fold: The whole file
 #
 # In one call
@@ -253,35 +253,35 @@ own = avg(full.alpha, problem.lower, problem.upper, r)
 print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.without(r))))
 
 # %%
-# .. shipped:: seeders/top.py
+# .. shipped:: core/seeders/top.py
 #    :twin:
 #    :fold: TOP
 #
-# .. shipped:: seeders/avg.py
+# .. shipped:: core/seeders/avg.py
 #    :twin:
 #    :fold: AVG
 #
-# .. shipped:: seeders/cold.py
+# .. shipped:: core/seeders/cold.py
 #    :twin:
 #    :fold: Cold
 #
-# .. shipped:: seeders/spread.py
+# .. shipped:: core/seeders/spread.py
 #    :fold: Sharing out what the sum lacks
 #
-# .. shipped:: seeders/base.py
+# .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
 # And this is the procedure, in the order of the paper:
 #
-# .. shipped:: rounds/leave_one_out.py
+# .. shipped:: analysis/resampling/leave_one_out.py
 #    :object: algorithm_1
 #
 # It is called by ``leave_one_out``, once for each machine: two classes have one, several have one for each pair.
 #
-# .. shipped:: rounds/leave_one_out.py
+# .. shipped:: analysis/resampling/leave_one_out.py
 #    :object: leave_one_out
 #
-# .. shipped:: rounds/leave_one_out.py
+# .. shipped:: analysis/resampling/leave_one_out.py
 #    :fold: The whole file
 #
 # .. admonition:: Known elsewhere as

@@ -64,16 +64,16 @@ print(
 #
 # .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
 #
-# :class:`~refsvm.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
+# :class:`~refsvm.core.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
 # :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is long before the end, as in the picture at
 # the head of the chapter: the primal objective falls, the bound rises above the optimum, and training may end where
 # they cross.
 #
-# .. shipped:: stopping/loo_duality_gap.py
+# .. shipped:: core/stopping/loo_duality_gap.py
 #    :object: _begin _ascend _decided
 #    :fold: How H is begun and raised, and when the sign is certain
 #
-# .. shipped:: stopping/loo_duality_gap.py
+# .. shipped:: core/stopping/loo_duality_gap.py
 #    :twin:
 #    :fold: The whole file
 #
@@ -205,15 +205,15 @@ plt.show()
 # at 0. So the curve of :math:`w_r` rises there too, whichever machine of the ball it is, and the sign is negative.
 # Right, one end falls at 0 and the other rises: the ball may hold machines of both signs, and the round is trained.
 #
-# .. shipped:: stopping/midpoint.py
+# .. shipped:: core/stopping/midpoint.py
 #    :object: radius distances certain_sign
 #    :fold: The radius, the distances, and the sign
 #
-# .. shipped:: stopping/ball_rule.py
+# .. shipped:: core/stopping/ball_rule.py
 #    :twin:
 #    :fold: The rule that asks the ball
 #
-# .. shipped:: stopping/midpoint.py
+# .. shipped:: core/stopping/midpoint.py
 #    :fold: The constants of the ball
 #
 # The three ways to stop, on the same rounds:

@@ -12,10 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from refsvm import ATO, MIR, RBF, SIR, SVCCV, Cold, DualProblem, KKTGap, Rounds, cross_validate, solve
+from refsvm.core.seeders.mir import least_squares
+from refsvm.core.seeders.spread import spread
 from refsvm.datasets import load
 from refsvm.display import GridDisplay, SeedDisplay
-from refsvm.seeders.mir import least_squares
-from refsvm.seeders.spread import spread
 
 plt.rcParams.update(
     {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
@@ -198,11 +198,11 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # examples, so the rounds are independent, and threads can share them. In a *chain* each round starts from the one
 # before it, as in the paper: then ``full`` is replaced by ``run`` at the end of each pass.
 #
-# .. shipped:: rounds/cross_validate.py
+# .. shipped:: analysis/resampling/cross_validate.py
 #    :object: planned FoldTable.take
 #    :fold: The loop over the folds in the package
 #
-# .. shipped:: rounds/cross_validate.py
+# .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
 # ``planned`` lists the rounds, each with its empty box and the name of the solution that it starts from.
@@ -291,23 +291,23 @@ for C in (10.0, 1000.0):
 # Its rounds are independent of each other, so threads can share them. The kernel rows, which all rounds share, are
 # saved either way.
 #
-# .. shipped:: seeders/sir.py
+# .. shipped:: core/seeders/sir.py
 #    :twin:
 #    :fold: SIR
 #
-# .. shipped:: seeders/mir.py
+# .. shipped:: core/seeders/mir.py
 #    :twin:
 #    :fold: MIR
 #
-# .. shipped:: seeders/exchange.py
+# .. shipped:: core/seeders/exchange.py
 #    :twin:
 #    :fold: What the seeders of a fold share
 #
-# .. shipped:: seeders/active_set.py
+# .. shipped:: core/seeders/active_set.py
 #    :twin:
 #    :fold: ActiveSet: the same variables stay at their bounds when C changes
 #
-# .. shipped:: seeders/neighbour.py
+# .. shipped:: core/seeders/neighbour.py
 #    :fold: Extrapolation from a neighbouring round
 #
 # A grid

@@ -245,13 +245,13 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # And :math:`s` is the squared distance, in the space of :math:`\varphi`, of the new example from the plane through the
 # others. Where it is zero the matrix becomes singular: :doc:`chapter 15 <15_the_path_of_c>` has an answer.
 #
-# .. shipped:: walk/walk.py
+# .. shipped:: core/walk/walk.py
 #    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.distances Walk.move Walk.join Walk.leave
 #
-# .. shipped:: walk/walk.py
+# .. shipped:: core/walk/walk.py
 #    :fold: The whole walk
 #
-# .. shipped:: seeders/ato.py
+# .. shipped:: core/seeders/ato.py
 #    :fold: ATO, the walk from one box to another
 #
 # .. shipped:: compiled/seeders/ato.py

@@ -17,10 +17,10 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 from refsvm import RBF, SVMP, DualProblem, Hastie, KKTGap, Linear, parametric_path, regularization_path, solve
+from refsvm.analysis.paths import cross_validate_path
+from refsvm.core.walk.linear_program import longest_fall
 from refsvm.datasets import load, make_banana
 from refsvm.display import LOOPathDisplay, ValidationPathDisplay
-from refsvm.paths import cross_validate_path
-from refsvm.walk.linear_program import longest_fall
 
 plt.rcParams.update(
     {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
@@ -137,14 +137,14 @@ for C in (1.5, 5.0, 20.0):
     )
 
 # %%
-# .. shipped:: trackers/hastie.py
+# .. shipped:: core/trackers/hastie.py
 #    :object: Hastie.follow Hastie._next_step
 #    :fold: Hastie's tracker: the loop and one step
 #
-# .. shipped:: trackers/hastie.py
+# .. shipped:: core/trackers/hastie.py
 #    :fold: The whole of Hastie's tracker
 #
-# .. shipped:: trackers/base.py
+# .. shipped:: core/trackers/base.py
 #    :fold: What a tracker is
 #
 # Choosing C
@@ -264,20 +264,20 @@ print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).
 # %%
 # The package's version scales the inequalities first, and has a closed form for a single :math:`u`:
 #
-# .. shipped:: walk/linear_program.py
+# .. shipped:: core/walk/linear_program.py
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
 # ``SVMP`` does that, and has a way out where several examples stand exactly between two sets:
 #
-# .. shipped:: trackers/svmp.py
+# .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step
 #    :fold: SVMP: the loop and its steps
 #
-# .. shipped:: trackers/backup.py
+# .. shipped:: core/trackers/backup.py
 #    :fold: The way out: points and directions found by SMO
 #
-# .. shipped:: trackers/svmp.py
+# .. shipped:: core/trackers/svmp.py
 #    :twin:
 #    :fold: The whole of SVMP
 

@@ -124,7 +124,7 @@ plt.show()
 # :math:`h(x_i)\ge-\xi_i`, with the cost :math:`\nu n\,b`   :math:`0`                :math:`[0,1]`     :math:`\nu n`
 # ========================================================  =======================  ================  =============
 #
-# .. shipped:: formulations.py
+# .. shipped:: core/formulations.py
 #    :object: Formulations.regression Formulations.one_class
 #    :fold: Regression and novelty detection in the package
 #
@@ -205,7 +205,7 @@ outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 
 # %%
-# .. shipped:: solver/hard_margin.py
+# .. shipped:: core/solver/hard_margin.py
 #    :fold: How the solver notices that nothing separates
 #
 # More than two classes
@@ -298,7 +298,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # :math:`z=\nu\sum_iw_i` loses its part, too. :doc:`/questions` lists all questions and machines.
 
 # %%
-# .. shipped:: scheme.py
+# .. shipped:: core/scheme.py
 #    :object: OneVsOne.votes
 #    :fold: Counting the votes
 #

@@ -36,9 +36,9 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.core.rounds.sufficiency import CHECKS
 from refsvm.datasets import load, make_banana
 from refsvm.display import ConvergenceDisplay, Stepper
-from refsvm.rounds.sufficiency import CHECKS
 from refsvm.testing import check_strategy
 
 plt.rcParams.update(
@@ -56,7 +56,7 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # serves many solves, so it holds nothing that changes: what it remembers stands in an array that the solve keeps for
 # it. All else is optional, and the page :doc:`/contract` lists it.
 #
-# .. shipped:: rule.py
+# .. shipped:: core/rule.py
 #    :object: Rule
 #
 # A selector
@@ -233,7 +233,7 @@ print(f"{run.iterations} steps. {run.reason} {run.duality_gap / run.objective:.1
 # ``seed(solved, problem)`` returns a feasible α for the next problem. ``complete`` repairs the sum. This one gives
 # what is left out to the free support vectors in proportion to their similarity.
 
-from refsvm.seeders.spread import complete
+from refsvm.core.seeders.spread import complete
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ print(
 )
 
 # %%
-# .. shipped:: derivatives/direction.py
+# .. shipped:: analysis/derivatives/direction.py
 #    :object: direction
 #    :fold: The right side and the direction in the package
 #
@@ -181,7 +181,7 @@ except ValueError as error:
 # rates of all. The rates :math:`d` solve a small problem of the kind we know, a parabola in a box, and the special
 # events of the walk find its solution.
 #
-# .. shipped:: derivatives/direction.py
+# .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
 #    :fold: Choosing the sets at an event
 #
@@ -199,7 +199,7 @@ except ValueError as error:
 # and :math:`A^{-1}g` does not know :math:`\theta`. One system serves all: ``pullback`` solves it, and each
 # gradient is then an inner product.
 #
-# .. shipped:: derivatives/pullback.py
+# .. shipped:: analysis/derivatives/pullback.py
 #    :object: Gradients
 #    :fold: All gradients from one system
 #

@@ -40,7 +40,7 @@ from refsvm import (
     leave_one_out,
     solve,
 )
-from refsvm.primal import best_intercept
+from refsvm.core.primal import best_intercept
 
 from .frame import Audit, Found
 from .paths import path

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from refsvm import KKTGap, Rounds, Solution, Status
-from refsvm.problem import most_violating_pair
+from refsvm.core.problem import most_violating_pair
 from refsvm.testing.engines import first_difference
 
 from .frame import Audit, Found

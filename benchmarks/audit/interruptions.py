@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm import RBF, cross_validate, leave_one_out
-from refsvm.rounds import progress
+from refsvm.core.rounds import progress
 
 from .frame import Audit, Found
 

@@ -25,8 +25,8 @@ from refsvm import (
     OverrelaxedNewtonStep,
     SecondOrder,
 )
+from refsvm.core.engine.progress import Progress
 from refsvm.datasets import load, make_banana
-from refsvm.engine.progress import Progress
 from refsvm.experiment import Experiment, Problem, Solve
 
 from .frame import Audit, Found, two_workers

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from refsvm import SVMP, DualProblem, KKTGap, Status, regularization_path, solve
-from refsvm.paths import SVD, PivotedQR, RegularizationPath, UpdatedInverse
-from refsvm.paths.tracking import SPOILED
+from refsvm.analysis.paths import SVD, PivotedQR, RegularizationPath, UpdatedInverse
+from refsvm.core.paths.tracking import SPOILED
 
 __all__ = ["path"]
 

@@ -38,8 +38,8 @@ from refsvm import (
     Status,
     solve,
 )
-from refsvm.kernels import Gram
-from refsvm.kernels.matrix import View
+from refsvm.core.kernels import Gram
+from refsvm.core.kernels.matrix import View
 
 from .callers import PATH_TOL, TRAINED, Answer, Machine, Values, variables
 from .exact import EPS, Exact

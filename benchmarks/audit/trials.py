@@ -18,8 +18,8 @@ from refsvm import (
     Sigmoid,
     WorkingSetGap,
 )
-from refsvm.kernels import Gram
-from refsvm.solver.rules import Rules
+from refsvm.core.kernels import Gram
+from refsvm.core.solver.rules import Rules
 from refsvm.testing import SHRINK_EARLY, smallest_cache_mb
 from refsvm.testing.shipped import SELECTORS, STEPS
 

@@ -28,8 +28,8 @@ from refsvm import (
     leave_one_out,
     solve,
 )
-from refsvm.paths import cross_validate_path, regularization_path
-from refsvm.rounds.jackknife import held_out_machines
+from refsvm.analysis.paths import cross_validate_path, regularization_path
+from refsvm.analysis.resampling.jackknife import held_out_machines
 
 from .frame import Audit, Found
 

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 __all__ = ["ROOMS", "Baseline", "baseline", "load_libraries", "only", "run", "run_broken", "run_mutants"]
 
 ROOMS: Final[dict[str, tuple[str, ...]]] = {
-    "selectors": ("tests/selectors",),
-    "steps": ("tests/steps",),
-    "stopping": ("tests/stopping",),
-    "seeders": ("tests/seeders",),
-    "trackers": ("tests/trackers", "tests/paths"),
-    "walk": ("tests/walk", "tests/paths", "tests/seeders"),
-    "solver": ("tests/solver",),
-    "rounds": ("tests/rounds",),
-    "kernels": ("tests/kernels",),
+    "selectors": ("tests/core/selectors",),
+    "steps": ("tests/core/steps",),
+    "stopping": ("tests/core/stopping",),
+    "seeders": ("tests/core/seeders",),
+    "trackers": ("tests/core/trackers", "tests/core/paths"),
+    "walk": ("tests/core/walk", "tests/core/paths", "tests/core/seeders"),
+    "solver": ("tests/core/solver",),
+    "rounds": ("tests/core/rounds",),
+    "kernels": ("tests/core/kernels",),
 }
 """The tests of each room, to which the examples in its docstrings come."""
 

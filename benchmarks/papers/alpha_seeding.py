@@ -30,12 +30,12 @@ from remarks import (
 from remarks import ALPHA_ABOUT as ABOUT
 
 from refsvm import ATO, AVG, MIR, RBF, SIR, TOP, Cold, Linear, cross_validate
+from refsvm.core.rounds.folds import fold_numbers
 from refsvm.datasets import Dataset, open_data, paper_suite
 from refsvm.experiment import CrossValidate, Experiment, Grid, Problem, Strategy
 from refsvm.experiment.grid import number, ratio_of
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Record, one_thread
-from refsvm.rounds.folds import fold_numbers
 
 # -- Strategies for the tables of Wen et al. (2017): methods in turns, LIBSVM's first round, and how K looks --
 

@@ -15,7 +15,7 @@ from numba import njit
 
 from refsvm import StepRule
 from refsvm.compiled.interface.layout import LENGTH
-from refsvm.state import SolverState
+from refsvm.core.state import SolverState
 
 __all__ = ["CandidateStep"]
 

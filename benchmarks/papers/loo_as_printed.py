@@ -25,11 +25,11 @@ from refsvm import (
     ZeroAlpha,
     leave_one_out,
 )
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.rounds.sufficiency import largest_distance, sufficient
 from refsvm.experiment import Grid, Strategy
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import one_thread
-from refsvm.kernels.rows import KernelRows
-from refsvm.rounds.sufficiency import largest_distance, sufficient
 
 __all__ = [
     "AgainstOptimum",

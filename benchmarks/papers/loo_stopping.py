@@ -44,10 +44,10 @@ from remarks import LOO_REMARKS as REMARKS
 from verdicts import listed
 
 from refsvm import AVG, RBF, KKTGap, Linear, LOODualityGap, MostViolatingPair, NewtonStep
+from refsvm.analysis.resampling.results import LeaveOneOut
 from refsvm.datasets import Dataset, open_data
 from refsvm.experiment import Experiment, Grid, LeaveOneOutError, Problem
 from refsvm.experiment.problem import Instance
-from refsvm.rounds.results import LeaveOneOut
 
 # -- The sets and models of Franc, Laskov & Müller (2008), with their published figures ----------------------
 

@@ -16,7 +16,7 @@ from numba import njit
 
 from refsvm import StoppingRule
 from refsvm.compiled.interface.layout import CHECK
-from refsvm.state import SolverState
+from refsvm.core.state import SolverState
 
 __all__ = ["NewtonStepGap"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from headlines import with_headlines
 from measured_by import cells, line, line_of, sections
 
-from refsvm.engine.progress import Progress
+from refsvm.core.engine.progress import Progress
 from refsvm.experiment import Comparison, Experiment, Grid
 from refsvm.experiment.grid import p_value, ratio_of
 

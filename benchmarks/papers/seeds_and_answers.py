@@ -12,12 +12,12 @@ import numpy as np
 from page import Page, arguments, carried_out
 
 from refsvm import ATO, AVG, MIR, SIR, TOP, Cold, KKTGap, Seeder, cross_validate
+from refsvm.analysis.resampling.results import CrossValidation
 from refsvm.datasets import paper_suite
 from refsvm.experiment import Experiment, Grid, Problem, Strategy
 from refsvm.experiment.grid import number, ratio_of
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Record, one_thread
-from refsvm.rounds.results import CrossValidation
 
 LONG = ("ida_ringnorm", "ida_splice", "ida_twonorm", "spambase", "internet_ads_adbench")
 WAYS: dict[str, tuple[Seeder, bool]] = {

@@ -25,11 +25,11 @@ from remarks import SVMP as REMARKS
 from verdicts import FIFTH, listed, near
 
 from refsvm import RBF, SVMP, ActiveSet, DualProblem, KKTGap, Linear, PathTracker, Rounds, regularization_path
+from refsvm.analysis.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR
 from refsvm.datasets import open_data
 from refsvm.experiment import Experiment, Grid, Instance, Problem, Strategy, TrackPath
 from refsvm.experiment.grid import number
 from refsvm.experiment.strategy import EIGHT_POINTS, Record, one_thread
-from refsvm.paths import SVD, PivotedQR, UpdatedInverse, UpdatedQR
 
 # -- The published figures of Ong, Shao & Yang (2010): Tables II, III and IV ---------------------------------
 

@@ -20,10 +20,10 @@ from .tasks import Fit
 __all__ = ["PARTS", "REST", "Stopwatch", "Watch", "watched"]
 
 PARTS = (
-    ("refsvm.kernels.gram:Gram", "block", "kernel rows"),
-    ("refsvm.kernels.matrix:View", "block", "rows copied"),
-    ("refsvm.kernels.cached_rows:CachedRows", "subtract", "gradient"),
-    ("refsvm.solver.readable:NumPyBackend", "steps", "loop"),
+    ("refsvm.core.kernels.gram:Gram", "block", "kernel rows"),
+    ("refsvm.core.kernels.matrix:View", "block", "rows copied"),
+    ("refsvm.core.kernels.cached_rows:CachedRows", "subtract", "gradient"),
+    ("refsvm.core.solver.readable:NumPyBackend", "steps", "loop"),
     ("refsvm.compiled.backend:CompiledBackend", "steps", "loop"),
 )
 """Class, method, and the part of the work it stands for."""

@@ -1,6 +1,6 @@
 """What the chapters need of Sphinx: shipped code on the page, folded answers, notebooks that stand alone.
 
-``.. shipped:: selectors/second_order.py`` prints code of the package where it stands, never a copy:
+``.. shipped:: core/selectors/second_order.py`` prints code of the package where it stands, never a copy:
 
     :object:  names of functions, classes, methods or constants; by default the whole file
     :twin:    the whole twin beside it, behind a tab

@@ -15,12 +15,12 @@ from docutils import nodes
 from source_lines import ROOT, directives
 from sphinx.util.docutils import SphinxDirective
 
-from refsvm import seeders, selectors, solver, steps, stopping, trackers
+from refsvm.analysis.paths import lines
 from refsvm.cli import choices
-from refsvm.kernels import functions
-from refsvm.kernels.names import KERNELS
-from refsvm.paths import lines
-from refsvm.rule import rules_in
+from refsvm.core import seeders, selectors, solver, steps, stopping, trackers
+from refsvm.core.kernels import functions
+from refsvm.core.kernels.names import KERNELS
+from refsvm.core.rule import rules_in
 
 __all__ = ["FAMILY", "family", "rows"]
 

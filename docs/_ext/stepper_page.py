@@ -34,10 +34,10 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.analysis.paths import RegularizationPath
 from refsvm.datasets import Dataset, make_banana, make_chessboard
 from refsvm.display.strip import SIDE, nodes, ranges_around
 from refsvm.display.strip import picture as draw
-from refsvm.paths import RegularizationPath
 
 SCRIPTS = {
     "stepper": ("smo.js", "rounds.js", "picture.js", "panels.js", "stepper.js"),

@@ -17,7 +17,7 @@ proportion to their similarity, :math:`k(x_r, x_i)`:
    \alpha_i \leftarrow \alpha_i + \alpha_r\,\frac{\max(k(x_r, x_i), 0)}{\sum_j \max(k(x_r, x_j), 0)} .
 
 A seed has to be feasible *exactly*: inside of the box, with the right sum.
-:func:`~refsvm.seeders.spread.complete` spreads what rounding or the box has left over. A seed changes the cost of a
+:func:`~refsvm.core.seeders.spread.complete` spreads what rounding or the box has left over. A seed changes the cost of a
 solve and never its answer.
 """
 
@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from refsvm import AVG, RBF, TOP, Cold, DualProblem, KKTGap, Seeder, leave_one_out, solve
+from refsvm.core.seeders.spread import complete
 from refsvm.datasets import load
-from refsvm.seeders.spread import complete
 from refsvm.testing import check_strategy
 
 

@@ -9,7 +9,7 @@ What a tracker is given
 -----------------------
 
 In the scaled variables :math:`\hat s=\lambda\alpha`, :math:`\hat b=\lambda b` the box does not depend on :math:`C`, and
-the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.walk.state.PathState` walks along this line. It
+the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.core.walk.state.PathState` walks along this line. It
 holds one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the three sets that it defines: *right*
 (:math:`\hat s_i=0`), *left* (:math:`\hat s_i` at its other bound), and the *elbow* between them, where
 :math:`\lambda y_i-(K\hat s)_i-\hat b`, which is ``of.excess``, is zero. As long as no example changes its set,
@@ -20,8 +20,8 @@ holds one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and t
    \frac{d}{d\lambda}\begin{pmatrix}\hat b\\ \hat s_{\mathcal E}\end{pmatrix}
    =\begin{pmatrix}0\\ y_{\mathcal E}\end{pmatrix}.
 
-The method ``follow`` moves the walk along and yields a :class:`~refsvm.walk.breakpoint.Breakpoint` after every event.
-Its caller, :func:`~refsvm.paths.regularization_path.regularization_path`, stores them and looks after Ctrl-C and the
+The method ``follow`` moves the walk along and yields a :class:`~refsvm.core.walk.breakpoint.Breakpoint` after every event.
+Its caller, :func:`~refsvm.analysis.paths.regularization_path.regularization_path`, stores them and looks after Ctrl-C and the
 time limit in between.
 
 The tracker
@@ -31,7 +31,7 @@ The tracker
 ties. There is a third way. Where several examples stand exactly between two sets, the derivative
 :math:`x=d\hat s/dt` for falling :math:`\lambda` is itself the solution of a small dual problem, in which they may only
 move inwards. Examples with :math:`x_i\ne0` belong to the elbow. The package has this as
-:func:`refsvm.trackers.backup.choose_sets`, which ``SVMP`` asks only when all else fails. Our tracker asks always.
+:func:`refsvm.core.trackers.backup.choose_sets`, which ``SVMP`` asks only when all else fails. Our tracker asks always.
 
 .. literalinclude:: ../../examples/derivative_tracker.py
    :caption: derivative_tracker.py

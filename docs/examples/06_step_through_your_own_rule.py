@@ -87,7 +87,7 @@ print(len(broken.recordings[0].states), "states;", broken.ending(0))
 # Without a picture
 # -----------------
 #
-# Behind the stepper stands a :class:`~refsvm.solver.recording.Recording`: the states of a solve by any rules, for any
+# Behind the stepper stands a :class:`~refsvm.analysis.recording.Recording`: the states of a solve by any rules, for any
 # problem, each with the step that the rules take from it. How many of the first thirty steps of either rule does the
 # box cut?
 

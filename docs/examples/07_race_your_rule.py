@@ -86,7 +86,7 @@ print(crossed.left_out)
 # A solve that was recorded
 # -------------------------
 #
-# A :class:`~refsvm.solver.recording.Recording` stands for its run, so that a solve that you stepped through in a
+# A :class:`~refsvm.analysis.recording.Recording` stands for its run, so that a solve that you stepped through in a
 # notebook need not run again. It knows no seconds.
 
 from refsvm import NewtonStep, Recording

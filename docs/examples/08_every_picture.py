@@ -34,6 +34,8 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.analysis.paths import cross_validate_path
+from refsvm.analysis.resampling.jackknife import held_out_machines
 from refsvm.datasets import load, make_banana, make_chessboard
 from refsvm.display import (
     BoxDisplay,
@@ -47,8 +49,6 @@ from refsvm.display import (
     WorkingSetDisplay,
 )
 from refsvm.experiment import Experiment, Problem, Solve
-from refsvm.paths import cross_validate_path
-from refsvm.rounds.jackknife import held_out_machines
 
 heart, banana = load("heart"), make_banana(60, rng=0)
 names = np.where(banana.y > 0, "ill", "well")

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from refsvm import PathTracker
-from refsvm.paths import Breakpoint, PathState
-from refsvm.trackers.backup import choose_sets
-from refsvm.walk.algebra import elbow_matrix
-from refsvm.walk.elbow import Step, empty_elbow_step, noise_of, take
+from refsvm.analysis.paths import Breakpoint, PathState
+from refsvm.core.trackers.backup import choose_sets
+from refsvm.core.walk.algebra import elbow_matrix
+from refsvm.core.walk.elbow import Step, empty_elbow_step, noise_of, take
 
 
 @dataclass(frozen=True)

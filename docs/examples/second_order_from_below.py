@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refsvm import WorkingSetSelector
-from refsvm.state import TAU, SolverState
+from refsvm.core.state import TAU, SolverState
 
 
 @dataclass(frozen=True)

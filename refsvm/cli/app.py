@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 import refsvm
-from refsvm._checks import hint
 from refsvm.cli.compare import compare
 from refsvm.cli.cv import cv
 from refsvm.cli.datasets import datasets
@@ -18,6 +17,7 @@ from refsvm.cli.path import path
 from refsvm.cli.predict import predict
 from refsvm.cli.tune import tune
 from refsvm.cli.warm_up import warm_up
+from refsvm.core._checks import hint
 
 app = typer.Typer(
     cls=OneSentence,

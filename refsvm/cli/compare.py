@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+from refsvm.analysis.resampling.task import CLASSIFICATION
 from refsvm.cli import options, tables
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS
 from refsvm.cli.comparison import Outcome, choices, compare_in_orders, compare_once, objective_spread
@@ -18,7 +19,6 @@ from refsvm.cli.options import flag, option, some_of
 from refsvm.cli.pictures import bars, picture
 from refsvm.datasets import binary_labels
 from refsvm.experiment import Problem
-from refsvm.rounds.task import CLASSIFICATION
 
 OWN: Final = " One of yours: FILE.py:NAME, a class."
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from refsvm import Solution, Status
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names, one
-from refsvm.engine.limits import interruptible
-from refsvm.engine.progress import Progress
+from refsvm.core.engine.limits import interruptible
+from refsvm.core.engine.progress import Progress
 from refsvm.experiment import Experiment, Instance, Problem, Solve
 from refsvm.experiment.comparison import REFUSED
 

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from refsvm import Status, cross_validate
-from refsvm._checks import whole
+from refsvm.analysis.resampling import CrossValidation
 from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, names
 from refsvm.cli.data import Opened, Output, Training
@@ -19,11 +19,11 @@ from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, option
 from refsvm.cli.pictures import bars
 from refsvm.compiled.warming import prepare
-from refsvm.engine.limits import interruptible
+from refsvm.core._checks import whole
+from refsvm.core.engine.limits import interruptible
 from refsvm.experiment import CrossValidate
 from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of
-from refsvm.rounds import CrossValidation
 
 COSTS: Final = ("iterations", "kernel_rows", "seed_seconds", "solve_seconds", "seconds")
 """What the rounds cost, in the order of the columns."""

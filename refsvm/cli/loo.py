@@ -11,18 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from refsvm import Status
-from refsvm._checks import is_sparse
+from refsvm.analysis.resampling import LeaveOneOut
+from refsvm.analysis.resampling.task import CLASSIFICATION
 from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, STOPS, names, one
 from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
-from refsvm.engine.limits import interruptible
-from refsvm.engine.progress import Progress
+from refsvm.core._checks import is_sparse
+from refsvm.core.engine.limits import interruptible
+from refsvm.core.engine.progress import Progress
 from refsvm.experiment import LeaveOneOutError
-from refsvm.rounds import LeaveOneOut
-from refsvm.rounds.task import CLASSIFICATION
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
 BY_SIGN, BY_VALUE = "ball-rule", "kkt-gap"

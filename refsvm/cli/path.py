@@ -15,19 +15,25 @@ import numpy as np
 import typer
 
 from refsvm import Status, regularization_path
-from refsvm._checks import whole
+from refsvm.analysis.paths import (
+    Breakpoint,
+    ErrorCurve,
+    OneVsOnePath,
+    RegularizationPath,
+    cross_validate_path,
+)
+from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.cli import options, tables
 from refsvm.cli.choices import TRACKERS, one
 from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import flag, one_of, option
 from refsvm.cli.pictures import picture
+from refsvm.core._checks import whole
+from refsvm.core.engine.limits import interruptible
+from refsvm.core.scheme import OneVsOne
 from refsvm.datasets import binary_labels
-from refsvm.engine.limits import interruptible
 from refsvm.experiment import TrackPath
-from refsvm.paths import Breakpoint, ErrorCurve, OneVsOnePath, RegularizationPath, cross_validate_path
-from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.scheme import OneVsOne
 
 
 @options.in_one("C", "nu", "tol", "max_iter", cache_mb=1000.0)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refsvm._checks import writing
+from refsvm.core._checks import writing
 
 
 @contextmanager

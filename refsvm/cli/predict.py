@@ -10,13 +10,13 @@ import typer
 from typer import Argument
 
 from refsvm import read_model
-from refsvm._checks import writing
+from refsvm.analysis.multiclass.model import Model
 from refsvm.cli import options
 from refsvm.cli.data import label_text
 from refsvm.cli.messages import note
 from refsvm.cli.options import option
+from refsvm.core._checks import writing
 from refsvm.datasets import open_data
-from refsvm.multiclass.model import Model
 
 _FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other commands take them."
 

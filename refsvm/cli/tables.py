@@ -18,13 +18,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.cli.comparison import Choice, Watch
 from refsvm.cli.messages import is_watched, listening
-from refsvm.engine import progress as engine_progress
-from refsvm.engine.line import line_of
+from refsvm.core.engine import progress as engine_progress
 from refsvm.experiment.comparison import Summary
-from refsvm.rounds.task import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.store import json_of
+from refsvm.services.line import line_of
+from refsvm.services.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
 """Columns of a table by their headings: how an entry of a row is formatted; None leaves the column out."""

@@ -10,17 +10,17 @@ import typer
 
 import refsvm
 from refsvm import ActiveSet
-from refsvm._checks import positive
+from refsvm.analysis.resampling.task import NOVELTY, REGRESSION
 from refsvm.cli import options, tables
 from refsvm.cli.data import Opened, Output, Training
 from refsvm.cli.messages import interrupted
 from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
 from refsvm.compiled.warming import prepare
+from refsvm.core._checks import positive
 from refsvm.datasets import names
 from refsvm.display import GridDisplay
 from refsvm.experiment import CrossValidate
-from refsvm.rounds.task import NOVELTY, REGRESSION
 
 
 @options.in_one("gamma", "C", "time_limit", "nu")

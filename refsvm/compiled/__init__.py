@@ -20,7 +20,7 @@
 =================================  ====================================================================
 
 A twin is a plain function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
-hyper-parameters and ``state`` has the names of `refsvm.state.SolverState`; its numbers stand in ``state.now[0]``.
+hyper-parameters and ``state`` has the names of `refsvm.core.state.SolverState`; its numbers stand in ``state.now[0]``.
 Twins reach the loop as first-class functions with one signature for each role, so one compiled loop serves every
 combination and a user's own ``@njit`` function plugs in. A twin is compiled when a solve first uses it. Its code in the
 disk cache carries a stamp of all files of this folder, so that it is never stale.

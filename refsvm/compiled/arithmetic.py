@@ -1,4 +1,4 @@
-"""Twin of `refsvm.arithmetic`: importing it loads or compiles the passes between the steps, and installs them."""
+"""Twin of `refsvm.core.arithmetic`: importing it loads or compiles the passes between the steps, and installs them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numba
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
-from refsvm import arithmetic
 from refsvm.compiled.interface.elimination import solutions
 from refsvm.compiled.interface.twin import cached, copied, only_loads
 from refsvm.compiled.kernels import sparse
@@ -19,6 +18,7 @@ from refsvm.compiled.kernels.functions.sigmoid import hyperbolic_tangents
 from refsvm.compiled.kernels.products import norms, products, products_of_rows
 from refsvm.compiled.kernels.rows import add_rows_from_python
 from refsvm.compiled.problem import most_violating_pair
+from refsvm.core import arithmetic
 
 _indices = types.Array(int64, 1, "C", readonly=True)
 

@@ -17,18 +17,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm import arithmetic
-from refsvm.backend import BACKENDS, Backend
+from refsvm.analysis.small.stacked import are_stacked
 from refsvm.compiled.interface import background_compiler
 from refsvm.compiled.interface.stamp import may_be_on_disk
 from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
 from refsvm.compiled.twins import have_twins, numba_compiles, numba_is_installed, twins_of
-from refsvm.result import Trace
-from refsvm.seeders import Cold
-from refsvm.solver.readable import NumPyBackend
-from refsvm.solver.rules import Rules
-from refsvm.solver.stacked import are_stacked
-from refsvm.state import SolverState
+from refsvm.core import arithmetic
+from refsvm.core.backend import BACKENDS, Backend
+from refsvm.core.result import Trace
+from refsvm.core.seeders import Cold
+from refsvm.core.solver.readable import NumPyBackend
+from refsvm.core.solver.rules import Rules
+from refsvm.core.state import SolverState
 
 ALLOWANCE_SECONDS = 0.2
 """Seconds of work in NumPy in this process after which compiled code is loaded."""

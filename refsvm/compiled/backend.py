@@ -8,18 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 import refsvm.compiled.arithmetic  # noqa: F401  which installs itself
+from refsvm.compiled.analysis.small.small import take_small_steps
 from refsvm.compiled.interface.families import load
 from refsvm.compiled.interface.seeding import TwinSeeder
 from refsvm.compiled.rounds.packed import PackedRounds, rows_for
 from refsvm.compiled.session import Session
-from refsvm.compiled.solver.small import take_small_steps
 from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
 from refsvm.compiled.twins import twin_of, twins_of
 from refsvm.compiled.walk.runs import follow_run
-from refsvm.kernels.rows import KernelRows
-from refsvm.result import Trace
-from refsvm.solver.rules import Rules
-from refsvm.state import SolverState
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.result import Trace
+from refsvm.core.solver.rules import Rules
+from refsvm.core.state import SolverState
 
 
 class CompiledBackend:

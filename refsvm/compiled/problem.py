@@ -1,4 +1,4 @@
-"""Twin of `refsvm.problem`."""
+"""Twin of `refsvm.core.problem`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _vector = types.Array(float64, 1, "C", readonly=True)
 
 @from_python(types.Tuple((int64, int64, float64))(_vector, _vector, _vector, _vector))
 def most_violating_pair(alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.problem.most_violating_pair`."""
+    """Twin of `refsvm.core.problem.most_violating_pair`."""
     top = bottom = -1
     highest, lowest = -np.inf, np.inf
     for t in range(len(alpha)):

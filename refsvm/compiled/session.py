@@ -9,16 +9,16 @@ from typing import Any, Final
 import numba
 import numpy as np
 
-from refsvm._checks import read_only
 from refsvm.compiled.interface.layout import NOW, Source, State, Store, support_of
 from refsvm.compiled.solver.loop import ENTERING, MISSING_ROW, NO_PAIR, NO_VARIABLE, TRACE_FULL, begin
 from refsvm.compiled.twins import parameters_of
-from refsvm.kernels.cached_rows import CachedRows
-from refsvm.kernels.products import RowParts, no_parts
-from refsvm.kernels.rows import KernelRows
-from refsvm.result import TRACE_ROW, Trace
-from refsvm.solver.rules import Rules
-from refsvm.state import SCALARS, SolverState
+from refsvm.core._checks import read_only
+from refsvm.core.kernels.cached_rows import CachedRows
+from refsvm.core.kernels.products import RowParts, no_parts
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.result import TRACE_ROW, Trace
+from refsvm.core.solver.rules import Rules
+from refsvm.core.state import SCALARS, SolverState
 
 _NAMES: Final = SCALARS.names or ()
 NONE: Final = np.empty(0)

@@ -1,4 +1,4 @@
-"""Twins of `refsvm.state.SolverState`: the update of α, G and the history by a step."""
+"""Twins of `refsvm.core.state.SolverState`: the update of α, G and the history by a step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from refsvm.compiled.interface.twin import called, inlined, merged
 
 @merged
 def measure(state, i, j):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.SolverState.measure`."""
+    """Twin of `refsvm.core.state.SolverState.measure`."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
     # ℓ = Gᵢ − Gⱼ
     now.slope = state.gradient[i] - state.gradient[j]
@@ -38,7 +38,7 @@ def measure(state, i, j):  # type: ignore[no-untyped-def]
 
 @inlined
 def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.moved`."""
+    """Twin of `refsvm.core.state.moved`."""
     if change >= upper - value:
         return upper
     if change <= lower - value:
@@ -70,7 +70,7 @@ def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
 
 @inlined
 def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignore[no-untyped-def]
-    """G −= μ (K[i] − K[j]), and its extremes over I_up and I_down: twin of `refsvm.problem.most_violating_pair`.
+    """G −= μ (K[i] − K[j]), and its extremes over I_up and I_down: twin of `refsvm.core.problem.most_violating_pair`.
 
     If the step uses momentum, G −= μ (K[i] − K[j]) + κKΔ, which is the next KΔ; anew: without what was carried.
     """
@@ -125,7 +125,7 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
 
 @merged
 def move(state, i, j, mu):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.SolverState.move`, with the most violating pair tracked in the same pass."""
+    """Twin of `refsvm.core.state.SolverState.move`, with the most violating pair tracked in the same pass."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
     before_i, before_j = alpha[i], alpha[j]
     # αᵢ += μ,  αⱼ −= μ; a variable that reaches its bound is set to it exactly
@@ -259,7 +259,7 @@ def carry_the_pair(state, i, j, mu, slope):  # type: ignore[no-untyped-def]
 
 @inlined
 def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.SolverState._carry`."""
+    """Twin of `refsvm.core.state.SolverState._carry`."""
     now = state.now[0]
     # with β = (KΔ)ᵢ − (KΔ)ⱼ the new ΔᵀKΔ is μ²q + 2μκβ + κ²ΔᵀKΔ, and f gains ΔᵀG − ½ ΔᵀKΔ
     beta = state.displacement_image[i] - state.displacement_image[j]
@@ -314,7 +314,7 @@ def copy_vector(source, target):  # type: ignore[no-untyped-def]
 
 @called
 def most_violating_pair(state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.problem.most_violating_pair`; sets the sides too."""
+    """Twin of `refsvm.core.problem.most_violating_pair`; sets the sides too."""
     now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
     top = bottom = -1
     highest, lowest = -LARGEST_INT64, LARGEST_INT64
@@ -331,7 +331,7 @@ def most_violating_pair(state):  # type: ignore[no-untyped-def]
 
 @called
 def restart(v, state, memories):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.state.SolverState.restart`."""
+    """Twin of `refsvm.core.state.SolverState.restart`."""
     now = state.now[0]
     for h in range(len(state.working_sets)):
         state.working_sets[h, 0] = state.working_sets[h, 1] = -1

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.compiled.trouble import TwinError
-from refsvm.rule import Rule, is_builtin
+from refsvm.core.rule import Rule, is_builtin
 
 SPARE: Final = 8
 """Numbers behind the hyper-parameters of a twin: compiled code does not look where an array ends."""
@@ -46,7 +46,7 @@ def mirrored(module: str) -> Callable[..., Any] | None:
     Examples
     --------
     >>> from refsvm.compiled.twins import mirrored
-    >>> mirrored("refsvm.trackers.hastie").__name__, mirrored("refsvm.trackers.base")
+    >>> mirrored("refsvm.core.trackers.hastie").__name__, mirrored("refsvm.core.trackers.base")
     ('hastie', None)
     """
     place = place_of_twin(module)

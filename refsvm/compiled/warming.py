@@ -8,13 +8,13 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final
 
-from refsvm import seeders, selectors, steps, stopping, trackers
 from refsvm.compiled.twins import have_twins, numba_compiles, numba_is_installed, place_of_twin
-from refsvm.rule import rules_in
-from refsvm.seeders import TOP, ActiveSet, Cold, Seeder
-from refsvm.selectors import ConjugateSecondOrder, MostViolatingPair, SecondOrder
-from refsvm.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
-from refsvm.stopping import BallRule, KKTGap, WorkingSetGap
+from refsvm.core import seeders, selectors, steps, stopping, trackers
+from refsvm.core.rule import rules_in
+from refsvm.core.seeders import TOP, ActiveSet, Cold, Seeder
+from refsvm.core.selectors import ConjugateSecondOrder, MostViolatingPair, SecondOrder
+from refsvm.core.steps import ConjugateStep, NewtonStep, OverrelaxedNewtonStep, PlanningAheadStep
+from refsvm.core.stopping import BallRule, KKTGap, WorkingSetGap
 
 DEFAULT: Final = SecondOrder(), PlanningAheadStep(), KKTGap()
 RESTRICTED: Final = ConjugateSecondOrder(), ConjugateStep(), KKTGap()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import hint
+from refsvm.core._checks import hint
 from refsvm.datasets.dataset import BUNDLE, PUBLISHED, Dataset
 from refsvm.datasets.generators import (
     make_banana,

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm._checks import hint
+from refsvm.core._checks import hint
 from refsvm.datasets.archive import UNPACKING, Source, existing, opened, refused
 from refsvm.datasets.contents import beginning_of, delimiter_of, lines_in
 from refsvm.datasets.labels import is_code, labels_of

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import classes_of, is_sparse, pandas_for
-from refsvm.summary import Shown, Summary, Table, cut
+from refsvm.core._checks import classes_of, is_sparse, pandas_for
+from refsvm.services.summary import Shown, Summary, Table, cut
 
 BUNDLE: Final = files("refsvm.datasets") / "bundle"
 

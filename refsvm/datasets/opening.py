@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from refsvm._checks import hint
+from refsvm.core._checks import hint
 from refsvm.datasets.archive import STANDARD_INPUT, existing
 from refsvm.datasets.bundled import GENERATED, load, names
 from refsvm.datasets.cells import cells_of, csv_table

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import is_sparse
+from refsvm.core._checks import is_sparse
 from refsvm.datasets.archive import UNPACKING, Source, archived, existing, opened, refused, table
 from refsvm.datasets.cells import csv_table, require_character
 from refsvm.datasets.labels import note_lookalikes

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from refsvm._checks import shown
+from refsvm.core._checks import shown
+from refsvm.core.result import Status
 from refsvm.display.contrast import legible, made_legible
-from refsvm.result import Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

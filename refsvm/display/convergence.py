@@ -9,11 +9,11 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm._checks import real
+from refsvm.analysis.recording import Recording
+from refsvm.core._checks import real
+from refsvm.core.result import Solution, Trace
 from refsvm.display.canvas import Axes, Curves, require, require_some
 from refsvm.experiment.race import SOLVED, RuleComparison, name_in_table
-from refsvm.result import Solution, Trace
-from refsvm.solver.recording import Recording
 
 METRICS: Final = {
     "gap": r"KKT gap $\psi$",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from refsvm.analysis.paths import RocCurve, cost_path
 from refsvm.display.canvas import PALETTE, Axes, Curves, require
 from refsvm.display.machine import machine_of
-from refsvm.paths import RocCurve, cost_path
 
 INK = PALETTE[6]
 

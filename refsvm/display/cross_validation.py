@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from refsvm._checks import shown
+from refsvm.core._checks import shown
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution
+from refsvm.core.seeders import Seeder
+from refsvm.core.seeders.exchange import added, removed
+from refsvm.core.solver.solve import solve
 from refsvm.display.canvas import Axes, Display, require, write_notes
 from refsvm.display.contrast import OWN_GROUND, ink
-from refsvm.problem import DualProblem
-from refsvm.result import Solution
-from refsvm.seeders import Seeder
-from refsvm.seeders.exchange import added, removed
-from refsvm.solver.solve import solve
 
 MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#0072B2", "+")}
 

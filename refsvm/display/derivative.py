@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm.derivatives.derivative import Derivative
+from refsvm.analysis.derivatives.derivative import Derivative
 from refsvm.display.canvas import Axes, Display, require
 
 NAMES: Final = {"epsilon": r"\varepsilon", "nu": r"\nu", "gamma": r"\gamma", "C": "C"}

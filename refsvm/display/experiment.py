@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from refsvm._checks import shown
+from refsvm.core._checks import shown
 from refsvm.display.canvas import PALETTE, Axes, Display
 from refsvm.display.contrast import OWN_GROUND, ink, legible
 

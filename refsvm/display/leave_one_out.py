@@ -7,15 +7,15 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm._checks import is_sparse
+from refsvm.analysis.resampling import leave_one_out
+from refsvm.analysis.resampling.results import DECIDERS, LeaveOneOut
+from refsvm.core._checks import is_sparse
+from refsvm.core.problem import DualProblem
+from refsvm.core.solver.loop import iterate
+from refsvm.core.stopping import LOODualityGap
+from refsvm.core.stopping.loo_duality_gap import H
 from refsvm.display.canvas import PALETTE, Axes, Display, require
 from refsvm.display.machine import machine_of, name_of_class
-from refsvm.problem import DualProblem
-from refsvm.rounds import leave_one_out
-from refsvm.rounds.results import DECIDERS, LeaveOneOut
-from refsvm.solver.loop import iterate
-from refsvm.stopping import LOODualityGap
-from refsvm.stopping.loo_duality_gap import H
 
 
 @dataclass(eq=False)

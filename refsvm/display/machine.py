@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import shown
+from refsvm.core._checks import shown
 
 
 def machine_of(model: Any) -> dict[str, Any]:

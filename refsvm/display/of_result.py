@@ -6,8 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from refsvm._checks import is_sparse
-from refsvm.derivatives.derivative import Derivative
+from refsvm.analysis.derivatives.derivative import Derivative
+from refsvm.analysis.paths import (
+    ErrorCurve,
+    OneVsOnePath,
+    ParametricPath,
+    PathCrossValidation,
+    RegularizationPath,
+    RocCurve,
+)
+from refsvm.analysis.recording import Recording
+from refsvm.analysis.resampling.jackknife import HeldOutMachines
+from refsvm.analysis.resampling.results import CrossValidation, LeaveOneOut
+from refsvm.core._checks import is_sparse
+from refsvm.core.result import Solution, Trace
+from refsvm.core.state import SolverState
 from refsvm.display.canvas import Axes, Display, require
 from refsvm.display.convergence import ConvergenceDisplay
 from refsvm.display.cost_path import CostPathDisplay
@@ -19,19 +32,6 @@ from refsvm.display.residuals import ResidualDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 from refsvm.experiment import Comparison, Experiment, Ranking
 from refsvm.experiment.race import RuleComparison
-from refsvm.paths import (
-    ErrorCurve,
-    OneVsOnePath,
-    ParametricPath,
-    PathCrossValidation,
-    RegularizationPath,
-    RocCurve,
-)
-from refsvm.result import Solution, Trace
-from refsvm.rounds.jackknife import HeldOutMachines
-from refsvm.rounds.results import CrossValidation, LeaveOneOut
-from refsvm.solver.recording import Recording
-from refsvm.state import SolverState
 
 
 @dataclass(eq=False)

@@ -7,10 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from refsvm.display.canvas import PALETTE, Axes, Curves, Display, require
-from refsvm.display.contrast import OWN_GROUND, ink, mixed
-from refsvm.display.machine import machine_of, name_of_class
-from refsvm.paths import (
+from refsvm.analysis.paths import (
     ErrorCurve,
     OneVsOnePath,
     ParametricPath,
@@ -19,8 +16,11 @@ from refsvm.paths import (
     cross_validate_path,
     regularization_path,
 )
-from refsvm.result import Status
-from refsvm.scheme import OneVsOne
+from refsvm.core.result import Status
+from refsvm.core.scheme import OneVsOne
+from refsvm.display.canvas import PALETTE, Axes, Curves, Display, require
+from refsvm.display.contrast import OWN_GROUND, ink, mixed
+from refsvm.display.machine import machine_of, name_of_class
 
 NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
@@ -249,7 +249,7 @@ class ValidationPathDisplay(Curves):
     --------
     >>> import numpy as np
     >>> from refsvm.display import ValidationPathDisplay
-    >>> from refsvm.paths import ErrorCurve
+    >>> from refsvm.analysis.paths import ErrorCurve
     >>> curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), np.array([4, 3]), 20)
     >>> ValidationPathDisplay({"held out": curve}).plot().ax_.get_ylabel()
     'error'
@@ -292,10 +292,10 @@ class ValidationPathDisplay(Curves):
         model : SVC or SVCCV
             A model, or a fitted search, whose best machine it is.
         X, y : array-like
-        folds : int, "loo" or as in `refsvm.paths.cross_validate_path`
+        folds : int, "loo" or as in `refsvm.analysis.paths.cross_validate_path`
         ax : matplotlib Axes, optional
         **options
-            For `refsvm.paths.cross_validate_path`; C goes from a hundredth of that of the model to a hundred times
+            For `refsvm.analysis.paths.cross_validate_path`; C goes from a hundredth of that of the model to a hundred times
             that.
 
         Examples
@@ -350,7 +350,7 @@ class LOOPathDisplay(Display):
     >>> from refsvm import RBF
     >>> from refsvm.datasets import make_banana
     >>> from refsvm.display import LOOPathDisplay
-    >>> from refsvm.paths import cross_validate_path
+    >>> from refsvm.analysis.paths import cross_validate_path
     >>> data = make_banana(30, rng=0)
     >>> found = cross_validate_path(data.X, data.y, kernel=RBF(0.25), C_min=0.1, C_max=10.0, folds="loo")
     >>> LOOPathDisplay.from_result(found).ax_.get_ylabel()

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from refsvm.analysis.resampling.jackknife import HeldOutMachines
+from refsvm.analysis.resampling.results import CrossValidation, LeaveOneOut
+from refsvm.analysis.resampling.task import REGRESSION
 from refsvm.display.canvas import Axes, Display, require, require_some
-from refsvm.rounds.jackknife import HeldOutMachines
-from refsvm.rounds.results import CrossValidation, LeaveOneOut
-from refsvm.rounds.task import REGRESSION
 
 
 @dataclass(eq=False)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
-from refsvm.problem import DualProblem
-from refsvm.rule import Rule
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.recording import RecordedState, Recording
-from refsvm.solver.rules import Rules, chosen_rules
-from refsvm.steps.base import StepRule
-from refsvm.stopping.base import StoppingRule
+from refsvm.analysis.recording import RecordedState, Recording
+from refsvm.core.problem import DualProblem
+from refsvm.core.rule import Rule
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.rules import Rules, chosen_rules
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule
 
 
 def reached(recordings: Sequence[Recording], k: int) -> str:

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from refsvm._checks import positive, whole
+from refsvm.core._checks import positive, whole
+from refsvm.core.result import Solution, Trace
 from refsvm.display.canvas import Axes, Display, require, require_some
-from refsvm.result import Solution, Trace
 
 
 @dataclass(eq=False)

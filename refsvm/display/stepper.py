@@ -10,21 +10,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import whole
+from refsvm.analysis.recording import LIMIT, RecordedState, Recording
+from refsvm.core._checks import whole
+from refsvm.core.engine.limits import Deadline, interruptible
+from refsvm.core.rule import Rule
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.rules import Rules, chosen_rules
+from refsvm.core.solver.solve import solve
+from refsvm.core.steps.base import StepRule
+from refsvm.core.steps.newton import NewtonStep
+from refsvm.core.stopping.base import StoppingRule
 from refsvm.display.runs import Pair, reached, refusal, second_rules
 from refsvm.display.strip import curves, picture, strip
 from refsvm.display.task import NODES, Task
-from refsvm.engine.limits import Deadline, interruptible
-from refsvm.rule import Rule
-from refsvm.seeders.base import Seeder
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.recording import LIMIT, RecordedState, Recording
-from refsvm.solver.rules import Rules, chosen_rules
-from refsvm.solver.solve import solve
-from refsvm.steps.base import StepRule
-from refsvm.steps.newton import NewtonStep
-from refsvm.stopping.base import StoppingRule
-from refsvm.summary import named
+from refsvm.services.summary import named
 
 SLICE_SECONDS: Final = 0.2
 """Longest time of one message: in between, the notebook shows the state and can be asked to stop."""

@@ -8,12 +8,12 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm._checks import is_sparse
+from refsvm.core._checks import is_sparse
+from refsvm.core.formulations import numbered, signed
+from refsvm.core.kernels.functions import Precomputed
+from refsvm.core.problem import DualProblem
 from refsvm.display.strip import nodes, ranges_around
 from refsvm.experiment.problem import Instance
-from refsvm.formulations import numbered, signed
-from refsvm.kernels.functions import Precomputed
-from refsvm.problem import DualProblem
 
 NODES: Final = 57
 """Nodes across the grid on which h is drawn, those of picture.js."""

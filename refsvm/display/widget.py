@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import numpy as np
 
+from refsvm.analysis.recording import RecordedState, Recording
+from refsvm.core.problem import DualProblem
+from refsvm.core.state import TAU
 from refsvm.display.strip import thinned
-from refsvm.problem import DualProblem
-from refsvm.solver.recording import RecordedState, Recording
-from refsvm.state import TAU
 
 SCRIPTS: Final = ("picture.js", "panels.js", "widget.js")
 

@@ -8,14 +8,14 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm._checks import positive, whole
+from refsvm.analysis.recording import Recording
+from refsvm.core._checks import positive, whole
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.solver.rules import stored_rows
+from refsvm.core.state import SolverState
+from refsvm.core.steps import StepRule
 from refsvm.display.canvas import PALETTE, Axes, Display, require
 from refsvm.display.contrast import OWN_GROUND, ink, mixed
-from refsvm.kernels.rows import megabytes
-from refsvm.solver.recording import Recording
-from refsvm.solver.rules import stored_rows
-from refsvm.state import SolverState
-from refsvm.steps import StepRule
 
 MARKS: Final = (
     {"marker": "o", "color": PALETTE[0], "mfc": "none", "ms": 11},

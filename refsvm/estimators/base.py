@@ -19,27 +19,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, Options, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _check_n_features, check_is_fitted, validate_data
 
-from refsvm._checks import is_sparse
-from refsvm.engine.limits import Interrupted, interruptible
-from refsvm.engine.line import line_of
-from refsvm.engine.progress import Progress
+from refsvm.analysis.multiclass.one_vs_one import RowKernel, kernel_values
+from refsvm.analysis.multiclass.prediction import decision_values, pair_sums
+from refsvm.core._checks import is_sparse
+from refsvm.core.engine.limits import Interrupted, interruptible
+from refsvm.core.engine.progress import Progress
+from refsvm.core.kernels import Kernel, Linear, Precomputed
+from refsvm.core.kernels.blocks import shaped
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.kernels.names import KERNELS, is_precomputed, is_user_kernel, kernel_called
+from refsvm.core.kernels.origin import around, origin_of, weights_at
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.ball_rule import BallRule
+from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.estimators.nested import has_own_parameters, parameters_of, with_parameters
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.validation import NO_LABELS, checked_data
-from refsvm.kernels import Kernel, Linear, Precomputed
-from refsvm.kernels.blocks import shaped
-from refsvm.kernels.gram import Gram
-from refsvm.kernels.names import KERNELS, is_precomputed, is_user_kernel, kernel_called
-from refsvm.kernels.origin import around, origin_of, weights_at
-from refsvm.kernels.rows import megabytes
-from refsvm.multiclass.one_vs_one import RowKernel, kernel_values
-from refsvm.multiclass.prediction import decision_values, pair_sums
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.options import RunOptions
-from refsvm.steps.base import StepRule
-from refsvm.stopping.ball_rule import BallRule
-from refsvm.stopping.base import StoppingRule
-from refsvm.stopping.kkt_gap import KKTGap
+from refsvm.services.line import line_of
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import is_sparse
-from refsvm.kernels import Kernel, Linear, Precomputed
-from refsvm.kernels.checked import gram_on
-from refsvm.kernels.gram import Gram, dense_gram, held_from_products
-from refsvm.kernels.matrix import KernelMatrix
-from refsvm.kernels.origin import around
-from refsvm.kernels.rows import megabytes
-from refsvm.kernels.sparse import squared_norms
+from refsvm.core._checks import is_sparse
+from refsvm.core.kernels import Kernel, Linear, Precomputed
+from refsvm.core.kernels.checked import gram_on
+from refsvm.core.kernels.gram import Gram, dense_gram, held_from_products
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.kernels.origin import around
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.kernels.sparse import squared_norms
 
 
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
@@ -51,7 +51,7 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
         Of the search; products of an earlier one are dropped.
     origin : ndarray of shape (d,) or None
         For a kernel that depends on distances alone the mean of dense data, where ‖x‖² + ‖z‖² − 2 x·z loses the fewest
-        digits; for a linear one that of its matrix (`refsvm.kernels.origin`).
+        digits; for a linear one that of its matrix (`refsvm.core.kernels.origin`).
     """
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from sklearn import svm
 
-from refsvm._checks import is_sparse
-from refsvm.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from refsvm.core._checks import is_sparse
+from refsvm.core.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 
 NAMES: Final[dict[type, str]] = {
     Linear: "linear", Polynomial: "poly", RBF: "rbf", Sigmoid: "sigmoid", Precomputed: "precomputed",

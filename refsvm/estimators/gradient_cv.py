@@ -1,6 +1,6 @@
 """SVCGradientCV and SVRGradientCV: estimators that choose many parameters by the gradient of a held-out loss.
 
-The search is `refsvm.derivatives.tuning.tune_by_gradient`; the estimator that remains is an `SVC` or an `SVR`.
+The search is `refsvm.analysis.derivatives.tuning.tune_by_gradient`; the estimator that remains is an `SVC` or an `SVR`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from refsvm._checks import refuses, targets
-from refsvm.derivatives.held_out import held_out_loss
-from refsvm.derivatives.losses import Loss
-from refsvm.derivatives.tuning import Tuning, minimised
-from refsvm.engine.limits import Interrupted
+from refsvm.analysis.derivatives.held_out import held_out_loss
+from refsvm.analysis.derivatives.losses import Loss
+from refsvm.analysis.derivatives.tuning import Tuning, minimised
+from refsvm.core._checks import refuses, targets
+from refsvm.core.engine.limits import Interrupted
+from refsvm.core.kernels.names import KERNELS
+from refsvm.core.rounds.folds import pairs_of
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.stored_values import StoredValues
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
 from refsvm.estimators.validation import NO_LABELS, checked_data, encoded
-from refsvm.kernels.names import KERNELS
-from refsvm.rounds.folds import pairs_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -96,7 +96,7 @@ class GradientCV(KernelEstimator, ABC):
         ValueError
             On parameters out of range, NaN, and other than two classes.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` lists the evaluations. ``best_params_``
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` lists the evaluations. ``best_params_``
             and ``cv_results_`` are those until then; nothing is trained with them.
 
         Warns
@@ -134,7 +134,7 @@ class GradientCV(KernelEstimator, ABC):
         return self
 
     def _search(self, X: Any, marks: np.ndarray, folds: Any, seed: int, more: dict[str, Any]) -> Tuning:
-        """Return the least held-out loss, as `refsvm.derivatives.tuning.tune_by_gradient` does."""
+        """Return the least held-out loss, as `refsvm.analysis.derivatives.tuning.tune_by_gradient` does."""
         began = time.perf_counter()
         J = held_out_loss(
             X, marks, parameters=self.parameters, loss=self.loss, folds=folds, rng=seed, kernel=self.kernel,
@@ -213,13 +213,13 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
         The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "class_weight", the
         factor of C of ``classes_[1]``.
     loss : {"squared hinge", "logistic"} or Loss, default "squared hinge"
-        The held-out loss; see `refsvm.derivatives.losses`.
+        The held-out loss; see `refsvm.analysis.derivatives.losses`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
         Folds that hold out every example once: a number is stratified, as in scikit-learn; "loo" is leave-one-out.
     C, gamma : float, default 1.0 and "scale"
         The first start, and the values of what is not tuned.
     bounds : dict of str to (float, float), optional
-        As in `refsvm.derivatives.tuning.tune_by_gradient`.
+        As in `refsvm.analysis.derivatives.tuning.tune_by_gradient`.
     n_starts, max_evaluations : int, default 3 and 60
         Starts, and most values of the loss from each.
     time_limit : float, optional

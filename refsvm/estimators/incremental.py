@@ -16,20 +16,20 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from refsvm._checks import is_sparse, positions, version
+from refsvm.analysis.growing import GrowingMatrix
+from refsvm.analysis.multiclass.one_vs_one import convergence_message, kernel_values
+from refsvm.analysis.paths.continuing import Reached, continued
+from refsvm.core._checks import is_sparse, positions, version
+from refsvm.core.kernels import Kernel, Precomputed
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.kernels.names import is_precomputed, of_features, parameters_named
+from refsvm.core.kernels.origin import around
+from refsvm.core.kernels.precision import decision_noise
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution
 from refsvm.estimators.base import KernelMachine
-from refsvm.guards.kernel_values import noisy
-from refsvm.kernels import Kernel, Precomputed
-from refsvm.kernels.gram import Gram
-from refsvm.kernels.growing import GrowingMatrix
-from refsvm.kernels.names import is_precomputed, of_features, parameters_named
-from refsvm.kernels.origin import around
-from refsvm.kernels.precision import decision_noise
-from refsvm.kernels.rows import megabytes
-from refsvm.multiclass.one_vs_one import convergence_message, kernel_values
-from refsvm.paths.continuing import Reached, continued
-from refsvm.problem import DualProblem
-from refsvm.result import Solution
+from refsvm.services.guards.kernel_values import noisy
 
 TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""

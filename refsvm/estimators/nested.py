@@ -10,8 +10,8 @@ from collections import defaultdict
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from refsvm._checks import hint
-from refsvm.kernels.names import parameters_named
+from refsvm.core._checks import hint
+from refsvm.core.kernels.names import parameters_named
 
 
 def has_own_parameters(value: Any) -> bool:

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution
+from refsvm.core.solver.rounding import intercept_of_inside
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import LARGEST_SQUARED_WEIGHT
-from refsvm.problem import DualProblem
-from refsvm.result import Solution
-from refsvm.solver.rounding import intercept_of_inside
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import penalties
+from refsvm.core._checks import penalties
+from refsvm.core.kernels.checked import gram_of_rows
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution
+from refsvm.core.solver.solve import solve
 from refsvm.estimators.validation import checked_weights, penalties_of
-from refsvm.kernels.checked import gram_of_rows
-from refsvm.problem import DualProblem
-from refsvm.result import Solution
-from refsvm.solver.solve import solve
 
 
 def solutions_of_pairs(

@@ -10,10 +10,10 @@ import re
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-from refsvm import kernels, seeders, selectors, steps, stopping
-from refsvm._checks import version
-from refsvm.multiclass.one_vs_one import BinaryResult
-from refsvm.result import Status
+from refsvm.analysis.multiclass.one_vs_one import BinaryResult
+from refsvm.core import kernels, seeders, selectors, steps, stopping
+from refsvm.core._checks import version
+from refsvm.core.result import Status
 
 MARK: Final = "refsvm object"
 """The key under which the name of the class stands."""

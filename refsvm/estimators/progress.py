@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 
-from refsvm.rounds.runner import LATE_FROM, tell_rest, told_if_late
+from refsvm.core.rounds.runner import LATE_FROM, tell_rest, told_if_late
 
 
 class Pace:

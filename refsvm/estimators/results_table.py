@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 from scipy.stats import rankdata
 
+from refsvm.analysis.resampling.grid import Cell
+from refsvm.analysis.resampling.weights import mean
 from refsvm.estimators.search import Key, Search
-from refsvm.rounds.grid import Cell
-from refsvm.rounds.weights import mean
 
 SINGLE: Final = "score"
 """The name of a score that has no other one."""

@@ -18,15 +18,15 @@ from sklearn import config_context
 from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils.validation import _check_method_params
 
-from refsvm._checks import shown
+from refsvm.analysis.resampling.grid import Split
+from refsvm.analysis.resampling.weights import copies
+from refsvm.core._checks import shown
+from refsvm.core.kernels.names import is_precomputed
+from refsvm.core.scheme import OneVsOne
 from refsvm.estimators.base import PROBABILITIES
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
-from refsvm.identity import described, digest_of
-from refsvm.kernels.names import is_precomputed
-from refsvm.rounds.grid import Split
-from refsvm.rounds.weights import copies
-from refsvm.scheme import OneVsOne
+from refsvm.services.identity import described, digest_of
 
 VOTES: Final = "decision_function_shape"
 

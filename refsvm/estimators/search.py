@@ -15,21 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from refsvm import arithmetic
-from refsvm._checks import version
-from refsvm.engine.limits import Interrupted
-from refsvm.engine.pool import in_workers, joblib_is_set_up, resubmitted, worker_count
-from refsvm.engine.progress import Progress
+from refsvm.analysis.resampling.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
+from refsvm.analysis.resampling.task import REGRESSION, Task, task_given
+from refsvm.analysis.resampling.weights import mean
+from refsvm.core import arithmetic
+from refsvm.core._checks import version
+from refsvm.core.engine.limits import Interrupted
+from refsvm.core.engine.progress import Progress
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring, SeveralScorings
-from refsvm.identity import IDENTITY, described, package_code
-from refsvm.rounds.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
-from refsvm.rounds.task import REGRESSION, Task, task_given
-from refsvm.rounds.weights import mean
-from refsvm.seeders.base import Seeder
-from refsvm.stopping.kkt_gap import KKTGap
-from refsvm.store import RunStore, digest, fingerprint
+from refsvm.services.identity import IDENTITY, described, package_code
+from refsvm.services.pool import in_workers, joblib_is_set_up, resubmitted, worker_count
+from refsvm.services.store import RunStore, digest, fingerprint
 
 Key = tuple[int, int, int]
 """Numbers of γ, of ε and C together (all C of the first ε come first), and of the split."""

@@ -23,8 +23,14 @@ from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from refsvm._checks import shown
-from refsvm.engine.progress import Progress
+from refsvm.analysis.resampling.grid import Split
+from refsvm.core._checks import shown
+from refsvm.core.engine.progress import Progress
+from refsvm.core.kernels.names import gamma_on, is_precomputed, is_user_kernel
+from refsvm.core.rounds.folds import pairs_of
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.stopping.ball_rule import BallRule
+from refsvm.core.stopping.base import StoppingRule
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
 from refsvm.estimators.scoring import refuse_refit
@@ -36,12 +42,6 @@ from refsvm.estimators.validation import (
     checked_data,
     checked_weights,
 )
-from refsvm.kernels.names import gamma_on, is_precomputed, is_user_kernel
-from refsvm.rounds.folds import pairs_of
-from refsvm.rounds.grid import Split
-from refsvm.seeders.base import Seeder
-from refsvm.stopping.ball_rule import BallRule
-from refsvm.stopping.base import StoppingRule
 
 _log = logging.getLogger("refsvm")
 

@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
+from refsvm.analysis.resampling.grid import Split
 from refsvm.estimators.results_table import SINGLE
 from refsvm.estimators.scoring import (
     Scoring,
@@ -20,7 +21,6 @@ from refsvm.estimators.scoring import (
     refuse_refit,
     takes_weights,
 )
-from refsvm.rounds.grid import Split
 
 MOST_COPIES: Final = 1000
 """Weights above are not made copies for a scorer that takes no weights."""

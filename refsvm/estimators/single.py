@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from refsvm.analysis.multiclass.one_vs_one import convergence_message
+from refsvm.core.kernels.checked import gram_of_rows
+from refsvm.core.kernels.names import is_precomputed, is_user_kernel
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status
+from refsvm.core.solver.solve import solved
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.validation import LARGEST_WEIGHT, checked_weights
-from refsvm.kernels.checked import gram_of_rows
-from refsvm.kernels.names import is_precomputed, is_user_kernel
-from refsvm.multiclass.one_vs_one import convergence_message
-from refsvm.problem import DualProblem
-from refsvm.result import Solution, Status
-from refsvm.solver.solve import solved
 
 
 class SingleMachine(Incremental):

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import version
-from refsvm.derivatives.held_out import HeldOutLoss
-from refsvm.identity import IDENTITY, described, package_code
-from refsvm.store import RunStore, digest, fingerprint
+from refsvm.analysis.derivatives.held_out import HeldOutLoss
+from refsvm.core._checks import version
+from refsvm.services.identity import IDENTITY, described, package_code
+from refsvm.services.store import RunStore, digest, fingerprint
 
 
 class StoredValues:

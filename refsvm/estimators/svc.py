@@ -1,7 +1,7 @@
 """SVC: the solver behind scikit-learn's interface.
 
 Labels, class weights and votes are scikit-learn's own; the mathematics is `DualProblem` and `solve`;
-`refsvm.multiclass.one_vs_one` takes several classes apart and puts them together again.
+`refsvm.analysis.multiclass.one_vs_one` takes several classes apart and puts them together again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from refsvm._checks import penalties
+from refsvm.analysis.multiclass.one_vs_one import BinaryResult, Pair, convergence_message, layout, worst
+from refsvm.analysis.multiclass.small_pairs import train_pairs, train_present
+from refsvm.core._checks import penalties
+from refsvm.core.kernels.names import is_precomputed, is_user_kernel
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status
+from refsvm.core.scheme import OneVsOne
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.pairwise import solutions_of_pairs
@@ -35,12 +41,6 @@ from refsvm.estimators.validation import (
     refuse_to_forget,
     scaled,
 )
-from refsvm.kernels.names import is_precomputed, is_user_kernel
-from refsvm.multiclass.one_vs_one import BinaryResult, Pair, convergence_message, layout, worst
-from refsvm.multiclass.small_pairs import train_pairs, train_present
-from refsvm.problem import DualProblem
-from refsvm.result import Solution, Status
-from refsvm.scheme import OneVsOne
 
 
 @reject_probability
@@ -70,7 +70,7 @@ class SVC(ClassifierMixin, Incremental):
         d of "poly", and c of "poly" and "sigmoid".
     tol : float or StoppingRule, default 1e-3
         ε: training ends when the KKT gap is not above ε times the range of the decision values, or above ε where that
-        range is more than 1. Small problems are then polished (`refsvm.guards.polish`). A rule, such as
+        range is more than 1. Small problems are then polished (`refsvm.services.guards.polish`). A rule, such as
         ``KKTGap(1e-3)``, which is absolute, decides itself.
     selector, step : WorkingSetSelector and StepRule, optional
         Which pair moves next, and how far; `SecondOrder` and `PlanningAheadStep` by default. A selector that considers
@@ -98,7 +98,7 @@ class SVC(ClassifierMixin, Incremental):
     verbose : "auto", bool or int, default "auto"
         A line on stderr with the KKT gap, the steps and the seconds of `fit`, as `progress` of `refsvm.solve`, and with
         how far the walk of `partial_fit` and `forget` is. "auto" shows it in a terminal or a notebook, from two seconds
-        on (`refsvm.engine.line`); 1 shows it everywhere.
+        on (`refsvm.services.line`); 1 shows it everywhere.
     n_jobs : int, optional
         Threads that solve pairs of classes at the same time; −1 means one for each processor. The result does not
         depend on it.
@@ -121,7 +121,7 @@ class SVC(ClassifierMixin, Incremental):
         Weights w = Σ αᵢxᵢ of each pair, for the linear kernel only; never sparse.
     alpha_ : ndarray of shape (n,) or (k(k − 1)/2, n), float64
         Signed α of all training examples; one row for each pair if k > 2, zero outside its classes.
-    binary_results_ : list of `refsvm.multiclass.one_vs_one.BinaryResult`
+    binary_results_ : list of `refsvm.analysis.multiclass.one_vs_one.BinaryResult`
         For each pair its classes, examples, α, b, objectives, gaps, steps, kernel rows and status.
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_ : float, or ndarray of shape (k(k − 1)/2,)
         f(α), F(α, b) at the best b, their difference, ψ(α); one for each pair if k > 2.

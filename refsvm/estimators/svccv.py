@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
-from refsvm._checks import shown
+from refsvm.core._checks import shown
 from refsvm.estimators.scoring import HeldOutSVC
 from refsvm.estimators.search_cv import SearchCV
 from refsvm.estimators.svc import SVC
@@ -67,7 +67,7 @@ class SVCCV(ClassifierMixin, SearchCV):
         the name of the one that chooses; or a function that gets `cv_results_` and returns the place of the best cell.
     verbose : "auto", bool or int, default "auto"
         A line on stderr with the fits that are done, the best parameters so far and the time left. "auto" shows it in a
-        terminal or a notebook, from two seconds on (`refsvm.engine.line`); 1 shows it everywhere, and the logger
+        terminal or a notebook, from two seconds on (`refsvm.services.line`); 1 shows it everywhere, and the logger
         ``refsvm`` counts the fits at level INFO rather than DEBUG.
 
     Attributes

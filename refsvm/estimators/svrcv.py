@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from refsvm._checks import targets
+from refsvm.core._checks import targets
 from refsvm.estimators.scoring import HeldOutSVR
 from refsvm.estimators.search_cv import SearchCV
 from refsvm.estimators.svr import SVR

@@ -31,7 +31,7 @@ from refsvm.experiment.race import RuleComparison, compare
 from refsvm.experiment.solve import STEP_RATIO_EDGES, Solve
 from refsvm.experiment.strategy import Strategy
 from refsvm.experiment.track_path import TrackPath
-from refsvm.store import RunStore
+from refsvm.services.store import RunStore
 
 __all__ = [
     "STEP_RATIO_EDGES", "Comparison", "CrossValidate", "Experiment", "Grid", "GridSearch", "Instance",

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import hint
-from refsvm.engine.unsolved import REMEDY
+from refsvm.core._checks import hint
+from refsvm.core.engine.unsolved import REMEDY
+from refsvm.core.result import Status
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
-from refsvm.result import Status
-from refsvm.summary import Shown, Table, cut
-from refsvm.summary import Summary as Shows
+from refsvm.services.summary import Shown, Table, cut
+from refsvm.services.summary import Summary as Shows
 
 REFUSED: Final = "REFUSED"
 """Status of a run that the strategy refused."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from refsvm.analysis.resampling import CrossValidation
+from refsvm.analysis.resampling.cross_validate import cross_validate
+from refsvm.core.result import Status
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.seeders.sir import SIR
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.result import Status
-from refsvm.rounds import CrossValidation
-from refsvm.rounds.cross_validate import cross_validate
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.sir import SIR
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.steps.base import StepRule
-from refsvm.stopping.base import StoppingRule
-from refsvm.stopping.kkt_gap import KKTGap
 
 
 @dataclass(frozen=True)

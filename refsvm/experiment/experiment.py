@@ -16,12 +16,11 @@ from itertools import product, takewhile
 from pathlib import Path
 from typing import Any, Final
 
-from refsvm._checks import pandas_for, shown, version, whole
-from refsvm.engine.limits import Interrupted, interruptible
-from refsvm.engine.line import line_of
-from refsvm.engine.pool import by_joblib, in_turn, resubmitted, worker_count
-from refsvm.engine.progress import Progress, of_progress
-from refsvm.engine.unsolved import UnsolvedWarning, convergence_warning, warn
+from refsvm.core._checks import pandas_for, shown, version, whole
+from refsvm.core.engine.limits import Interrupted, interruptible
+from refsvm.core.engine.progress import Progress, of_progress
+from refsvm.core.engine.unsolved import UnsolvedWarning, convergence_warning, warn
+from refsvm.core.result import Status
 from refsvm.experiment.comparison import (
     REFUSED,
     Comparison,
@@ -35,10 +34,11 @@ from refsvm.experiment.grid import Grid
 from refsvm.experiment.identity import code_of, computed_by
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.strategy import Strategy, one_thread
-from refsvm.identity import IDENTITY, opaque_parts
-from refsvm.result import Status
-from refsvm.store import RESERVED, RunStore, digest, plain
-from refsvm.summary import Shown, Summary, cut
+from refsvm.services.identity import IDENTITY, opaque_parts
+from refsvm.services.line import line_of
+from refsvm.services.pool import by_joblib, in_turn, resubmitted, worker_count
+from refsvm.services.store import RESERVED, RunStore, digest, plain
+from refsvm.services.summary import Shown, Summary, cut
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Experiment(Shown):
     Notes
     -----
     The identity of a run is the version of refsvm and the code of its numerical rooms, the strategy, its rules and the
-    kernel by value (`refsvm.identity.digest_of`: their fields, their code, and what it closes over and calls), the
+    kernel by value (`refsvm.services.identity.digest_of`: their fields, their code, and what it closes over and calls), the
     values of X and y, C, seed and k. Names and `n_jobs` do not belong to it, unless the code of a strategy of your own
     reads its name; nor do the versions of NumPy, Numba and the BLAS and the processor, which each record tells as
     ``computed_by``. Runs that a store has from refsvm 0.3.0 or before have another identity; they stay there, are not
@@ -156,11 +156,11 @@ class Experiment(Shown):
             Processes, by joblib; −1 for one on each core. None: one after the other in this process. Runs under way
             when a worker crashes are begun anew; each run that was returned is in the store.
         callback : callable, optional
-            Called with a `refsvm.engine.progress.Progress`, whose ``done`` and ``total`` are the numbers of finished
+            Called with a `refsvm.core.engine.progress.Progress`, whose ``done`` and ``total`` are the numbers of finished
             runs and of all runs, at first and after each run; a true result ends it.
         progress : bool or "auto"
             A line on stderr that says how far it is. "auto" shows it in a terminal or a notebook, from two seconds on
-            (`refsvm.engine.line`).
+            (`refsvm.services.line`).
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Experiment(Shown):
         ImportError
             If n_jobs asks for processes and joblib is not installed.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.engine.limits.Interrupted`, whose ``result`` is this experiment. The run under way
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is this experiment. The run under way
             is stored if it ended before that; half a run is not.
         concurrent.futures.BrokenExecutor
             If workers crash four times in a row without a finished run between.
@@ -182,7 +182,7 @@ class Experiment(Shown):
         Warns
         -----
         ConvergenceWarning
-            If runs are not solved, or rest on machines that are not; `refsvm.engine.unsolved.UnsolvedWarning` if
+            If runs are not solved, or rest on machines that are not; `refsvm.core.engine.unsolved.UnsolvedWarning` if
             scikit-learn is not loaded.
 
         Notes

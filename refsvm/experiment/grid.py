@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from refsvm.summary import Shown, Summary, Table
+from refsvm.services.summary import Shown, Summary, Table
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from refsvm.core.kernels.functions.linear import Linear
+from refsvm.core.kernels.functions.rbf import RBF
+from refsvm.core.result import Status
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.steps.base import StepRule
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.kernels.functions.linear import Linear
-from refsvm.kernels.functions.rbf import RBF
-from refsvm.result import Status
-from refsvm.seeders.base import Seeder
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.steps.base import StepRule
 
 NAMES: dict[type, str] = {RBF: "rbf", Linear: "linear"}
 """Kernels that `refsvm.SVCCV` knows by a name; of an RBF kernel it chooses γ."""

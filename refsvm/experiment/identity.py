@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from refsvm.experiment.strategy import Strategy
-from refsvm.identity import NoIdentityError, digest_of, hash_of_rooms
-from refsvm.identity.code import names_in
-from refsvm.identity.origin import Origin, of_object
+from refsvm.services.identity import NoIdentityError, digest_of, hash_of_rooms
+from refsvm.services.identity.code import names_in
+from refsvm.services.identity.origin import Origin, of_object
 
 
 def code_of(*objects: Any) -> str:
     """Return a hash of the code that computes, and of all that it holds.
 
-    It is of this package's numerical rooms and of the objects by value (`refsvm.identity.digest_of`): their classes and
+    It is of this package's numerical rooms and of the objects by value (`refsvm.services.identity.digest_of`): their classes and
     fields, what their code closes over, and what it calls in files of the user.
 
     Parameters

@@ -7,19 +7,19 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from refsvm.analysis.resampling import LeaveOneOut
+from refsvm.analysis.resampling.leave_one_out import leave_one_out
+from refsvm.analysis.resampling.results import DECIDERS
+from refsvm.core.rounds.progress import OTHER_CLASS
+from refsvm.core.rounds.sufficiency import CHECKS, chosen_checks
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.seeders.top import TOP
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.rounds import LeaveOneOut
-from refsvm.rounds.leave_one_out import leave_one_out
-from refsvm.rounds.progress import OTHER_CLASS
-from refsvm.rounds.results import DECIDERS
-from refsvm.rounds.sufficiency import CHECKS, chosen_checks
-from refsvm.seeders.base import Seeder
-from refsvm.seeders.top import TOP
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.steps.base import StepRule
-from refsvm.stopping.base import StoppingRule
-from refsvm.stopping.kkt_gap import KKTGap
 
 RULES: Final = DECIDERS[3:]
 """What may decide an example in a round."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from refsvm._checks import hint
-from refsvm.rule import Kind
+from refsvm.core._checks import hint
+from refsvm.core.rule import Kind
 
 IN_FILE: Final = re.compile(r"(.+\.py):(\w+)").fullmatch
 """Matches FILE.py:NAME."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from refsvm._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, vector
+from refsvm.core._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, vector
+from refsvm.core.formulations import numbered, signed
+from refsvm.core.kernels.functions import RBF, Linear, Precomputed
+from refsvm.core.problem import DualProblem
 from refsvm.datasets import SuiteProblem
-from refsvm.formulations import numbered, signed
-from refsvm.identity import described
-from refsvm.kernels.functions import RBF, Linear, Precomputed
-from refsvm.problem import DualProblem
-from refsvm.store import fingerprint
+from refsvm.services.identity import described
+from refsvm.services.store import fingerprint
 
 
 @dataclass(frozen=True, eq=False)

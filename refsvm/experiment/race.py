@@ -11,21 +11,21 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from refsvm._checks import pandas_for, shown
+from refsvm.analysis.recording import Recording
 from refsvm.compiled.twins import numba_compiles
-from refsvm.engine.limits import interruptible, unless_interrupted
+from refsvm.core._checks import pandas_for, shown
+from refsvm.core.engine.limits import interruptible, unless_interrupted
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status
+from refsvm.core.rule import is_builtin, name_of
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.rules import Rules, chosen_rules
+from refsvm.core.solver.solve import solve
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 from refsvm.experiment.strategy import EIGHT_POINTS
-from refsvm.problem import DualProblem
-from refsvm.result import Solution, Status
-from refsvm.rule import is_builtin, name_of
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.recording import Recording
-from refsvm.solver.rules import Rules, chosen_rules
-from refsvm.solver.solve import solve
-from refsvm.steps.base import StepRule
-from refsvm.stopping.base import StoppingRule
-from refsvm.summary import Shown, Summary, Table, short
+from refsvm.services.summary import Shown, Summary, Table, short
 
 Run: TypeAlias = Solution | Recording
 

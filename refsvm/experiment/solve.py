@@ -8,16 +8,16 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from refsvm.engine.progress import Progress
+from refsvm.core.engine.progress import Progress
+from refsvm.core.result import Solution, Trace
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.rules import chosen_rules
+from refsvm.core.solver.shrinking import Shrinking
+from refsvm.core.solver.solve import solve
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.result import Solution, Trace
-from refsvm.selectors.base import WorkingSetSelector
-from refsvm.solver.rules import chosen_rules
-from refsvm.solver.shrinking import Shrinking
-from refsvm.solver.solve import solve
-from refsvm.steps.base import StepRule
-from refsvm.stopping.base import StoppingRule
 
 STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 100.0, 1000.0, np.inf)
 """Edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from refsvm.compiled.twins import numba_compiles
+from refsvm.core.kernels.functions import RBF
+from refsvm.core.result import Status
 from refsvm.experiment.problem import Instance
-from refsvm.identity import described
-from refsvm.kernels.functions import RBF
-from refsvm.result import Status
+from refsvm.services.identity import described
 
 Record: TypeAlias = dict[str, Any]
 """The measurements of one run: values by name, as JSON can hold them."""

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, cast
 
-from refsvm._checks import positive
+from refsvm.analysis.paths.parametric_path import parametric_path
+from refsvm.analysis.paths.regularization_path import regularization_path
+from refsvm.core._checks import positive
+from refsvm.core.paths.tracked import TrackedPath
+from refsvm.core.problem import DualProblem
+from refsvm.core.trackers.base import PathTracker
+from refsvm.core.trackers.svmp import SVMP
 from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
-from refsvm.paths.parametric_path import parametric_path
-from refsvm.paths.regularization_path import regularization_path
-from refsvm.paths.tracked import TrackedPath
-from refsvm.problem import DualProblem
-from refsvm.trackers.base import PathTracker
-from refsvm.trackers.svmp import SVMP
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, Rule, Solution, solve
-from refsvm.selectors import SecondOrder
-from refsvm.solver import steps
-from refsvm.solver.rules import Rules, starting_point, stored_rows
-from refsvm.state import TAU, SolverState, moved
-from refsvm.steps import NewtonStep
-from refsvm.stopping import KKTGap
-from refsvm.stopping.base import validated_code
+from refsvm.core.selectors import SecondOrder
+from refsvm.core.solver import steps
+from refsvm.core.solver.rules import Rules, starting_point, stored_rows
+from refsvm.core.state import TAU, SolverState, moved
+from refsvm.core.steps import NewtonStep
+from refsvm.core.stopping import KKTGap
+from refsvm.core.stopping.base import validated_code
 from refsvm.testing.failures import explain_failures
 
 STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
@@ -42,7 +42,7 @@ class Case:
     Examples
     --------
     >>> from refsvm import KKTGap, NewtonStep, SecondOrder
-    >>> from refsvm.solver.rules import Rules
+    >>> from refsvm.core.solver.rules import Rules
     >>> from refsvm.testing import Case, practice_problems
     >>> Case("duplicates", practice_problems()["duplicates"], Rules(SecondOrder(), NewtonStep(), KKTGap())).name
     'duplicates'

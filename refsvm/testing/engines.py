@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from refsvm import Restriction, Shrinking, Solution
-from refsvm.backend import BACKENDS
-from refsvm.guards.users_rules import PointError
+from refsvm.core.backend import BACKENDS
+from refsvm.services.guards.users_rules import PointError
 from refsvm.testing.contract import Case
 
 TWIN_LIMIT = 500  # steps over which the engines are compared

@@ -13,9 +13,9 @@ from operator import index
 from types import FrameType
 from typing import Any, TypeVar
 
-from refsvm.selectors import WorkingSetSelector
-from refsvm.state import SolverState
-from refsvm.steps import StepRule
+from refsvm.core.selectors import WorkingSetSelector
+from refsvm.core.state import SolverState
+from refsvm.core.steps import StepRule
 
 Result = TypeVar("Result")
 

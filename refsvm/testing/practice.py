@@ -18,9 +18,9 @@ from refsvm import (
     StoppingRule,
     WorkingSetSelector,
 )
-from refsvm.kernels import Gram
-from refsvm.kernels.rows import megabytes
-from refsvm.solver.rules import Rules, rows_at_once
+from refsvm.core.kernels import Gram
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.solver.rules import Rules, rows_at_once
 
 
 def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:

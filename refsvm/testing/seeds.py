@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, Rule, Seeder, Solution, solve
-from refsvm.rule import memory_of
-from refsvm.solver.rules import stored_rows
-from refsvm.state import NOTHING
+from refsvm.core.rule import memory_of
+from refsvm.core.solver.rules import stored_rows
+from refsvm.core.state import NOTHING
 from refsvm.testing import engines
 from refsvm.testing.contract import Case, infeasibility
 from refsvm.testing.failures import MOST_SECONDS, explain_failures, within

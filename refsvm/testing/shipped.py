@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from refsvm import seeders, selectors, steps, stopping
-from refsvm.rule import rules_in
+from refsvm.core import seeders, selectors, steps, stopping
+from refsvm.core.rule import rules_in
 
 SELECTORS: Final[tuple[selectors.WorkingSetSelector, ...]] = (
     *(rule() for rule in rules_in(selectors)),

@@ -9,19 +9,19 @@ from itertools import product
 from typing import Any
 
 from refsvm import Check, DualProblem, PathTracker, Rule, Seeder, Shrinking
-from refsvm.kernels import KernelMatrix
-from refsvm.kernels.checked import GivenMatrix
-from refsvm.selectors import (
+from refsvm.core.kernels import KernelMatrix
+from refsvm.core.kernels.checked import GivenMatrix
+from refsvm.core.selectors import (
     ConjugateSecondOrder,
     HybridMaximumGain,
     MostViolatingPair,
     SecondOrder,
     WorkingSetSelector,
 )
-from refsvm.solver.rules import Rules
-from refsvm.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
-from refsvm.stopping import KKTGap, StoppingRule
-from refsvm.summary import Shown, Summary
+from refsvm.core.solver.rules import Rules
+from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
+from refsvm.core.stopping import KKTGap, StoppingRule
+from refsvm.services.summary import Shown, Summary
 from refsvm.testing import engines
 from refsvm.testing.contract import Case, check_solve, check_verdict
 from refsvm.testing.engines import NOT_COMPARED, check_engines

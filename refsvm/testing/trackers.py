@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm import DualProblem, PathTracker, Status
-from refsvm.engine.limits import PathLimits
-from refsvm.paths import ParametricPath, RegularizationPath, parametric_path, track
+from refsvm.analysis.paths import ParametricPath, RegularizationPath, parametric_path, track
+from refsvm.core.engine.limits import PathLimits
 from refsvm.testing import engines
 from refsvm.testing.engines import NOT_COMPARED
 from refsvm.testing.failures import MOST_SECONDS, require, within

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, PathTracker, Rule, solve
-from refsvm._checks import not_negative, positive
-from refsvm.rule import memory_of
-from refsvm.selectors import WorkingSetSelector
-from refsvm.steps import StepRule
-from refsvm.stopping import StoppingRule
+from refsvm.core._checks import not_negative, positive
+from refsvm.core.rule import memory_of
+from refsvm.core.selectors import WorkingSetSelector
+from refsvm.core.steps import StepRule
+from refsvm.core.stopping import StoppingRule
 from refsvm.testing import engines
 from refsvm.testing.failures import require
 

@@ -174,7 +174,7 @@ def test_the_exponent_is_that_of_the_power_law_whatever_is_missing(peers):
 def test_a_watched_fit_shows_every_part_and_leaves_the_package_as_it_was(peers, thyroid):
     pytest.importorskip("sklearn")
     pytest.importorskip("numba")
-    from refsvm.kernels import Gram
+    from refsvm.core.kernels import Gram
 
     before = Gram.block
     ours = peers("libraries").LIBRARIES[0]

@@ -11,7 +11,7 @@ import refsvm
 from refsvm import cli
 from refsvm.datasets import load
 from refsvm.datasets import names as bundled_names
-from refsvm.engine.pool import worker_count
+from refsvm.services.pool import worker_count
 
 from .commands import assert_refusal, json_of, process, works
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from refsvm.cli.choices import SELECTORS
-from refsvm.kernels.names import KERNELS
+from refsvm.core.kernels.names import KERNELS
 
 from .commands import process
 

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 import refsvm
-from refsvm.engine.limits import Limits, interruptible
+from refsvm.core.engine.limits import Limits, interruptible
 from refsvm.experiment import CrossValidate
 
 from ..interrupts import press_in_solve

@@ -8,7 +8,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from refsvm import RBF, cross_validate, regularization_path
-from refsvm.paths import cross_validate_path
+from refsvm.analysis.paths import cross_validate_path
 
 from .commands import json_of, refused, works
 

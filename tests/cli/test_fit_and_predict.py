@@ -46,7 +46,7 @@ def test_the_model_is_that_of_scikit_learn(heart_files, tmp_path):
     works("fit", heart_files["libsvm"], "--model", tmp_path / "m", *options.split())
     heart = load("heart")
     fitted = svm.SVC(kernel="poly", coef0=1.0, tol=1e-8).fit(heart.X, heart.y)
-    model = refsvm.multiclass.model_file.read_model(tmp_path / "m")
+    model = refsvm.analysis.multiclass.model_file.read_model(tmp_path / "m")
     # LIBSVM keeps kernel rows in single precision
     ours, theirs = (each.decision_function(heart.X) for each in (model, fitted))
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)

@@ -115,7 +115,7 @@ def test_a_terminal_shows_what_is_said_and_logged():
 
 def test_a_path_tells_how_far_it_is():
     from refsvm.cli.path import _Watch
-    from refsvm.walk.breakpoint import Breakpoint
+    from refsvm.core.walk.breakpoint import Breakpoint
 
     said = []
     watch = _Watch(said.append, 0.01, 100.0, 1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refsvm import NewtonStep, Seeder, WorkingSetSelector
-from refsvm.problem import most_violating_pair
+from refsvm.core.problem import most_violating_pair
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from refsvm import NewtonStep, SecondOrder
 from refsvm.cli import tables
+from refsvm.core.kernels import RBF
+from refsvm.core.stopping import KKTGap
 from refsvm.datasets import load
 from refsvm.experiment import Experiment, Problem, Solve
-from refsvm.kernels import RBF
-from refsvm.stopping import KKTGap
 
 from ..interrupts import press_in_solve
 from ..settings import FAST

@@ -26,15 +26,15 @@ from refsvm import (
     Rounds,
     SecondOrder,
     Status,
-    arithmetic,
     cross_validate,
     leave_one_out,
     regularization_path,
     solve,
 )
-from refsvm.backend import chosen_backend
 from refsvm.compiled import auto
-from refsvm.stopping.base import StoppingRule
+from refsvm.core import arithmetic
+from refsvm.core.backend import chosen_backend
+from refsvm.core.stopping.base import StoppingRule
 from refsvm.testing import SHRINK_EARLY, first_difference
 
 from ..settings import FAST, needs_jit

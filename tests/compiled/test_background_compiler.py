@@ -15,7 +15,7 @@ import pytest
 from refsvm import KKTGap, NewtonStep, SecondOrder
 from refsvm.compiled import auto
 from refsvm.compiled.interface import background_compiler, stamp
-from refsvm.selectors import WorkingSetSelector
+from refsvm.core.selectors import WorkingSetSelector
 
 from ..settings import needs_jit
 

@@ -18,7 +18,7 @@ from refsvm import (
     SecondOrder,
     solve,
 )
-from refsvm.kernels import Gram
+from refsvm.core.kernels import Gram
 from refsvm.testing import Case, check_engines, check_strategy, first_difference, smallest_cache_mb
 
 from ..catalogue import PROBLEMS, SELECTORS, STEPS, STOPS, combinations

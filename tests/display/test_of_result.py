@@ -24,6 +24,8 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.analysis.paths import cross_validate_path
+from refsvm.analysis.resampling.jackknife import held_out_machines
 from refsvm.datasets import Dataset, load
 from refsvm.display import (
     BarDisplay,
@@ -39,8 +41,6 @@ from refsvm.display import (
     WorkingSetDisplay,
 )
 from refsvm.experiment import Experiment, Problem, Ranking, Solve
-from refsvm.paths import cross_validate_path
-from refsvm.rounds.jackknife import held_out_machines
 
 plt = pytest.importorskip("matplotlib.pyplot")
 

@@ -9,9 +9,9 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from refsvm import RBF, cost_path, regularization_path  # noqa: E402
+from refsvm.analysis.paths import ErrorCurve  # noqa: E402
 from refsvm.datasets import make_banana  # noqa: E402
 from refsvm.display import CostPathDisplay, LOOPathDisplay, PathDisplay, ValidationPathDisplay  # noqa: E402
-from refsvm.paths import ErrorCurve  # noqa: E402
 
 DATA = make_banana(40, rng=0)
 

@@ -26,10 +26,10 @@ from refsvm import (  # noqa: E402
     solve,
 )
 from refsvm import display as shown  # noqa: E402
+from refsvm.analysis.paths import cross_validate_path  # noqa: E402
 from refsvm.datasets import Dataset  # noqa: E402
 from refsvm.display.contrast import LEAST, OWN_GROUND, contrast, mixed  # noqa: E402
 from refsvm.experiment import Experiment, Problem, Solve  # noqa: E402
-from refsvm.paths import cross_validate_path  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

@@ -21,11 +21,11 @@ if CHAPTERS:
 
 FOLDERS = "selectors", "steps", "stopping", "seeders", "trackers"
 BODIES = {
-    "refsvm/solver/loop.py": (),
-    "refsvm/solver/shrinking.py": ("Restriction",),
-    "refsvm/rounds/leave_one_out.py": ("leave_one_out", "algorithm_1"),
-    "refsvm/rounds/cross_validate.py": ("cross_validate", "planned"),
-    "refsvm/walk/walk.py": ("Walk.advance", "Walk.direction", "Walk.reach", "Walk.move"),
+    "refsvm/core/solver/loop.py": (),
+    "refsvm/core/solver/shrinking.py": ("Restriction",),
+    "refsvm/analysis/resampling/leave_one_out.py": ("leave_one_out", "algorithm_1"),
+    "refsvm/analysis/resampling/cross_validate.py": ("cross_validate", "planned"),
+    "refsvm/core/walk/walk.py": ("Walk.advance", "Walk.direction", "Walk.reach", "Walk.move"),
 }
 """What has to be shown beside the folders: of each file these objects, or all of it."""
 
@@ -78,22 +78,26 @@ def test_every_line_is_on_a_page():
 
 def test_a_file_that_no_chapter_prints_is_missed():
     shown = dict(printed())
-    for path in ("refsvm/selectors/second_order.py", "refsvm/seeders/ato.py", "refsvm/trackers/svmp.py"):
+    for path in (
+        "refsvm/core/selectors/second_order.py",
+        "refsvm/core/seeders/ato.py",
+        "refsvm/core/trackers/svmp.py",
+    ):
         del shown[path]
     share, lacking = missing(shown)
     assert share < 0.95
-    assert "refsvm/trackers/svmp.py" in lacking
+    assert "refsvm/core/trackers/svmp.py" in lacking
 
 
 def test_an_object_that_is_gone_is_an_error():
     with pytest.raises(KeyError):
-        code("refsvm/solver/loop.py", ["a_name_of_the_past"])
+        code("refsvm/core/solver/loop.py", ["a_name_of_the_past"])
 
 
 def test_what_counts_as_code():
     """No docstrings, imports or blank lines; decorators, signatures and comments count."""
-    text = (ROOT / "refsvm/steps/newton.py").read_text(encoding="utf-8").splitlines()
-    lines = [text[number - 1].strip() for number in sorted(code("refsvm/steps/newton.py"))]
+    text = (ROOT / "refsvm/core/steps/newton.py").read_text(encoding="utf-8").splitlines()
+    lines = [text[number - 1].strip() for number in sorted(code("refsvm/core/steps/newton.py"))]
     assert lines == [
         "@dataclass(frozen=True)",
         "class NewtonStep(StepRule):",

@@ -33,8 +33,8 @@ from refsvm import (
     iterate,
     solve,
 )
+from refsvm.core.walk.linear_program import longest_fall
 from refsvm.datasets import make_banana, make_chessboard
-from refsvm.walk.linear_program import longest_fall
 
 TUTORIALS = Path(__file__).parents[2] / "tutorials"
 pytestmark = pytest.mark.skipif(not TUTORIALS.exists(), reason="the chapters are not here")

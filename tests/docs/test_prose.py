@@ -67,7 +67,7 @@ def test_exceptions_are_of_sentences_that_are_there():
     assert all(reason for phrases in prose.EXCEPTIONS.values() for reason in phrases.values())
 
 
-LOOP = ".. shipped:: solver/loop.py\n   :object: Steps steps\n"
+LOOP = ".. shipped:: core/solver/loop.py\n   :object: Steps steps\n"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import refsvm
-from refsvm.paths import cross_validate_path
+from refsvm.analysis.paths import cross_validate_path
 
 PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here")

@@ -138,8 +138,8 @@ def test_public_names_in_docstrings_lead_to_the_modules_that_define_them():
     pytest.importorskip("sphinx")
     canonical = module("public_names", "docs/_ext").canonical
     assert canonical("SVC") == canonical("refsvm.SVC") == "refsvm.estimators.svc.SVC"
-    assert canonical("DualProblem.classification") == "refsvm.formulations.Formulations.classification"
-    assert [canonical(name) for name in ("budget", "refsvm.solver", "NamedTuple", "")] == [""] * 4
+    assert canonical("DualProblem.classification") == "refsvm.core.formulations.Formulations.classification"
+    assert [canonical(name) for name in ("budget", "refsvm.core.solver", "NamedTuple", "")] == [""] * 4
     sys.modules.pop("public_names")
 
 

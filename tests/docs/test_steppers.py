@@ -23,14 +23,14 @@ from refsvm import (
     iterate,
     solve,
 )
+from refsvm.analysis.recording import Recording
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.problem import total
+from refsvm.core.rounds import sufficiency
+from refsvm.core.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
+from refsvm.core.stopping.midpoint import EXCESS, certain_sign
 from refsvm.display.task import Task
 from refsvm.display.widget import rivals_of
-from refsvm.kernels.rows import KernelRows
-from refsvm.problem import total
-from refsvm.rounds import sufficiency
-from refsvm.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
-from refsvm.solver import Recording
-from refsvm.stopping.midpoint import EXCESS, certain_sign
 
 from .steppers import DOCS, SCRIPTS, browse, needs_chromium, needs_node, node
 

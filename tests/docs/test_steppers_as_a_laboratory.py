@@ -17,10 +17,10 @@ from refsvm import (
     SecondOrder,
     solve,
 )
+from refsvm.analysis.recording import Recording
+from refsvm.core.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
+from refsvm.core.solver.rules import chosen_rules, row_store
 from refsvm.display.task import Task
-from refsvm.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
-from refsvm.solver import Recording
-from refsvm.solver.rules import chosen_rules, row_store
 
 from .steppers import SCRIPTS, browse, needs_chromium
 

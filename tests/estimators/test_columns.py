@@ -9,8 +9,8 @@ pytest.importorskip("sklearn")
 
 from refsvm import SVCCV
 from refsvm.datasets import load
-from refsvm.engine.pool import in_workers
 from refsvm.estimators.search import Search
+from refsvm.services.pool import in_workers
 
 from ..settings import FAST
 

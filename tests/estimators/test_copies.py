@@ -16,8 +16,8 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.model_selection import KFold, LeaveOneOut
 
 from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, DualProblem, leave_one_out
-from refsvm.paths.conformal import conformal_intervals
-from refsvm.rounds.jackknife import held_out_machines
+from refsvm.analysis.paths.conformal import conformal_intervals
+from refsvm.analysis.resampling.jackknife import held_out_machines
 
 from ..programs import module
 from ..settings import FAST

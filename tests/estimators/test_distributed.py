@@ -146,7 +146,7 @@ def page():
 @pytest.mark.parametrize("name", ["left_out", "folds", "experiment"])
 def test_what_the_page_shows_survives_the_loss_of_a_worker(client, page, name, killed, tmp_path, monkeypatch):
     # rounds are shared however fast they are, after the first of them
-    monkeypatch.setattr("refsvm.engine.pool.WORTH_SECONDS", 0.0)
+    monkeypatch.setattr("refsvm.services.pool.WORTH_SECONDS", 0.0)
     monkeypatch.setattr("refsvm.compiled.rounds.packed.FIRST_CHUNK", 1)
     waves = make_waveform(300, rng=0)
 

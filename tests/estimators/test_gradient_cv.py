@@ -20,7 +20,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refsvm import SVC, SVR, SVCGradientCV, SVRGradientCV
-from refsvm.derivatives import HeldOutLoss, Huber, tune_by_gradient
+from refsvm.analysis.derivatives import HeldOutLoss, Huber, tune_by_gradient
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))

@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from refsvm import RBF, SVR, SVRCV, DualProblem, KKTGap, Linear
-from refsvm.paths.conformal import conformal_intervals
-from refsvm.rounds.jackknife import held_out_machines
+from refsvm.analysis.paths.conformal import conformal_intervals
+from refsvm.analysis.resampling.jackknife import held_out_machines
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(0.0, 6.0, (40, 1))

@@ -145,7 +145,7 @@ def test_verbose_ends_with_one_line_and_changes_nothing(make, capsys):
 
 @pytest.mark.slow
 def test_progress_does_not_change_a_long_solve(monkeypatch):
-    monkeypatch.setattr("refsvm.engine.line.Sentences.seconds", 0.0)
+    monkeypatch.setattr("refsvm.services.line.Sentences.seconds", 0.0)
     X = np.random.default_rng(0).uniform(0, 6, size=(800, 2))
     y = np.floor(X).sum(axis=1) % 2
     models = [SVC(C=100.0, gamma=1.0, verbose=verbose).fit(X, y) for verbose in (0, 1)]

@@ -35,8 +35,8 @@ from refsvm import (
     SecondOrder,
     WorkingSetGap,
 )
+from refsvm.core.rule import rules_in
 from refsvm.estimators.nested import parameters_of, with_parameters
-from refsvm.rule import rules_in
 
 from ..several_classes import examples
 
@@ -109,7 +109,7 @@ def test_kernels_and_rules_in_others():
 
 
 def test_every_rule_and_kernel_of_the_package_gives_its_parameters():
-    from refsvm import kernels, seeders, selectors, steps, stopping
+    from refsvm.core import kernels, seeders, selectors, steps, stopping
 
     for room in (kernels.functions, selectors, steps, stopping, seeders):
         for kind in rules_in(room):

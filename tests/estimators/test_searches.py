@@ -15,10 +15,10 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.model_selection import cross_validate as in_turn
 
 from refsvm import RBF, SVC, SVCCV, cross_validate
+from refsvm.analysis.paths import cross_validate_path
 from refsvm.estimators.results_table import results_table
 from refsvm.estimators.search import GammaColumn, Search
 from refsvm.estimators.search_cv import SearchCV
-from refsvm.paths import cross_validate_path
 
 from ..programs import module
 

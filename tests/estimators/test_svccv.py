@@ -16,12 +16,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold
 
 from refsvm import ATO, RBF, SVC, SVCCV, BallRule, Cold, KKTGap, Linear, LOODualityGap, Precomputed
+from refsvm.analysis.resampling import grid as grid_module
+from refsvm.analysis.resampling.grid import Split, solve_cells
+from refsvm.analysis.resampling.leave_one_out import decided
+from refsvm.analysis.resampling.task import task_given
+from refsvm.core.kernels import Gram
 from refsvm.estimators import search as search_module
-from refsvm.kernels import Gram
-from refsvm.rounds import grid as grid_module
-from refsvm.rounds.grid import Split, solve_cells
-from refsvm.rounds.leave_one_out import decided
-from refsvm.rounds.task import task_given
 
 from ..settings import FAST
 

@@ -18,10 +18,10 @@ from sklearn.svm import SVC as PEER_OF_CLASSES
 from sklearn.svm import SVR as PEER
 
 from refsvm import RBF, SVC, SVCCV, SVR, SVRCV, BallRule, Cold, KKTGap, leave_one_out
+from refsvm.analysis.resampling.grid import usual_score
 from refsvm.display import GridDisplay
 from refsvm.estimators import scoring as scoring_module
 from refsvm.estimators import search as search_module
-from refsvm.rounds.grid import usual_score
 
 from ..programs import module
 from ..settings import FAST

@@ -13,7 +13,7 @@ from refsvm import RBF, KKTGap, Linear, MostViolatingPair, NewtonStep, PlanningA
 from refsvm.datasets import make_banana
 from refsvm.experiment import Experiment, Problem, Solve, identity
 from refsvm.experiment.identity import code_of
-from refsvm.store import digest, fingerprint
+from refsvm.services.store import digest, fingerprint
 
 from .echoes import Echo, echoes, numbered, rows_of
 

@@ -22,8 +22,8 @@ pytest.importorskip("sklearn")
 
 from refsvm import RBF, SVCCV, NewtonStep, SecondOrder
 from refsvm.experiment import Experiment, Problem, RunStore, Solve, Strategy
-from refsvm.identity import described, digest_of
-from refsvm.identity.origin import Origin, of_object
+from refsvm.services.identity import described, digest_of
+from refsvm.services.identity.origin import Origin, of_object
 
 from .echoes import Echo, echoes, numbered, refused, rows_of
 
@@ -318,7 +318,7 @@ def test_another_process_finds_the_same_identity(tmp_path):
     """Sets of text have another order in each process."""
     script = tmp_path / "script.py"
     script.write_text(
-        "from dataclasses import dataclass\nfrom refsvm.identity import described\n"
+        "from dataclasses import dataclass\nfrom refsvm.services.identity import described\n"
         "@dataclass(frozen=True)\nclass Mine:\n    names: frozenset = frozenset('abcdefgh')\n"
         "    def __call__(self, X, Z):\n        return X in {'a', 'b', 'c'}\n"
         "print(described('kernel', Mine()))\n"

@@ -17,7 +17,7 @@ from refsvm.experiment import (
     Solve,
     TrackPath,
 )
-from refsvm.store import described
+from refsvm.services.store import described
 
 from .echoes import numbered, refused, rows_of
 

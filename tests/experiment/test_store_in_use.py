@@ -121,7 +121,7 @@ def test_a_bad_store_is_refused(tmp_path):
 
 
 def test_a_store_that_cannot_be_used_is_refused(store, monkeypatch):
-    from refsvm import store as module
+    from refsvm.services import store as module
 
     monkeypatch.setattr(module, "_WAIT_SECONDS", 0.05)
     runs = RunStore(store)

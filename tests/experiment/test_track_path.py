@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 
 from refsvm import RBF, SVMP, Hastie, regularization_path
+from refsvm.analysis.paths import SVD, PivotedQR
 from refsvm.datasets import load
 from refsvm.experiment import Experiment, Problem, TrackPath
-from refsvm.paths import SVD, PivotedQR
 
 pytest.importorskip("scipy")
 

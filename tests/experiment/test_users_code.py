@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from refsvm import Status
-from refsvm.engine.pool import in_threads, in_turn, in_workers
 from refsvm.experiment import Experiment, Problem, Strategy
+from refsvm.services.pool import in_threads, in_turn, in_workers
 
 from .echoes import Echo, numbered, refused, rows_of
 

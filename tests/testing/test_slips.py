@@ -32,9 +32,9 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.seeders.spread import complete
 from refsvm.datasets import load
-from refsvm.kernels.matrix import KernelMatrix
-from refsvm.seeders.spread import complete
 from refsvm.testing import check_strategy, practice_problems, trackers
 
 from ..settings import needs_numba

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from refsvm import SVMP, Hastie, PathTracker
-from refsvm.paths import SVD, PivotedQR
+from refsvm.analysis.paths import SVD, PivotedQR
 from refsvm.testing import check_strategy, practice_problems
 from refsvm.testing.trackers import path_problems
 

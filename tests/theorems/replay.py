@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from refsvm import RBF, DualProblem, NewtonStep, Precomputed, Solution, solve
+from refsvm.core.kernels import Gram
+from refsvm.core.solver.rules import starting_point
 from refsvm.datasets import make_banana, make_chessboard
-from refsvm.kernels import Gram
-from refsvm.solver.rules import starting_point
 
 from ..settings import FAST, INTERPRETED
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from refsvm import SVMP, DualProblem, Linear, regularization_path
-from refsvm.walk.walk import FREE
+from refsvm.core.walk.walk import FREE
 
 
 def whole_numbers(seed, n=60):

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from refsvm import DualProblem, EagerPlanningStep, KKTGap, PlanningAheadStep, Precomputed, SecondOrder
-from refsvm.kernels import Gram
-from refsvm.solver.rules import Rules, stored_rows
-from refsvm.state import SolverState
+from refsvm.core.kernels import Gram
+from refsvm.core.solver.rules import Rules, stored_rows
+from refsvm.core.state import SolverState
 
 from ..catalogue import PROBLEMS
 from .replay import BOARD, classification, replay

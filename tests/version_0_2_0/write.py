@@ -8,6 +8,7 @@ def main() -> None:
     from pathlib import Path
 
     import numpy as np
+    from refsvm.paths import save_path
 
     import refsvm
     from refsvm import (
@@ -24,7 +25,6 @@ def main() -> None:
     )
     from refsvm.datasets import Dataset, open_data
     from refsvm.experiment import Experiment, Problem, Solve
-    from refsvm.paths import save_path
 
     assert refsvm.__version__ == "0.2.0"
     out, rng, numpy = Path(sys.argv[1]), np.random.default_rng(0), {"engine": "numpy"}

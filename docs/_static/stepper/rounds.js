@@ -1,6 +1,6 @@
 // Seeds and left-out examples: where a run goes on after the problem has changed, and what decides the prediction of an
-// example by a machine trained on all others. As refsvm/display/task.py, refsvm/seeders/top.py,
-// refsvm/rounds/sufficiency.py and refsvm/stopping/midpoint.py, each operation in their order.
+// example by a machine trained on all others. As refsvm/display/task.py, refsvm/core/seeders/top.py,
+// refsvm/core/rounds/sufficiency.py and refsvm/core/stopping/midpoint.py, each operation in their order.
 "use strict";
 
 const rounds = (() => {

@@ -1,4 +1,4 @@
-// SMO, one step at a time: `steps` of refsvm/solver/loop.py with its rules, in JavaScript.
+// SMO, one step at a time: `steps` of refsvm/core/solver/loop.py with its rules, in JavaScript.
 //
 //     maximise  f(α) = yᵀα − ½ αᵀKα   subject to   1ᵀα = 0,  L ≤ α ≤ U
 //

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.arithmetic.Arithmetic.solutions`."""
+"""Twin of `refsvm.core.arithmetic.Arithmetic.solutions`."""
 
 from __future__ import annotations
 

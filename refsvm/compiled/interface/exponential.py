@@ -1,4 +1,4 @@
-"""Twin of the exponential of `refsvm.arithmetic`, of one number, built into loops over many."""
+"""Twin of the exponential of `refsvm.core.arithmetic`, of one number, built into loops over many."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from refsvm.arithmetic import DOUBLE, SINGLE
 from refsvm.compiled.interface.twin import inlined
+from refsvm.core.arithmetic import DOUBLE, SINGLE
 
 LEAST, PER_UNIT, ROUNDER, HIGH, LOW, (C2, C3, C4, C5, C6, C7, C8, C9, C10, C11) = DOUBLE[:6]
 LEAST32, PER_UNIT32, ROUNDER32, HIGH32, LOW32, (S2, S3, S4, S5, S6) = SINGLE[:6]
@@ -21,7 +21,7 @@ BITS, BITS32, ZERO32, ONE32 = (
 
 @inlined
 def reduced(x):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.reduced`, float64."""
+    """Twin of `refsvm.core.arithmetic.reduced`, float64."""
     inside = max(x, LEAST)
     shifted = inside * PER_UNIT + ROUNDER
     k = shifted - ROUNDER
@@ -35,7 +35,7 @@ def reduced(x):  # type: ignore[no-untyped-def]
 
 @inlined
 def scaled(power, k):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.scaled`, float64."""
+    """Twin of `refsvm.core.arithmetic.scaled`, float64."""
     bits = np.float64(power).view(np.int64) + (np.float64(k).view(np.int64) << BITS)
     return np.int64(bits).view(np.float64)
 

@@ -19,13 +19,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm.compiled.analysis.small.small import SMALL, small
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
 from refsvm.compiled.interface.twin import only_loads, ready
 from refsvm.compiled.kernels.rows import addition_for
 from refsvm.compiled.kernels.sparse import product_for, sparse_product_for
 from refsvm.compiled.rounds.rounds import ROUNDS, ROUNDS_WITH_SINGLE_ROWS, rounds, rounds_with_single_rows
 from refsvm.compiled.solver.loop import run_of
-from refsvm.compiled.solver.small import SMALL, small
 
 
 def kernels(kind: Any = np.float64) -> None:

@@ -8,14 +8,14 @@ import numba
 import numpy as np
 from numba import float32, float64, int8, int32, int64, types
 
-from refsvm._checks import read_only
-from refsvm.result import TRACE_ROW
-from refsvm.selectors.conjugate_second_order import LEAST
-from refsvm.state import SCALARS, SNAP, TAU
-from refsvm.steps.conjugate import CONJUGATE
+from refsvm.core._checks import read_only
+from refsvm.core.result import TRACE_ROW
+from refsvm.core.selectors.conjugate_second_order import LEAST
+from refsvm.core.state import SCALARS, SNAP, TAU
+from refsvm.core.steps.conjugate import CONJUGATE
 
 if TYPE_CHECKING:
-    from refsvm.kernels.rows import KernelRows
+    from refsvm.core.kernels.rows import KernelRows
 
 __all__ = [
     "AT_ONCE", "CHECK", "CONJUGATE", "FALLS", "LEAST", "LENGTH", "LENGTH_AND_CARRY", "NOW", "RISES", "SELECT", "SNAP",
@@ -50,7 +50,7 @@ NOW = np.dtype(
 
 
 class State(NamedTuple):
-    """`refsvm.state.SolverState` for the twins: the same arrays, and the numbers in ``now[0]``."""
+    """`refsvm.core.state.SolverState` for the twins: the same arrays, and the numbers in ``now[0]``."""
 
     alpha: np.ndarray
     gradient: np.ndarray
@@ -85,7 +85,7 @@ class State(NamedTuple):
 
 
 class Store(NamedTuple):
-    """`refsvm.kernels.cached_rows.CachedRows` for compiled code, which writes to it."""
+    """`refsvm.core.kernels.cached_rows.CachedRows` for compiled code, which writes to it."""
 
     values: np.ndarray
     slots: np.ndarray
@@ -99,7 +99,7 @@ class Store(NamedTuple):
 class Source(NamedTuple):
     """Where a missing kernel row is computed and kept, and where the loop reads it: there, or in a store of copies."""
 
-    X: np.ndarray  # `refsvm.kernels.products.RowParts`; no entries where Python computes the rows
+    X: np.ndarray  # `refsvm.core.kernels.products.RowParts`; no entries where Python computes the rows
     features: np.ndarray
     entries: tuple[np.ndarray, ...]
     norms: np.ndarray
@@ -131,7 +131,7 @@ STATE, STATE_WITH_SINGLE_ROWS = (
     for rows in (_rows, _single_rows)
 )  # fmt: skip
 """Kernel rows are float64; the default rules take float32 ones too. Compiled code reads them only, so that a kernel
-matrix may be a memory map; arrays that can be written to are passed as `refsvm._checks.read_only` views."""
+matrix may be a memory map; arrays that can be written to are passed as `refsvm.core._checks.read_only` views."""
 
 SELECT = types.UniTuple(int64, 2)(_vector, STATE)
 """select(parameters, state) -> (i, j)"""

@@ -8,16 +8,16 @@ import numba
 import numpy as np
 from numba import float64, int8, int64, types
 
-from refsvm._checks import read_only
 from refsvm.compiled.interface.twin import ready
 from refsvm.compiled.twins import parameters_of
-from refsvm.state import NOTHING
+from refsvm.core._checks import read_only
+from refsvm.core.state import NOTHING
 
 if TYPE_CHECKING:
-    from refsvm.kernels.rows import KernelRows
-    from refsvm.problem import DualProblem
-    from refsvm.result import Solution
-    from refsvm.seeders.base import Seeder
+    from refsvm.core.kernels.rows import KernelRows
+    from refsvm.core.problem import DualProblem
+    from refsvm.core.result import Solution
+    from refsvm.core.seeders.base import Seeder
 
 
 class Seeding(NamedTuple):

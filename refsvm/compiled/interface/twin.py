@@ -4,7 +4,7 @@ Numba looks up compiled code by the file and the name of a function, and compile
 does not notice a change in another file from which the function takes a helper or a constant. So every name here ends
 in a stamp of all files of `refsvm/compiled` and of those outside that it takes constants from. Any edit then makes
 new names, and the files of that folder may import from each other. The stamp reads those files without importing them:
-kernels are compiled too, and `refsvm.state` rests on kernels.
+kernels are compiled too, and `refsvm.core.state` rests on kernels.
 
 =============  ========================================================
 `twin`         the function of a rule; compiled on first use, cached

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.kernels`."""
+"""Twins of `refsvm.core.kernels`."""

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.arithmetic`: inner products of dense data.
+"""Twin of `refsvm.core.arithmetic`: inner products of dense data.
 
 The inner loops run along the examples, where several sums fit into one register. Sums over the features are written
 out, since a short loop would keep the compiler from that.
@@ -6,8 +6,8 @@ out, since a short loop would keep the compiler from that.
 
 from __future__ import annotations
 
-from refsvm.arithmetic import GROUP
 from refsvm.compiled.interface.twin import inlined
+from refsvm.core.arithmetic import GROUP
 
 COLUMNS = 1024
 """Columns at a time: their sums stay in the innermost cache."""
@@ -94,7 +94,7 @@ def write_products(X, rows, features, begin, out, left, right):  # type: ignore[
 
 
 def products(X, rows, features, start, out):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.Arithmetic.products`."""
+    """Twin of `refsvm.core.arithmetic.Arithmetic.products`."""
     width = COLUMNS if len(rows) == 1 else COLUMNS_OF_MANY
     for left in range(0, out.shape[1], width):
         write_products(X, rows, features, start, out, left, min(left + width, out.shape[1]))
@@ -114,13 +114,13 @@ def dot(x, z):  # type: ignore[no-untyped-def]
 
 
 def norms(X, out):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.Arithmetic.norms`."""
+    """Twin of `refsvm.core.arithmetic.Arithmetic.norms`."""
     for i in range(len(X)):
         out[i] = dot(X[i], X[i])
 
 
 def products_of_rows(X, W, out):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.Arithmetic.products_of_rows`."""
+    """Twin of `refsvm.core.arithmetic.Arithmetic.products_of_rows`."""
     for i in range(len(X)):
         for p in range(len(W)):
             out[i, p] = dot(X[i], W[p])

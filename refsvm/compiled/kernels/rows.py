@@ -1,4 +1,4 @@
-"""Twin of `refsvm.kernels.rows`: sums of rows."""
+"""Twin of `refsvm.core.kernels.rows`: sums of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _factors, _indices = (types.Array(kind, 1, "C", readonly=True) for kind in (floa
 
 @called
 def add_rows(target, factors, rows, chosen, count):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.arithmetic.Arithmetic.add_rows`, for the first `count` factors: the same bits.
+    """Twin of `refsvm.core.arithmetic.Arithmetic.add_rows`, for the first `count` factors: the same bits.
 
     Rows are added one after the other, but four in one pass: the target is fetched and put back a quarter as often.
     They may be longer than the target, and their numbers may come as float64.

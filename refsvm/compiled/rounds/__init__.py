@@ -1,1 +1,1 @@
-"""Twins of `refsvm.rounds`."""
+"""Twins of `refsvm.analysis.resampling`."""

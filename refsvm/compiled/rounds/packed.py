@@ -12,21 +12,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm._checks import read_only
 from refsvm.compiled.interface.dispatch import are_built_in
 from refsvm.compiled.interface.layout import fresh_state
 from refsvm.compiled.interface.seeding import room_for_seeds
 from refsvm.compiled.rounds.rounds import SEEDS, STEPS, WHOLE, run_rounds
 from refsvm.compiled.solver.loop import BUDGET_SPENT
 from refsvm.compiled.twins import have_twins, parameters_of
-from refsvm.kernels.rows import KernelRows
-from refsvm.result import Solution, Status
-from refsvm.rounds.round import Round, RoundResult
-from refsvm.rounds.runner import NONE_LEFT_OUT, Runner, for_example
-from refsvm.rule import is_builtin
-from refsvm.seeders.cold import Cold
-from refsvm.solver.hard_margin import ROUND
-from refsvm.stopping.base import has_target, validated_code
+from refsvm.core._checks import read_only
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.round import Round, RoundResult
+from refsvm.core.rounds.runner import NONE_LEFT_OUT, Runner, for_example
+from refsvm.core.rule import is_builtin
+from refsvm.core.seeders.cold import Cold
+from refsvm.core.solver.hard_margin import ROUND
+from refsvm.core.stopping.base import has_target, validated_code
 
 CHUNK_SECONDS: Final = 0.02
 """Seconds of a chunk of rounds: Ctrl-C waits no longer, unless one round does."""

@@ -1,6 +1,6 @@
 """Compiled rounds: box, seed, steps and decision values of one round after another.
 
-Twin of the readable rounds of `refsvm.rounds.runner`. All kernel rows have to be in memory. The steps are those of
+Twin of the readable rounds of `refsvm.core.rounds.runner`. All kernel rows have to be in memory. The steps are those of
 `refsvm.compiled.solver.loop.one_step`. Nothing here needs Python, so that several threads may each run a chunk.
 """
 
@@ -17,7 +17,7 @@ from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, take_steps
 from refsvm.compiled.state import copy_vector, most_violating_pair, restart
-from refsvm.guards.rounding import NEAR, TINY
+from refsvm.core.guards.rounding import NEAR, TINY
 
 NOT_DONE = -9
 """Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
@@ -93,7 +93,7 @@ def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
 
 @called
 def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.seeders.neighbour.extrapolate`; without a source, `before` and `source` are `after`."""
+    """Twin of `refsvm.core.seeders.neighbour.extrapolate`; without a source, `before` and `source` are `after`."""
     seed = seeding.seed
     for t in range(len(seed)):
         if seeding.lower[t] < seeding.upper[t] and lower[t] < upper[t]:
@@ -133,7 +133,7 @@ def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
 
 @called
 def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.guards.rounding.drifted`."""
+    """Twin of `refsvm.core.guards.rounding.drifted`."""
     now, size = state.now[0], 0.0
     for g in state.gradient:
         size = max(size, abs(g))
@@ -143,7 +143,7 @@ def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-unt
 
 @called
 def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.guards.rounding.snap`; return whether both sides of b are there still."""
+    """Twin of `refsvm.core.guards.rounding.snap`; return whether both sides of b are there still."""
     if state.now[0].gap > tolerance:
         return True
     alpha, lower, upper, count = state.alpha, state.lower, state.upper, 0

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.seeders`."""
+"""Twins of `refsvm.core.seeders`."""

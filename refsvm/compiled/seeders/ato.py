@@ -28,10 +28,10 @@ from refsvm.compiled.walk.walk import (
     solve,
     take,
 )
-from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
+from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
 
 EVENTS, PATIENCE, BEGIN_COST, EVENT_COST, ROUNDING, SINGULAR = 2.0, 4.0, 100_000, 8000, 1e-12, 1e-9
-"""As in `refsvm.seeders.ato` and `refsvm.walk.bordered`."""
+"""As in `refsvm.core.seeders.ato` and `refsvm.core.walk.bordered`."""
 
 ROWS = len(Variables._fields)
 GO_ON, THE_END = 0, 1

@@ -1,4 +1,4 @@
-"""Twins of `refsvm.seeders.exchange`, and the common part of SIR and MIR."""
+"""Twins of `refsvm.core.seeders.exchange`, and the common part of SIR and MIR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ABSENT, SHARED, REMOVED, ADDED = 0, 1, 2, 3
 
 @called
 def mark_sets(seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.seeders.exchange`: write to ``chosen`` what becomes of each variable, and α ← clip(α*)."""
+    """Twin of `refsvm.core.seeders.exchange`: write to ``chosen`` what becomes of each variable, and α ← clip(α*)."""
     for i in range(len(seeding.seed)):
         was = seeding.solved_lower[i] != 0.0 or seeding.solved_upper[i] != 0.0
         now = seeding.lower[i] != 0.0 or seeding.upper[i] != 0.0
@@ -51,7 +51,7 @@ def has_rows(seeding, kind):  # type: ignore[no-untyped-def]
 
 @called
 def offset(seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.seeders.exchange.offset`."""
+    """Twin of `refsvm.core.seeders.exchange.offset`."""
     top, bottom = -np.inf, np.inf
     for i in range(len(seeding.solved)):
         if seeding.solved[i] < seeding.solved_upper[i] and seeding.gradient[i] > top:

@@ -28,7 +28,7 @@ def inner(first, second):  # type: ignore[no-untyped-def]
 
 @allocating
 def least_squares(rows, right, max_iter, tol):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.seeders.mir.least_squares`; `right` becomes the residual."""
+    """Twin of `refsvm.core.seeders.mir.least_squares`; `right` becomes the residual."""
     m = len(rows)
     x, slope, image = np.zeros(m), np.empty(m), np.empty(len(right))
     for t in range(m):

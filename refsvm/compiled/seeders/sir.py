@@ -8,7 +8,7 @@ from refsvm.compiled.interface.seeding import SEED
 from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.seeders.exchange import ADDED, REMOVED, SHARED, has_rows, mark_sets, spread_over_added
 
-FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.seeders.sir
+FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.core.seeders.sir
 
 
 @called

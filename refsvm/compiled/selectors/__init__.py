@@ -1,1 +1,1 @@
-"""Twins of `refsvm.selectors`."""
+"""Twins of `refsvm.core.selectors`."""

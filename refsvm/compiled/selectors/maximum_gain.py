@@ -35,7 +35,7 @@ def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
 
 @inlined
 def best_reselection(state, rows):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.selectors.maximum_gain.best_reselection`."""
+    """Twin of `refsvm.core.selectors.maximum_gain.best_reselection`."""
     first, second = state.working_sets[0, 0], state.working_sets[0, 1]
     i, j, best = -1, -1, 0.0
     if rows == 0.0:

@@ -1,1 +1,1 @@
-"""Twin of `refsvm.solver`: the loop."""
+"""Twin of `refsvm.core.solver`: the loop."""

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.steps`."""
+"""Twins of `refsvm.core.steps`."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from refsvm.compiled.interface.layout import LENGTH, TAU
 from refsvm.compiled.interface.twin import merged, twin
-from refsvm.steps.planning_ahead import NO_PLAN
+from refsvm.core.steps.planning_ahead import NO_PLAN
 
 
 @merged

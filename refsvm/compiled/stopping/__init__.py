@@ -1,1 +1,1 @@
-"""Twins of `refsvm.stopping`."""
+"""Twins of `refsvm.core.stopping`."""

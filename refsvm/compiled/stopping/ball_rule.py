@@ -7,7 +7,7 @@ from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.stopping.midpoint import certain_sign, distances, radius, tangent
 from refsvm.compiled.stopping.relative import compare
-from refsvm.stopping.ball_rule import (
+from refsvm.core.stopping.ball_rule import (
     ASKED,
     AT,
     BEGUN,
@@ -19,7 +19,7 @@ from refsvm.stopping.ball_rule import (
     NEXT,
     PRIMAL,
 )  # fmt: skip
-from refsvm.stopping.midpoint import INDEFINITE
+from refsvm.core.stopping.midpoint import INDEFINITE
 
 
 @called

@@ -8,7 +8,7 @@ from refsvm.compiled.interface.twin import called, inlined, twin
 from refsvm.compiled.state import moved
 from refsvm.compiled.stopping.midpoint import tangent
 from refsvm.compiled.stopping.relative import compare
-from refsvm.stopping.loo_duality_gap import (
+from refsvm.core.stopping.loo_duality_gap import (
     ASKED,
     CODE,
     CUTS,
@@ -25,7 +25,7 @@ from refsvm.stopping.loo_duality_gap import (
     F,
     H,
 )  # fmt: skip
-from refsvm.stopping.midpoint import INDEFINITE
+from refsvm.core.stopping.midpoint import INDEFINITE
 
 WAIT = -1
 
@@ -165,7 +165,7 @@ def follow(state):  # type: ignore[no-untyped-def]
 
 @called
 def best_intercept(G, lower, upper, low, high):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.stopping.loo_duality_gap.best_intercept`."""
+    """Twin of `refsvm.core.stopping.loo_duality_gap.best_intercept`."""
     left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])
     for _ in range(CUTS):

@@ -1,11 +1,11 @@
-"""Twins of `refsvm.stopping.midpoint`."""
+"""Twins of `refsvm.core.stopping.midpoint`."""
 
 from __future__ import annotations
 
 import math
 
 from refsvm.compiled.interface.twin import called, inlined
-from refsvm.stopping.midpoint import EXCESS, ROUNDING
+from refsvm.core.stopping.midpoint import EXCESS, ROUNDING
 
 
 @called

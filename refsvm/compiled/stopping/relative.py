@@ -1,11 +1,11 @@
-"""Twin of `refsvm.stopping.relative`."""
+"""Twin of `refsvm.core.stopping.relative`."""
 
 from __future__ import annotations
 
 import math
 
 from refsvm.compiled.interface.twin import called, inlined
-from refsvm.stopping.relative import LEAST_SHARE, ROUNDED, SMALLEST
+from refsvm.core.stopping.relative import LEAST_SHARE, ROUNDED, SMALLEST
 
 
 @called
@@ -34,7 +34,7 @@ def decision_range(v, moved, state):  # type: ignore[no-untyped-def]
 
 @called
 def relative_tolerance(tol, s, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.stopping.relative.relative_tolerance`."""
+    """Twin of `refsvm.core.stopping.relative.relative_tolerance`."""
     if s >= 1.0:
         return tol
     gradient = alpha = diagonal = 0.0
@@ -60,7 +60,7 @@ def compare_relative(tol, v, state):  # type: ignore[no-untyped-def]
 
 @inlined
 def compare(tol, relative, v, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.stopping.relative.compare`."""
+    """Twin of `refsvm.core.stopping.relative.compare`."""
     gap = state.now[0].gap
     # ψ ≤ ε
     if relative == 0.0 or not gap <= tol:

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.trackers`."""
+"""Twins of `refsvm.core.trackers`."""

@@ -14,8 +14,8 @@ from refsvm.compiled.trackers.svmp import (
     particular_direction,
 )
 from refsvm.compiled.walk.walk import AT
-from refsvm.trackers.hastie import TAU
-from refsvm.walk.walk import ABOVE, BELOW, FREE
+from refsvm.core.trackers.hastie import TAU
+from refsvm.core.walk.walk import ABOVE, BELOW, FREE
 
 TOL = 0
 """Place of the parameter of `refsvm.Hastie`."""

@@ -17,8 +17,8 @@ from refsvm.compiled.walk.walk import (
     move,
     reach,
 )
-from refsvm.walk.elbow import LEFT_OVER, TIE
-from refsvm.walk.walk import FREE
+from refsvm.core.walk.elbow import LEFT_OVER, TIE
+from refsvm.core.walk.walk import FREE
 
 VECTOR = float64[::1]
 LOG = types.NamedTuple((VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]), EventLog)
@@ -26,7 +26,7 @@ FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
 """follow(parameters, walk, log, limits) -> events"""
 
 END, LARGEST_VALUE, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED, STALE = range(11)
-"""Places of the limits: the end, the largest kernel value, whether t rises, what `refsvm.walk.line` calls so, and the λ
+"""Places of the limits: the end, the largest kernel value, whether t rises, what `refsvm.core.walk.line` calls so, and the λ
 at which G is to be computed afresh."""
 
 EPS_KKT, TAU, TAU_2 = 0, 2, 3

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.walk`."""
+"""Twins of `refsvm.core.walk`."""

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.walk.bordered`: the system of the free variables, kept solved while they join and leave."""
+"""Twin of `refsvm.core.walk.bordered`: the system of the free variables, kept solved while they join and leave."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refsvm.compiled.kernels.rows import add_rows
 
 
 class System(NamedTuple):
-    """The arrays of `refsvm.walk.bordered.Bordered`, with room for more than its size."""
+    """The arrays of `refsvm.core.walk.bordered.Bordered`, with room for more than its size."""
 
     values: np.ndarray
     x: np.ndarray

@@ -11,9 +11,9 @@ import numpy as np
 
 from refsvm.compiled.interface.twin import ready
 from refsvm.compiled.walk.walk import EventLog, arrays_of
-from refsvm.rule import Rule
-from refsvm.walk.breakpoint import Move, Point
-from refsvm.walk.state import PathState
+from refsvm.core.rule import Rule
+from refsvm.core.walk.breakpoint import Move, Point
+from refsvm.core.walk.state import PathState
 
 
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Twin of `refsvm.walk.walk`: one event of the walk, for ATO and for the runs of ordinary events on a path."""
+"""Twin of `refsvm.core.walk.walk`: one event of the walk, for ATO and for the runs of ordinary events on a path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numba
 import numpy as np
 from numba import float64, int8, int64, types
 
-from refsvm._checks import read_only
 from refsvm.compiled.interface.twin import allocating, called
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.walk.bordered import (
@@ -21,7 +20,8 @@ from refsvm.compiled.walk.bordered import (
     system_of,
     times,
 )
-from refsvm.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
+from refsvm.core._checks import read_only
+from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
 
 AT = Variables(*range(len(Variables._fields)))
 """Rows of ``values``."""
@@ -45,7 +45,7 @@ NOW = np.dtype(
 
 
 class Walk(NamedTuple):
-    """The arrays of `refsvm.walk.walk.Walk`, and its numbers in ``now[0]``."""
+    """The arrays of `refsvm.core.walk.walk.Walk`, and its numbers in ``now[0]``."""
 
     values: np.ndarray
     side: np.ndarray
@@ -92,7 +92,7 @@ WALK = types.NamedTuple(
 
 
 def arrays_of(walk):  # type: ignore[no-untyped-def]
-    """Return the arrays of a `refsvm.walk.state.PathState` with its inverse; it may have as many members as rows."""
+    """Return the arrays of a `refsvm.core.walk.state.PathState` with its inverse; it may have as many members as rows."""
     # numbers that change are copied into a record, the arrays are shared: most events change a few entries
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m

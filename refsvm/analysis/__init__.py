@@ -1,0 +1,1 @@
+"""Analysis: questions beyond the papers, answered with the reference."""

@@ -1,0 +1,39 @@
+"""Derivatives of the optimum, by parameters, and the exact changes as examples are left out.
+
+==============  ==========================================================================================
+`derivative`    Solution.derivative(name): forward, by one parameter, with both sides at an event
+`pullback`      Solution.pullback(alpha, intercept): the adjoint, one system for any number of parameters
+`parameters`    what v, the bounds and z change with each parameter
+`optimum`       the sets of an optimum and the bordered system of its free variables
+`system`        that system, solved by a Cholesky factor
+`influence`     what leaving out an example or a group changes, exactly, and to first order
+`held_out`      a held-out loss and its gradient by all parameters
+`tuning`        parameters of the least held-out loss, found along its gradient
+`settling`      the exact optimum next to an approximate one, by its sets
+`first_order`   one step of the active set, as examples leave
+`losses`        held-out losses, and their slopes
+`direction`     the way on which the optimum moves, and the choice of sets at an event
+==============  ==========================================================================================
+"""
+
+from refsvm.analysis.derivatives.derivative import Derivative as Derivative
+from refsvm.analysis.derivatives.derivative import OneSided as OneSided
+from refsvm.analysis.derivatives.derivative import derivative as derivative
+from refsvm.analysis.derivatives.held_out import HeldOutLoss as HeldOutLoss
+from refsvm.analysis.derivatives.held_out import held_out_loss as held_out_loss
+from refsvm.analysis.derivatives.influence import Influence as Influence
+from refsvm.analysis.derivatives.influence import influence as influence
+from refsvm.analysis.derivatives.losses import Huber as Huber
+from refsvm.analysis.derivatives.losses import Logistic as Logistic
+from refsvm.analysis.derivatives.losses import Loss as Loss
+from refsvm.analysis.derivatives.losses import Pinball as Pinball
+from refsvm.analysis.derivatives.losses import Squared as Squared
+from refsvm.analysis.derivatives.losses import SquaredHinge as SquaredHinge
+from refsvm.analysis.derivatives.pullback import Gradients as Gradients
+from refsvm.analysis.derivatives.pullback import pullback as pullback
+from refsvm.analysis.derivatives.tuning import Evaluation as Evaluation
+from refsvm.analysis.derivatives.tuning import Tuning as Tuning
+from refsvm.analysis.derivatives.tuning import tune_by_gradient as tune_by_gradient
+from refsvm.core.rule import export
+
+export(vars())

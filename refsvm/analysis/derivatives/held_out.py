@@ -1,0 +1,310 @@
+"""HeldOutLoss: J, the mean loss of examples by the machines without their folds, and its gradient by all parameters.
+
+J(θ) = mean over all examples of ℓ(h₋ᵢ(xᵢ), yᵢ),   h₋ᵢ the machine without the fold of i,   θ the logarithms
+∂J/∂θ by the adjoint of each fold (`refsvm.analysis.derivatives.pullback`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.derivatives.left_out import LeftOut
+from refsvm.analysis.derivatives.losses import Loss, loss_called
+from refsvm.analysis.resampling.task import task_given
+from refsvm.core._checks import examples, positive, targets
+from refsvm.core.kernels.names import gamma_on, kernel_called, parameters_named
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution
+from refsvm.core.rounds.folds import fold_numbers
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.solve import solve
+from refsvm.core.stopping.kkt_gap import KKTGap
+
+TOL: Final = 1e-10
+"""The KKT gap of each machine, relative to the range of h."""
+
+NUDGES: Final = (1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5)
+"""Factors of C that lead away from an event, where the gradient has two sides."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """The parameters as one vector θ of logarithms, between bounds.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of "C", "gamma", "gammas", "epsilon" and "class_weight"; "gammas" is one γ for each feature.
+    sizes : tuple of int
+        Numbers of each: d of "gammas", 1 of all others.
+    bounds : ndarray of shape (p, 2)
+        Of θ.
+    fixed : dict
+        The values of the others.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    bounds: np.ndarray
+    fixed: dict[str, Any]
+
+    def values(self, theta: np.ndarray) -> dict[str, Any]:
+        """Return the parameters by name, "gammas" as a tuple called gamma."""
+        parts = np.split(np.exp(theta), np.cumsum(self.sizes)[:-1])
+        found = dict(self.fixed)
+        for name, part in zip(self.names, parts, strict=True):
+            found["gamma" if name == "gammas" else name] = (
+                tuple(part.tolist()) if name == "gammas" else float(part[0])
+            )
+        return found
+
+    def theta(self, values: dict[str, Any]) -> np.ndarray:
+        """Return θ of parameters by name, within the bounds; of one γ for all features that of each."""
+        parts = [
+            np.full(size, np.log(values["gamma" if name == "gammas" else name]))
+            for name, size in zip(self.names, self.sizes, strict=True)
+        ]
+        return np.clip(np.concatenate(parts), *self.bounds.T)
+
+    def starts(self, first: dict[str, Any], count: int, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return where the search starts: at given values, and at ones drawn within the middle half of the bounds."""
+        found = [self.theta(first)]
+        low, high = self.bounds.T
+        for _ in range(count - 1):
+            shares = rng.uniform(0.25, 0.75, len(self.sizes))
+            found.append(low + (high - low) * np.repeat(shares, self.sizes))
+        return found
+
+
+class Folds(LeftOut):
+    """The machines without each fold, whose solutions are kept; those that are the machine of all are one object."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.solutions: dict[int, Solution] = {}
+        self._of_all = self._on_data(self.full)
+
+    def _on_data(self, solution: Solution) -> Solution:
+        """Return the solution over the kernel matrix as it was given, and not over stored rows."""
+        gram = self.machine.problem.centred.gram
+        return replace(solution, problem=solution.problem.with_gram(gram))
+
+    def _take(self, place: Any, solution: Solution) -> None:
+        self.solutions[place] = self._of_all if solution is self.full else self._on_data(solution)
+
+
+class EndedEarly(Exception):  # noqa: N818  a signal, and no error
+    """A limit has ended the search; its status is the argument."""
+
+
+class HeldOutLoss:
+    """J and its gradient at θ.
+
+    Parameters
+    ----------
+    X, y : ndarrays or CSR of shape (n, d), and ndarray of shape (n,)
+        Examples; labels −1 and +1, or targets.
+    fold : ndarray of shape (n,), int64
+    loss : Loss
+    space : Space
+    kernel_at : callable
+        From γ to the kernel.
+    options : RunOptions
+
+    Attributes
+    ----------
+    events : int
+        Folds of the last call that stood at an event, whose gradient is that of a C next to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.datasets import load
+    >>> from refsvm.analysis.derivatives.held_out import held_out_loss
+    >>> heart = load("heart")
+    >>> J = held_out_loss(heart.X, heart.y, parameters=("C", "gamma"), folds=5)
+    >>> value, gradient = J(np.log([1.0, 0.005]))
+    >>> step = np.array([1e-4, 0.0])
+    >>> slope = (J(np.log([1.0, 0.005]) + step)[0] - J(np.log([1.0, 0.005]) - step)[0]) / 2e-4
+    >>> round(value, 3), bool(abs(slope - gradient[0]) < 1e-5)
+    (0.491, True)
+    """
+
+    def __init__(
+        self, X: Any, y: np.ndarray, fold: np.ndarray, loss: Loss, space: Space,
+        kernel_at: Callable[[Any], Any], options: RunOptions,
+    ) -> None:  # fmt: skip
+        self.X, self.y, self.loss, self.space, self.options = X, y, loss, space, options
+        self.kernel_at = kernel_at
+        self._has_weights = "class_weight" in space.names or space.fixed.get("class_weight", 1.0) != 1.0
+        self.members = [np.flatnonzero(fold == h) for h in range(int(fold.max()) + 1)]
+        self.ends: Callable[[], None] = lambda: None
+        self.events, self.fold_losses = 0, np.zeros(len(self.members))
+        self._before: tuple[np.ndarray, float] | None = None
+
+    def problem(self, values: dict[str, Any]) -> DualProblem:
+        """Return the problem of all examples at these parameters."""
+        known, C = self.kernel_at(values.get("gamma", 1.0)), values["C"]
+        if not self.loss.has_labels:
+            return DualProblem.regression(self.X, self.y, kernel=known, C=C, epsilon=values["epsilon"])
+        if self._has_weights:
+            C = C * np.where(self.y > 0.0, values["class_weight"], 1.0)
+        return DualProblem.classification(self.X, self.y, kernel=known, C=C)
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return J and its gradient, shape (p,)."""
+        values, n = self.space.values(theta), len(self.y)
+        # --- h of each example by the machine without its fold ---
+        folds = self._solved(self.problem(values), values["C"])
+        by_solution: dict[int, tuple[Solution, list[np.ndarray]]] = {}
+        total, gradient, self.events = 0.0, np.zeros(len(theta)), 0
+        for place, solution in folds.solutions.items():
+            some = self.members[place]
+            losses = self.loss.value(solution.decision_values[some], self.y[some])
+            self.fold_losses[place] = losses.mean()
+            total += float(losses.sum())
+            by_solution.setdefault(id(solution), (solution, []))[1].append(some)
+        # --- ∂J/∂θ: one adjoint for each machine; examples whose absence changes nothing share that of all ---
+        for solution, parts in by_solution.values():
+            self.ends()
+            gradient += self._gradient(solution, np.concatenate(parts), values)
+        return total / n, gradient / n
+
+    def _solved(self, problem: DualProblem, C: float) -> Folds:
+        """Return the machines without each fold, from the α of the last call."""
+        machine = next(task_given(problem, None, None, None).machines())
+        start = None
+        if self._before is not None:
+            alpha, old = self._before
+            start = machine.problem.feasible(alpha * (C / old))
+        folds = Folds(machine, Rounds.of(machine.problem, self.options), start)
+        self._before = folds.full.alpha, C
+        for _ in folds.run(self.members):
+            self.ends()
+        if folds.ended():
+            raise EndedEarly(folds.status)
+        return folds
+
+    def _gradient(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
+        """Return the gradient of the summed loss of some examples by θ, of the machine that they are held out of.
+
+        At an event it has two sides: then that of a C a millionth away is taken, which has one.
+        """
+        for nudge in (1.0, *NUDGES):
+            at = {**values, "C": values["C"] * nudge}
+            try:
+                near = solution if nudge == 1.0 else self._next_to(solution, values, nudge)
+                return self._adjoint(near, some, at)
+            except ValueError:
+                self.events += nudge == 1.0
+        return np.zeros(len(self.space.bounds))  # the other folds say where to go
+
+    def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
+        """Return the machine of the same fold at another C."""
+        at = solution.problem
+        problem = self.problem(values).centred.boxed(at.lower * nudge, at.upper * nudge)
+        start, stop = problem.feasible(solution.alpha * nudge), KKTGap(TOL, relative=True)
+        return solve(problem, start=start, stop=stop, polish=True)
+
+    def _adjoint(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
+        """Return Σ ∂ℓ/∂h ∂h/∂θ; ValueError at an event."""
+        h = solution.decision_values[some]
+        rates = solution.pullback(X=self.X[some], decision_function=self.loss.slope(h, self.y[some]))
+        # a rate by a weight is one by the logarithm of its penalty
+        weights = rates["weights"] if self._has_weights else np.zeros(0)
+        by_name: dict[str, Any] = {}
+        for name in self.space.names:
+            if name == "class_weight":
+                by_name[name] = weights[self.y > 0.0].sum()
+            elif name == "C" and self._has_weights:
+                by_name[name] = weights.sum()
+            else:
+                of = "gamma" if name == "gammas" else name
+                by_name[name] = np.multiply(values[of], rates[of])
+        return np.concatenate([np.atleast_1d(each) for each in by_name.values()])
+
+
+def held_out_loss(
+    X: Any, y: Any, *, parameters: Sequence[str] = ("C", "gamma"), loss: str | Loss | None = None, folds: Any = 5,
+    rng: Any = None, kernel: Any = "rbf", gamma: Any = "scale", degree: int = 3, coef0: float = 0.0,
+    C: float = 1.0, epsilon: float | None = None, class_weight: float = 1.0,
+    bounds: dict[str, tuple[float, float]] | None = None, engine: str = "auto", cache_mb: float = 1000.0,
+    n_jobs: int | None = None,
+) -> HeldOutLoss:  # fmt: skip
+    """Return J as a function of θ, with the arguments of `tune_by_gradient`."""
+    X = examples(X)
+    n = X.shape[0]
+    is_regression = epsilon is not None
+    y = targets(y, n) if is_regression else _two_labels(y, n)
+    known = loss_called(loss or ("squared" if is_regression else "squared hinge"), not is_regression)
+    names = _names(parameters, kernel, is_regression)
+    given: dict[str, Any] = {"C": positive("C", C)}
+    if isinstance(kernel, str) and "gamma" in parameters_named(kernel):
+        given["gamma"] = gamma_on(X, gamma) if np.ndim(gamma) == 0 else gamma
+    if is_regression:
+        given["epsilon"] = positive("epsilon", epsilon) if "epsilon" in names else float(epsilon)  # type: ignore[arg-type]
+    else:
+        given["class_weight"] = positive("class_weight", class_weight)
+    sizes = tuple(X.shape[1] if name == "gammas" else 1 for name in names)
+    limits = [_bounds_of(name, X, y, bounds or {}) for name in names]
+    space = Space(names, sizes, np.log(np.repeat(limits, sizes, axis=0)), given)
+    folds = n if isinstance(folds, str) and folds == "loo" else folds
+    is_number, marks = isinstance(folds, int | np.integer), y if is_regression else (y > 0.0).astype(np.int64)
+    shares = is_number and not is_regression and folds < n
+    fold = fold_numbers(folds, marks, stratified=shares, rng=rng if is_number else None)
+    options = RunOptions(
+        stop=KKTGap(TOL, relative=True), engine=engine, cache_mb=cache_mb, cache_dtype="float64", n_jobs=n_jobs,
+    )  # fmt: skip
+
+    def kernel_at(width: Any) -> Any:
+        return kernel_called(kernel, X, gamma=width, degree=degree, coef0=coef0)
+
+    return HeldOutLoss(X, y, fold, known, space, kernel_at, options)
+
+
+def _two_labels(y: Any, n: int) -> np.ndarray:
+    labels = targets(y, n)
+    if not (np.isin(labels, (-1.0, 1.0)).all() and np.ptp(labels) > 0.0):
+        raise ValueError(
+            f"y holds {len(np.unique(labels))} different numbers; give the labels −1 and +1, both of them, or epsilon= "
+            "with targets. SVCCV tunes machines of more classes."
+        )
+    return labels
+
+
+def _names(parameters: Sequence[str], kernel: Any, is_regression: bool) -> tuple[str, ...]:
+    """Return the names of what is tuned, checked."""
+    names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+    has_gamma = isinstance(kernel, str) and "gamma" in parameters_named(kernel)
+    allowed = ["C"] + ["gamma"] * has_gamma + ["gammas"] * (has_gamma and kernel == "rbf")
+    allowed.append("epsilon" if is_regression else "class_weight")
+    wrong = [name for name in names if name not in allowed]
+    if wrong or not names or len(set(names)) < len(names) or {"gamma", "gammas"} <= set(names):
+        raise ValueError(
+            f"parameters={names!r} cannot be tuned here; give different ones of {', '.join(map(repr, allowed))}"
+            + ', and "gamma" or "gammas".' * has_gamma
+        )
+    return names
+
+
+def _bounds_of(
+    name: str, X: Any, y: np.ndarray, given: dict[str, tuple[float, float]]
+) -> tuple[float, float]:
+    """Return the bounds of a parameter."""
+    if name in given:
+        low, high = (positive(f"a bound of {name}", each) for each in given[name])
+        if not low < high:
+            raise ValueError(f"bounds of {name!r} are {given[name]!r}; give the smaller one first.")
+        return low, high
+    if name in ("gamma", "gammas"):
+        scale = gamma_on(X, "scale")
+        return (1e-3 if name == "gamma" else 1e-5) * scale, 1e3 * scale
+    if name == "epsilon":
+        spread = float(y.std()) or 1.0
+        return 1e-3 * spread, spread
+    return {"C": (1e-2, 1e4), "class_weight": (0.1, 10.0)}[name]

@@ -1,0 +1,349 @@
+"""influence: the change of decision values and of a held-out loss as examples are left out, exactly.
+
+for each group:  the machine without it (`refsvm.analysis.derivatives.left_out`)
+h without the group − h, and the same to first order (`refsvm.analysis.derivatives.first_order`)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.derivatives.first_order import FirstOrder
+from refsvm.analysis.derivatives.left_out import LeftOut
+from refsvm.analysis.derivatives.losses import Loss, loss_called
+from refsvm.analysis.derivatives.optimum import Optimum, pieces
+from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, task_given
+from refsvm.core._checks import examples, not_negative, positions, vector
+from refsvm.core.engine.limits import interruptible, unless_interrupted
+from refsvm.core.engine.progress import Progress, of_progress
+from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
+from refsvm.core.kernels.checked import cross_values
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.services.line import line_of
+from refsvm.services.summary import Shown, Summary
+
+SELDOM: Final = 64
+"""Rows for one of which a product of a single α takes no longer than one with all rows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Influence(Shown):
+    """The changes as each group of examples is left out: numbers without it, less numbers with all examples.
+
+    Attributes
+    ----------
+    names : ndarray of shape (g,)
+        The groups: numbers of examples, or the names that were given.
+    members : tuple of ndarrays of int64
+        The examples of each.
+    decision_values : ndarray of shape (t,)
+        h of the machine of all examples.
+    changes, first_order : ndarrays of shape (g, t)
+        The change of each h, exactly and to first order. NaN of groups that a limit has left out; to first order also
+        where no variable stays free.
+    loss : float
+        The mean loss of the machine of all examples; NaN without a loss.
+    loss_changes, first_order_loss : ndarrays of shape (g,)
+        Its change; below 0 where the loss is less without the group.
+    kkt_gaps : ndarray of shape (g,)
+        The KKT gap of each machine, NaN where it is not known.
+    iterations : int
+        Steps of all rounds.
+    status : Status
+        CONVERGED, or what ended the call.
+    seconds : float
+    """
+
+    names: np.ndarray
+    members: tuple[np.ndarray, ...]
+    decision_values: np.ndarray
+    changes: np.ndarray
+    first_order: np.ndarray
+    loss: float
+    loss_changes: np.ndarray
+    first_order_loss: np.ndarray
+    kkt_gaps: np.ndarray
+    iterations: int
+    status: Status
+    seconds: float
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Whether the machine without each group was trained, shape (g,)."""
+        return ~np.isnan(self.kkt_gaps)
+
+    @property
+    def largest(self) -> np.ndarray:
+        """The largest change of a decision value by each group, shape (g,)."""
+        return np.asarray(np.abs(self.changes).max(axis=1, initial=0.0))
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame: the size, largest change, changes of the loss and KKT gap of each group."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "group": self.names,
+                "size": [len(each) for each in self.members],
+                "largest_change": self.largest,
+                "loss_change": self.loss_changes,
+                "first_order_loss": self.first_order_loss,
+                "kkt_gap": self.kkt_gaps,
+            }
+        )
+
+    def _summary(self) -> Summary:
+        known = int(self.is_known.sum())
+        told = {
+            "groups": f"{len(self.names):,}", "known": f"{known:,}",
+            "decision values": f"{len(self.decision_values):,}",
+            "loss": f"{self.loss:.6g}", "steps": f"{self.iterations:,}", "seconds": f"{self.seconds:.3f}",
+            "status": self.status.name,
+        }  # fmt: skip
+        line = f"{known} of {len(self.names)} groups left out, {len(self.decision_values)} decision values"
+        if known:
+            largest = float(np.nanmax(self.largest))
+            told["largest change"] = f"{largest:.6g}"
+            line += f", largest change {largest:.3g}"
+        is_partial = self.status is not Status.CONVERGED
+        line += f", {self.status.name}" * is_partial
+        return Summary(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
+
+
+def influence(
+    problem: DualProblem | Solution, groups: Any = None, X: Any = None, y: Any = None, *,
+    loss: str | Loss | None = None, tol: float = 1e-10, engine: str = "auto", cache_mb: float = 1000.0,
+    max_iter: int | None = None, time_limit: float | None = None, n_jobs: int | None = None,
+    progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
+) -> Influence:  # fmt: skip
+    """Return the change of decision values, and of a loss, as each example or each group is left out.
+
+    Parameters
+    ----------
+    problem : DualProblem or Solution
+        Of two classes, or of a regression; a solution saves its solve.
+    groups : array-like of shape (n,), or list of arrays of int, optional
+        The group of each example, numbers or texts; or the examples of each group, which may overlap. Each example is
+        one by default.
+    X : array-like or CSR of shape (t, d), optional
+        Examples whose decision values are asked for; as in `Derivative.decision_function`. By default those of the
+        problem.
+    y : array-like of shape (t,), optional
+        Their labels, −1 or +1, or targets: for the loss. By default those of the problem.
+    loss : str or Loss, optional
+        "squared hinge" or "logistic" of labels; "squared", "huber" or "pinball" of targets: its mean over X and y. See
+        `refsvm.analysis.derivatives.losses`.
+    tol : float
+        KKT gap of each machine, relative as in ``KKTGap(tol, relative=True)``.
+    engine, max_iter, n_jobs
+        As in `refsvm.leave_one_out`.
+    cache_mb : float
+        Budget for kernel rows in MiB. Where it holds the kernel matrix, machines are solved to a loose tolerance, and
+        their sets of variables lead to the optimum; elsewhere by steps alone, which takes longer.
+    time_limit : float, optional
+        Seconds for everything.
+    progress : bool or "auto"
+        One line that says how far the call is, as in `refsvm.leave_one_out`.
+    callback : callable, optional
+        Called after each group with a `refsvm.core.engine.progress.Progress`; a true result ends the call.
+
+    Returns
+    -------
+    Influence
+        After a limit, of the groups until then; the changes of the others are NaN, and `status` says why.
+
+    Raises
+    ------
+    ValueError
+        If the problem is no classification or regression, a group is empty, or the loss does not fit.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` has the groups until then.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If groups are not done, or machines not solved; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not
+        loaded.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm.datasets import load
+    >>> from refsvm.analysis.derivatives import influence
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X[:200], heart.y[:200], kernel=RBF(0.005))
+    >>> found = influence(problem, X=heart.X[200:], y=heart.y[200:], loss="squared hinge")
+    >>> found
+    Influence(200 of 200 groups left out, 70 decision values, largest change 0.139)
+    >>> int(found.loss_changes.argmin()), round(float(found.loss_changes.min()), 4)
+    (22, -0.0083)
+    """
+    began = time.perf_counter()
+    start = problem.alpha if isinstance(problem, Solution) else None
+    problem = problem.problem if isinstance(problem, Solution) else problem
+    task = task_given(problem, None, None, None)
+    if task.kind == NOVELTY:
+        raise ValueError(
+            "Without an example the sum of alpha that nu asks for is another one; use leave_one_out."
+        )
+    watching = None if callback is None else of_progress(callback)
+    names, members = groups_given(groups, task.gram.n)
+    asked = Asked.given(X, y, loss, task)
+    options = RunOptions(
+        stop=KKTGap(not_negative("tol", tol), relative=True), engine=engine, cache_mb=cache_mb, max_iter=max_iter,
+        time_limit=time_limit, n_jobs=n_jobs, cache_dtype="float64",
+    )  # fmt: skip
+    told = Progress("influence", "groups", "these")
+    told.begin("", total=len(members))
+    with line_of(told, progress), interruptible() as interrupt:
+        machine = next(task.machines())
+        found = LeftOut(machine, Rounds.of(machine.problem, options), start)
+        for done, _ in enumerate(found.run(members), 1):
+            told.tell(done)
+            if watching is not None and watching(told):
+                found.status = Status.CALLBACK
+                break
+            if interrupt.pressed:
+                found.status = Status.INTERRUPTED
+                break
+        result = of_machines(found, names, members, asked)
+    result = replace(result, seconds=time.perf_counter() - began)
+    left = int((~result.is_known).sum())
+    rests = f"{left} of {len(members)} groups are not done" if left else "their changes rest on them"
+    warn_of_unsolved("machines of influence", unsolved([*found.endings, result.status]), len(members), rests)
+    return unless_interrupted("influence", result, interrupt.pressed)
+
+
+def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return the names of the groups, and the examples of each.
+
+    Raises
+    ------
+    ValueError
+        If there is not one group for each example, or a group is empty.
+
+    Examples
+    --------
+    >>> from refsvm.analysis.derivatives.influence import groups_given
+    >>> groups_given(["a", "b", "a"], 3)
+    (array(['a', 'b'], dtype='<U1'), (array([0, 2]), array([1])))
+    >>> groups_given([[0, 2], [1, 2]], 3)[1]
+    (array([0, 2]), array([1, 2]))
+    """
+    if groups is None:
+        return np.arange(n), tuple(np.arange(n).reshape(n, 1))
+    is_listed = isinstance(groups, Sequence) and not isinstance(groups, str)
+    if is_listed and len(groups) and np.iterable(groups[0]) and not isinstance(groups[0], str):
+        members = tuple(np.unique(positions("groups", each, n) % n) for each in groups)
+        if empty := [number for number, each in enumerate(members) if not len(each)]:
+            raise ValueError(f"groups[{empty[0]}] is empty; give the examples of each group.")
+        return np.arange(len(members)), members
+    given = np.asarray(groups)
+    if given.shape != (n,) or given.dtype.kind not in "biuUO":
+        raise ValueError(
+            f"groups has shape {given.shape} and type {given.dtype}; give the group of each of the {n} examples, a "
+            "whole number or a text, or a list with the examples of each group."
+        )
+    names, numbers = np.unique(given, return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    return names, tuple(np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names)))))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The examples whose decision values are asked for, and their loss."""
+
+    X: Any
+    y: np.ndarray
+    loss: Loss | None
+
+    @classmethod
+    def given(cls, X: Any, y: Any, loss: Any, task: Any) -> Asked:
+        """Return what the arguments ask for, checked."""
+        has_labels = task.kind == CLASSIFICATION
+        known = None if loss is None else loss_called(loss, has_labels)
+        X = None if X is None else examples(X)
+        if y is None and known is not None and X is not None:
+            raise ValueError("The loss of X needs its labels or targets; give y.")
+        if y is not None and X is None:
+            raise ValueError("y belongs to the examples X, and those are missing; give both, or none.")
+        if known is None:
+            return cls(X, np.zeros(0), None)
+        labels = vector("y", task.labels if y is None else y, task.gram.n if X is None else X.shape[0])
+        if has_labels and not np.isin(labels, (-1.0, 1.0)).all():
+            raise ValueError("y holds other labels than −1 and +1, which the problem has; give these.")
+        return cls(X, labels, known)
+
+    def mean(self, h: np.ndarray) -> np.ndarray:
+        """Return the mean loss of some rows of decision values, shape (g, t); NaN without a loss."""
+        if self.loss is None:
+            return np.full(len(h), np.nan)
+        return np.asarray(self.loss.value(h, self.y).mean(axis=1))
+
+
+def of_machines(
+    found: LeftOut, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked
+) -> Influence:
+    """Return the changes of decision values and of the loss, from the machines without the groups."""
+    g, m = len(members), found.matrix.n
+    # α by example, and b: of all, the changes by each group, the same to first order
+    alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
+    alpha[0], b[0] = np.bincount(found.example, found.full.alpha, m), found.full.intercept
+    for place, (where, change, by_b, gap) in found.changes.items():
+        alpha[1 + place, where], b[1 + place], gaps[place] = change, by_b, gap
+    known = ~np.isnan(gaps)
+    _first_order(found, members, known, alpha[g + 1 :], b[g + 1 :])
+    values = _values(found, asked.X, alpha)
+    values += b[:, None]
+    h, changes, first_order = values[0], values[1 : g + 1], values[g + 1 :]
+    loss = float(asked.mean(h[None])[0])
+    return Influence(
+        names=names, members=members, decision_values=h, changes=changes, first_order=first_order, loss=loss,
+        loss_changes=asked.mean(h + changes) - loss, first_order_loss=asked.mean(h + first_order) - loss,
+        kkt_gaps=gaps, iterations=found.iterations, seconds=0.0,
+        status=Status.CONVERGED if known.all() else found.status,
+    )  # fmt: skip
+
+
+def _first_order(
+    found: LeftOut, members: Sequence[np.ndarray], known: np.ndarray, alpha: np.ndarray, b: np.ndarray
+) -> None:
+    """Write the changes of α by example and of b to first order, of the groups that are `known`."""
+    if found.full.status is Status.CONVERGED and known.any():
+        leaving = FirstOrder(Optimum(found.given))
+        for place in np.flatnonzero(known).tolist():
+            change, b[place] = leaving.change(found.machine.variables(members[place]))
+            if not np.isnan(b[place]):
+                alpha[place] = change
+
+
+def _values(found: LeftOut, X: Any, alpha: np.ndarray) -> np.ndarray:
+    """Return Σᵢ αᵢ k(x, xᵢ) of each row of α, shape (rows, t), of X or of the examples themselves."""
+    matrix, every = found.matrix, np.arange(found.matrix.n)
+    moves = alpha.any(axis=1)  # the machine without an example with α = 0 is that of all
+    used = np.flatnonzero(alpha.any(axis=0))
+    weights = alpha[np.ix_(moves, used)]
+    # α of an example moves as it leaves and in few other rows, that of a free one in most
+    often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
+    seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
+    t = matrix.n if X is None else X.shape[0]
+    values = np.zeros((len(alpha), t))
+    for part in pieces(t, max(1, len(used))):
+        if X is not None:
+            K = cross_values(matrix, used, X[part]).T
+        else:
+            K = matrix.block(used, every[part]) if found.K is None else found.K[used, part]
+        rows = weights[:, often] @ K[often]
+        for row, column in seldom:
+            rows[row] += weights[row, column] * K[column]
+        values[moves, part] = rows
+    return values

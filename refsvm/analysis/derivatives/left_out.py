@@ -1,0 +1,160 @@
+"""LeftOut: the machine without each group of examples, exactly.
+
+solve on all examples
+for each group:  empty its boxes, start at the seed, take steps to a loose tolerance
+settle the sets of variables: the optimum up to rounding (`refsvm.analysis.derivatives.settling`)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.derivatives.parameters import examples_of
+from refsvm.analysis.derivatives.settling import settled
+from refsvm.analysis.resampling.task import Machine
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.round import Round
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.rounds.sufficiency import ZeroAlpha, sufficient
+from refsvm.core.seeders.top import TOP
+from refsvm.core.stopping.kkt_gap import KKTGap
+
+LOOSE: Final = 1e-3
+"""The KKT gap of rounds that are settled then."""
+
+AT_ONCE: Final = 64
+"""Rounds whose solutions are in memory at the same time."""
+
+
+class LeftOut:
+    """The machines without some groups of examples.
+
+    Parameters
+    ----------
+    machine : Machine
+    rounds : Rounds
+        Of its problem.
+    start : ndarray of shape (n,) or None
+        α to start from: that of a solution, or near one.
+
+    Attributes
+    ----------
+    full : Solution
+        Of all examples, where the problem is solved.
+    status : Status
+        CONVERGED, or what ended the rounds.
+    endings : list of Status
+        Of machines that are not solved.
+    changes : dict
+        By number of the group: examples, the change of the summed α of each, that of b, and the KKT gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem, KKTGap
+    >>> from refsvm.analysis.derivatives.left_out import LeftOut
+    >>> from refsvm.core.rounds.rounds import Rounds
+    >>> from refsvm.analysis.resampling.task import task_given
+    >>> from refsvm.core.solver.options import RunOptions
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=3.0)
+    >>> machine = next(task_given(problem, None, None, None).machines())
+    >>> rounds = Rounds.of(machine.problem, RunOptions(stop=KKTGap(1e-10, relative=True)))
+    >>> found = LeftOut(machine, rounds, None)
+    >>> list(found.run([np.array([1]), np.array([0, 3])])), found.status.name
+    ([0, 1], 'CONVERGED')
+    >>> examples, change, intercept, gap = found.changes[0]
+    >>> examples, bool(gap <= 1e-10)
+    (array([0, 1, 2, 3]), True)
+    """
+
+    def __init__(self, machine: Machine, rounds: Rounds, start: np.ndarray | None) -> None:
+        self.machine, self.rounds = machine, rounds
+        self.matrix, self.example = examples_of(rounds.problem.gram)
+        self.K = rounds.rows.block(np.arange(self.matrix.n)) if rounds.rows.holds_all else None
+        self.given = self._solved(start)
+        self.full = rounds.solutions["all"] = self.given.in_solver_coordinates(rounds.problem)
+        self.tol = self._tolerance(self.full)
+        is_done = self.full.status in {Status.CONVERGED, Status.STALLED}
+        self.status = Status.CONVERGED if is_done else self.full.status
+        self.endings, self.iterations = list[Status](), self.full.iterations
+        self.changes: dict[int, tuple[np.ndarray, np.ndarray, float, float]] = {}
+
+    def _tolerance(self, solution: Solution) -> float:
+        return self.rounds.rules.stop.tolerance * min(1.0, solution.decision_range)
+
+    def _solved(self, start: np.ndarray | None) -> Solution:
+        """Return the solution of all examples."""
+        if self.K is not None:
+            begun = self.rounds.solve(start=start, stop=self._loose)
+            there = begun.in_solver_coordinates(self.rounds.problem)
+            found = settled(there, self.K, self.example, self._tolerance(there))
+            if found is not None or begun.status not in {Status.CONVERGED, Status.STALLED}:
+                return begun if found is None else found
+            start = begun.alpha
+        return self.rounds.solve(start=start)
+
+    @property
+    def _loose(self) -> KKTGap:
+        """The rule of rounds that are settled then."""
+        stop = self.rounds.rules.stop
+        return KKTGap(stop.tolerance if self.K is None else max(LOOSE, stop.tolerance), relative=True)
+
+    def ended(self) -> bool:
+        """Whether something has ended the rounds."""
+        return self.status is not Status.CONVERGED
+
+    def run(self, members: Sequence[np.ndarray]) -> Iterator[Any]:
+        """Yield the numbers of the groups as their machines are there, until a limit ends them."""
+        if self.ended():
+            return
+        names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
+        changes_nothing, plan = names == ZeroAlpha.name, []
+        for place, some in enumerate(members):
+            if changes_nothing[some].all():  # α stays optimal without them
+                self._take(place, self.full)
+                yield place
+            else:
+                plan.append(place)
+        for first in range(0, len(plan), AT_ONCE):
+            yield from self._by_rounds(plan[first : first + AT_ONCE], members)
+            if self.ended():
+                return
+
+    def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
+        """Train without these groups: to a loose tolerance and by their sets, or by steps alone."""
+        rounds, tight = self.rounds, []
+        turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
+        for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
+            self.iterations += ended.iterations
+            solution = rounds.solutions.pop(place).in_solver_coordinates()
+            found = None if self.K is None else settled(solution, self.K, self.example, self.tol)
+            if found is None and solution.kkt_gap > self.tol:
+                tight.append(turn)
+                continue
+            self._take(place, solution if found is None else found)
+            yield place
+            if rounds.limits.seconds_left() <= 0.0:
+                break
+        # the few machines whose sets were not found, anew
+        if tight and rounds.limits.seconds_left() > 0.0:
+            for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
+                self.iterations += ended.iterations
+                if ended.status is not Status.CONVERGED:
+                    self.endings.append(ended.status)
+                self._take(turn.keep, rounds.solutions.pop(turn.keep).in_solver_coordinates())
+                yield turn.keep
+        if rounds.status is not Status.CONVERGED:
+            self.status = rounds.status
+        elif rounds.limits.deadline.left() <= 0.0:
+            self.status = Status.TIME_LIMIT
+
+    def _take(self, place: Any, solution: Solution) -> None:
+        """Keep the changes of α by example, of b, and the gap."""
+        change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
+        where = np.flatnonzero(change)
+        gap = max(0.0, solution.kkt_gap)
+        self.changes[place] = where, change[where], solution.intercept - self.full.intercept, gap

@@ -1,0 +1,185 @@
+"""Losses of decision values, with their slopes: what a gradient needs of a held-out loss.
+
+================  ============================================  ==========================
+squared hinge     max(0, 1 − y h)²                              labels y = ±1
+logistic          log(1 + e^(−y h))                             labels y = ±1
+squared           (y − h)²                                      targets
+Huber             r²/2 up to |r| = δ, then δ|r| − δ²/2          targets, r = y − h
+pinball           max(q r, (q − 1) r)                           targets, r = y − h
+================  ============================================  ==========================
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from refsvm.core._checks import hint, positive, real
+
+
+class Loss(ABC):
+    """A loss ℓ(h, y) of one decision value, and its slope ∂ℓ/∂h.
+
+    Attributes
+    ----------
+    name : str
+        By which `loss_called` knows it.
+    has_labels : bool
+        Whether y is a label, −1 or +1, and not a target.
+    """
+
+    name: ClassVar[str] = ""
+    has_labels: ClassVar[bool] = False
+
+    @abstractmethod
+    def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return ℓ of each decision value."""
+
+    @abstractmethod
+    def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return ∂ℓ/∂h of each; at a kink the right one."""
+
+
+@dataclass(frozen=True)
+class SquaredHinge(Loss):
+    """max(0, 1 − y h)².
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.derivatives.losses import SquaredHinge
+    >>> h, y = np.array([0.5, 2.0]), np.array([1.0, 1.0])
+    >>> SquaredHinge().value(h, y), SquaredHinge().slope(h, y)
+    (array([0.25, 0.  ]), array([-1., -0.]))
+    """
+
+    name: ClassVar[str] = "squared hinge"
+    has_labels: ClassVar[bool] = True
+
+    def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return ξ² with ξ = max(0, 1 − y h)."""
+        return np.asarray(np.maximum(0.0, 1.0 - y * h) ** 2)
+
+    def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return −2 y ξ."""
+        return -2.0 * y * np.maximum(0.0, 1.0 - y * h)
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + e^(−y h))."""
+
+    name: ClassVar[str] = "logistic"
+    has_labels: ClassVar[bool] = True
+
+    def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return it without an overflow."""
+        return np.asarray(np.logaddexp(0.0, -y * h))
+
+    def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return −y/(1 + e^(y h))."""
+        return np.asarray(-y * np.exp(-np.logaddexp(0.0, y * h)))
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """(y − h)²."""
+
+    name: ClassVar[str] = "squared"
+
+    def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return the square of the residual."""
+        return np.asarray((y - h) ** 2)
+
+    def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return 2(h − y)."""
+        return 2.0 * (h - y)
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """r²/2 up to |r| = δ, δ|r| − δ²/2 beyond, of the residual r = y − h.
+
+    Parameters
+    ----------
+    delta : float
+        δ, in the unit of the targets.
+    """
+
+    delta: float = 1.0
+    name: ClassVar[str] = "huber"
+
+    def __post_init__(self) -> None:
+        positive("delta", self.delta)
+
+    def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return a square near 0, and a line beyond δ."""
+        size = np.abs(y - h)
+        near = np.minimum(size, self.delta)
+        return np.asarray(near * (size - 0.5 * near))
+
+    def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return h − y, cut at ±δ."""
+        return np.clip(h - y, -self.delta, self.delta)
+
+
+@dataclass(frozen=True)
+class Pinball(Loss):
+    """q r above h and (q − 1) r below, of the residual r = y − h: least at the quantile q.
+
+    Parameters
+    ----------
+    level : float
+        q, between 0 and 1.
+    """
+
+    level: float = 0.5
+    name: ClassVar[str] = "pinball"
+
+    def __post_init__(self) -> None:
+        if not 0.0 < real("level", self.level) < 1.0:
+            raise ValueError(f"level={self.level!r} is not between 0 and 1; give a quantile such as 0.5.")
+
+    def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return the larger of both lines."""
+        return np.asarray(np.maximum(self.level * (y - h), (self.level - 1.0) * (y - h)))
+
+    def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return −q where the target is above h, and 1 − q elsewhere."""
+        return np.where(y > h, -self.level, 1.0 - self.level)
+
+
+LOSSES: Final[dict[str, type[Loss]]] = {
+    each.name: each for each in (SquaredHinge, Logistic, Squared, Huber, Pinball)
+}
+"""The losses by their names."""
+
+
+def loss_called(loss: Any, has_labels: bool) -> Loss:
+    """Return the loss of a name, or one that is given as an object, if it fits the labels or targets.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss, or it is one of labels where there are targets, or the other way round.
+
+    Examples
+    --------
+    >>> from refsvm.analysis.derivatives.losses import loss_called
+    >>> loss_called("huber", has_labels=False)
+    Huber(delta=1.0)
+    """
+    fitting = [name for name, each in LOSSES.items() if each.has_labels == has_labels]
+    listed = f"give one of {', '.join(map(repr, fitting))}."
+    if isinstance(loss, str) and loss in LOSSES:
+        loss = LOSSES[loss]()
+    if not isinstance(loss, Loss):
+        near = hint(loss.lower(), fitting, listed) if isinstance(loss, str) else listed
+        raise ValueError(f"loss={loss!r:.60} is no loss; {near}")
+    if loss.has_labels != has_labels:
+        kind = "labels" if has_labels else "targets"
+        raise ValueError(f"loss={loss!r} does not fit {kind}; {listed}")
+    return loss

@@ -1,0 +1,146 @@
+"""The parameters of a problem: how fast v, the bounds and z change with each of them.
+
+==============  ==================================================================  ===================================
+C               Uᵢ = C or Lᵢ = −C                                                    where all penalties are equal
+weights         a factor wᵢ of each penalty, now 1: Uᵢ ← wᵢUᵢ, Lᵢ ← wᵢLᵢ            one for each example
+targets         v = y ∓ ε                                                           regression, one for each example
+epsilon         v = y ∓ ε                                                           regression
+nu              z = ν Σ wᵢ                                                          novelty detection
+==============  ==================================================================  ===================================
+
+The parameters of the kernel come after them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from refsvm.core.kernels.differences import smooth_parameters
+from refsvm.core.kernels.functions import Kernel
+from refsvm.core.kernels.matrix import KernelMatrix, View
+from refsvm.core.problem import DualProblem
+
+
+class Rates(NamedTuple):
+    """The changes that one unit of a parameter makes.
+
+    Attributes
+    ----------
+    v, lower, upper, z : ndarrays of shape (n,)
+        Rates of v, L and U, and the part of the rate of z that comes from each variable.
+    each : bool
+        Whether every example has a parameter of its own.
+    kernel : str
+        The name of a parameter of the kernel; empty for all others.
+    value : float or ndarray of shape (d,)
+        Its value, or those of all features.
+    """
+
+    v: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    z: np.ndarray
+    each: bool = False
+    kernel: str = ""
+    value: float | np.ndarray = 0.0
+
+    @property
+    def features(self) -> int:
+        """How many features have a parameter of their own; 0 of a single number."""
+        return np.size(self.value) if np.ndim(self.value) else 0
+
+
+def examples_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
+    """Return the matrix of the examples, and the example of each variable, shape (n,), int64."""
+    gram, places = gram.exact, np.arange(gram.n)
+    while isinstance(gram, View):
+        gram, places = gram.source.exact, gram.indices[places]
+    return gram, places
+
+
+def names_of(problem: DualProblem) -> tuple[str, ...]:
+    """Return the names of the parameters by which solutions of this problem have a derivative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm.analysis.derivatives.parameters import names_of
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> names_of(DualProblem.regression(X, [0.0, 1.0, 4.0], kernel=RBF(0.5)))
+    ('C', 'weights', 'targets', 'epsilon', 'gamma')
+    >>> names_of(DualProblem.one_class(X, kernel=RBF(0.5)))
+    ('weights', 'nu', 'gamma')
+    """
+    kernel = getattr(examples_of(problem.gram)[0], "kernel", None)
+    of_kernel = kernel.smooth_parameters if isinstance(kernel, Kernel) else smooth_parameters(kernel)
+    if problem.has_labels:
+        own: tuple[str, ...] = ("C", "weights")
+    elif _is_regression(problem):
+        own = ("C", "weights", "targets", "epsilon")
+    else:
+        own = ("weights", "nu") if _is_one_class(problem) else ()
+    return (*own, *of_kernel)
+
+
+def rates_of(problem: DualProblem, name: str) -> Rates:
+    """Return the rates of a parameter.
+
+    Raises
+    ------
+    ValueError
+        If the problem has no such parameter, or its penalties leave open what C is.
+    """
+    zero = np.zeros(problem.n)
+    if name not in (names := names_of(problem)):
+        having = f"it has {', '.join(map(repr, names))}" if names else "it has none with a derivative"
+        raise ValueError(f"This problem has no parameter {name!r}; {having}.")
+    if name in ("C", "weights"):
+        return _of_penalties(problem, name)
+    if name in ("targets", "epsilon"):
+        sign = np.repeat([-1.0, 1.0], problem.n // 2)
+        return Rates(np.ones(problem.n) if name == "targets" else sign, zero, zero, zero, name == "targets")
+    if name == "nu":
+        return Rates(zero, zero, zero, problem.upper)
+    value = np.asarray(getattr(examples_of(problem.gram)[0].kernel, name), dtype=np.float64)
+    return Rates(zero, zero, zero, zero, kernel=name, value=value if value.ndim else float(value))
+
+
+def _of_penalties(problem: DualProblem, name: str) -> Rates:
+    zero, lower, upper = np.zeros(problem.n), problem.lower, problem.upper
+    if problem.is_open:
+        raise ValueError(
+            f"C is infinite, and no finite change of {name} changes the solution of a hard margin."
+        )
+    if name == "C":
+        sizes = upper - lower
+        if np.ptp(sizes[sizes > 0.0]) != 0.0:
+            raise ValueError(
+                "The penalties of this problem differ, so that 'C' may mean several things: take 'weights' in the "
+                "direction of the change of each penalty, divided by the penalty."
+            )
+        return Rates(zero, np.sign(lower), np.sign(upper), zero)
+    return Rates(zero, lower, upper, zero if problem.z == 0.0 else _nu(problem) * upper, each=True)
+
+
+def _nu(problem: DualProblem) -> float:
+    return problem.z / float(problem.upper.sum())
+
+
+def _is_regression(problem: DualProblem) -> bool:
+    """Whether these are the two copies of the examples that `DualProblem.regression` makes."""
+    n, gram = problem.n // 2, problem.gram
+    return (
+        problem.n == 2 * n
+        and isinstance(gram, View)
+        and bool((gram.indices[:n] == gram.indices[n:]).all())
+        and problem.z == 0.0
+        and not problem.lower[:n].any()
+        and not problem.upper[n:].any()
+    )
+
+
+def _is_one_class(problem: DualProblem) -> bool:
+    return bool(problem.z > 0.0 and not problem.v.any() and not problem.lower.any())

@@ -1,0 +1,258 @@
+"""Pullback: from the gradient of a loss by α and b to its gradients by all parameters, with one linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.derivatives.direction import support
+from refsvm.analysis.derivatives.optimum import HELD, Optimum, pieces
+from refsvm.analysis.derivatives.parameters import Rates, examples_of, names_of, rates_of
+from refsvm.core._checks import examples, real, vector
+from refsvm.core.kernels.checked import cross_values
+from refsvm.core.kernels.differences import by_differences
+from refsvm.core.kernels.functions import Kernel
+from refsvm.core.result import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """Examples whose decision values a loss depends on.
+
+    Attributes
+    ----------
+    optimum : Optimum
+    X : ndarray or CSR of shape (t, d)
+    by_h : ndarray of shape (t,)
+        The gradient of the loss by each h.
+    """
+
+    optimum: Optimum
+    X: Any
+    by_h: np.ndarray
+
+    def parts(self) -> list[slice]:
+        """Return the rows that are looked at together."""
+        return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
+
+    def values(self, part: slice) -> np.ndarray:
+        """Kernel values of some rows with ``optimum.columns``, computed again where there is no memory for all."""
+        return self._values(part) if self._held is None else self._held[part]
+
+    def _values(self, part: slice) -> np.ndarray:
+        return cross_values(self.optimum.matrix, self.optimum.columns, self.X[part])
+
+    @cached_property
+    def _held(self) -> np.ndarray | None:
+        if len(self.by_h) * len(self.optimum.columns) > HELD:
+            return None
+        found = [self._values(part) for part in self.parts()]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+class Gradients(Mapping[str, Any]):
+    """The gradients of a loss by the parameters of a problem: numbers, or arrays for the examples or the features.
+
+    Each is computed when it is first asked for, from the solution of one linear system, whose matrix is symmetric:
+
+        A (t, u) = (g_b, g_M)        dℓ/dθ = uᵀ(v̇_M − (K̇α)_M − K_MB d_B) + t (ż − 1ᵀd_B) + g_Bᵀ d_B
+
+    Attributes
+    ----------
+    optimum : Optimum
+    variables, u : ndarrays of shape (m,)
+        Some variables, and u of each: M, or the ends of the interval of b.
+    t : float
+    """
+
+    def __init__(
+        self, optimum: Optimum, by_alpha: np.ndarray, by_b: float, probes: Probes | None, least_norm: bool
+    ) -> None:
+        self.optimum, self._by_alpha, self._probes = optimum, by_alpha, probes
+        self._names = names_of(optimum.problem)
+        self._found: dict[str, Any] = {}
+        _refuse_events(optimum)
+        if optimum.has_ends:
+            # b is the mean of G at both ends
+            self.variables, self.t = optimum.places, 0.0
+            self.u = np.full(len(self.variables), by_b / max(1, len(self.variables)))
+            return
+        self.variables = optimum.places[: optimum.size]
+        g = _reduced(optimum, by_alpha, least_norm)
+        x = optimum.system.solve(np.append(by_b, g[: optimum.size]))
+        self.t, self.u = float(x[0]), x[1:]
+
+    @cached_property
+    def _by_bound(self) -> np.ndarray:
+        """Of each variable at a bound other than 0, what the loss gains where that bound moves: g − K u − t."""
+        problem, optimum = self.optimum.problem, self.optimum
+        bound = np.where(optimum.upper, problem.upper, problem.lower)
+        there, result = np.flatnonzero(optimum.fixed & (bound != 0.0)), np.zeros(problem.n)
+        product = np.zeros(len(optimum.columns))
+        for part in pieces(len(self.u), len(product)):
+            product += self.u[part] @ optimum.values(part)
+        product = product[optimum.column_of[optimum.example[there]]]
+        result[there] = self._by_alpha[there] - product - self.t
+        return result
+
+    def __getitem__(self, name: str) -> Any:
+        """The gradient by a parameter; KeyError if the problem has none of this name."""
+        if name not in self._found:
+            if name not in self._names:
+                raise KeyError(name)
+            self._found[name] = self._of(name, rates_of(self.optimum.problem, name))
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def _of(self, name: str, rates: Rates) -> Any:
+        if rates.kernel:
+            return self._of_kernel(name)
+        optimum = self.optimum
+        bounds = np.where(optimum.fixed, np.where(optimum.upper, rates.upper, rates.lower), 0.0)
+        gain = self.t * rates.z
+        if bounds.any():
+            gain = gain + bounds * self._by_bound
+        gain[self.variables] += self.u * rates.v[self.variables]
+        if optimum.has_ends:
+            self._refuse_jump(name, rates.z - bounds, rates.each)
+        if not rates.each:
+            return float(gain.sum())
+        gram, places = examples_of(optimum.problem.gram)
+        return np.bincount(places, gain, gram.n)
+
+    def _refuse_jump(self, name: str, sums: np.ndarray, each: bool) -> None:
+        """Where no variable is free, refuse a parameter that changes the sum of the others: b jumps."""
+        total = float(np.abs(sums).max(initial=0.0)) if each else abs(float(sums.sum()))
+        if total > 1e-12 * float(np.abs(sums).sum()):
+            raise ValueError(
+                f"No variable is free, and as {name!r} moves the bounds of the others would not keep the sum of alpha: "
+                "b jumps here, so that it has no derivative."
+            )
+
+    def _of_kernel(self, name: str) -> Any:
+        """−uᵀ K̇ α, and what a loss of h takes from the kernel itself."""
+        optimum = self.optimum
+        result: Any = np.zeros(np.shape(getattr(optimum.matrix.kernel, name)))
+        X = optimum.matrix.X[optimum.example[self.variables]]
+        for part in pieces(len(self.u), max(len(optimum.columns), X.shape[1])):
+            result = result - self._form(name, self.u[part], X[part], optimum.values(part))
+        if (probes := self._probes) is not None:
+            for part in probes.parts():
+                result = result + self._form(name, probes.by_h[part], probes.X[part], probes.values(part))
+        return result if result.ndim else float(result)
+
+    def _form(self, name: str, left: np.ndarray, X: Any, values: np.ndarray) -> Any:
+        """Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ αⱼ: a number, or one for each feature."""
+        kernel, (vectors, sums) = self.optimum.matrix.kernel, support(self.optimum)
+        if isinstance(kernel, Kernel):
+            return kernel.derivative_sum(name, left, X, vectors, sums, values)
+        return float(left @ by_differences(kernel, name, X, vectors) @ sums)
+
+
+def _refuse_events(optimum: Optimum) -> None:
+    if len(optimum.events):
+        raise ValueError(
+            f"The examples {optimum.events[:10].tolist()} are at an event: they stand between two sets, and "
+            "derivatives have two sides, which no gradient has. Take solution.derivative(name).left or .right, or "
+            "move a parameter."
+        )
+
+
+def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.ndarray:
+    """Return the gradient by the free α without its part along changes of α that leave h as it is."""
+    g = by_alpha[optimum.places[: optimum.free]]
+    if optimum.free == optimum.size:
+        return g
+    part = optimum.null @ (optimum.null.T @ g)
+    if not least_norm and float(np.abs(part).max()) > 1e-7 * max(float(np.abs(g).max()), 1e-300):
+        raise ValueError(
+            f"The loss depends on how the examples {optimum.dependent[:10].tolist()}, which depend on each other in "
+            "feature space, share their alpha, and that has no unique derivative. Give a loss of h, or least_norm=True."
+        )
+    return np.asarray(g - part)
+
+
+def pullback(
+    solution: Solution,
+    alpha: Any = 0.0,
+    intercept: float = 0.0,
+    *,
+    X: Any = None,
+    decision_function: Any = None,
+    least_norm: bool = False,
+) -> Gradients:
+    """Return the gradients of a loss by all parameters, from its gradients by α, b and decision values.
+
+    Parameters
+    ----------
+    alpha : array-like of shape (n,) or float
+        ∂ℓ/∂α.
+    intercept : float
+        ∂ℓ/∂b.
+    X : array-like or CSR of shape (t, d), optional
+        Examples whose decision values the loss depends on; as in `Derivative.decision_function`.
+    decision_function : array-like of shape (t,), optional
+        ∂ℓ/∂h(x) of these. Changes of the kernel values k(x, xᵢ) with a parameter of the kernel are counted; a loss that
+        was given by α and b alone takes it as none.
+    least_norm : bool
+        Where dα is not unique, take the smallest one.
+
+    Returns
+    -------
+    Gradients
+        A mapping from names of parameters to numbers, or to arrays of one number for each example or feature.
+
+    Raises
+    ------
+    ValueError
+        At an event, where derivatives have two sides; where the loss depends on α that has no unique derivative.
+    MemoryError
+        If there is no memory for four matrices of m² numbers, for m free variables; `derivative` takes ten.
+
+    Notes
+    -----
+    The time is that of the kernel values of the free variables and of X with the support vectors, each computed once,
+    and of m³/3 multiplications for the factor of the system. All parameters share both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem, solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=3.0))
+    >>> gradients = solution.pullback(X=np.array([[3.0]]), decision_function=[1.0])
+    >>> list(gradients), round(gradients["gamma"], 4), gradients["weights"].round(4)
+    (['C', 'weights', 'gamma'], -0.6711, array([ 0.    , -0.4855,  0.    ,  0.    ]))
+    """
+    optimum = Optimum(solution)
+    problem = optimum.problem
+    by_b = real("intercept", intercept)
+    # b of the data as they are given is b around their mean less α times the offsets
+    by_alpha = vector("alpha", alpha, problem.n) - by_b * optimum.offsets
+    probes = None
+    if (X is None) != (decision_function is None):
+        raise ValueError(
+            "Give X and decision_function together: the examples, and the gradient by h of each."
+        )
+    if X is not None:
+        X = examples(X)
+        probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
+        by_b += float(probes.by_h.sum())
+        # of variables at 0 that stay there nothing is read
+        gain = np.zeros(len(optimum.columns))
+        for part in probes.parts():
+            gain += probes.by_h[part] @ probes.values(part)
+        by_alpha = by_alpha + gain[optimum.column_of[optimum.example]]
+    return Gradients(optimum, by_alpha, by_b, probes, least_norm)
+
+
+Solution.pullback = pullback

@@ -1,0 +1,281 @@
+"""Model and FunctionModel: the part of a trained SVM that predicts, detached from training and storage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.multiclass.prediction import decision_values, pair_sums
+from refsvm.core._checks import examples, is_sparse
+from refsvm.core.kernels import Kernel, Linear, Precomputed
+from refsvm.core.kernels.origin import origin_of, weights_at
+from refsvm.core.kernels.sparse import TABLE_BYTES
+from refsvm.core.scheme import OneVsOne
+
+UNBALANCED: Final = 1e-9
+"""|Σα| up to which, relative to the largest |α|, it is 0 but for rounding, as of all machines but one-class ones."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Shift and scale of the features of a model: (x − mean)/scale.
+
+    Parameters
+    ----------
+    mean, scale : ndarrays of shape (d,), float64
+        All means are 0 for sparse data, which are not shifted.
+    columns : ndarray of int, optional
+        Features that they belong to, rising; the others stay as they are. By default all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.multiclass.model import Scaling
+    >>> Scaling(np.array([1.0, 0.0]), np.array([2.0, 4.0]))(np.array([[3.0, 4.0]]))
+    array([[1., 1.]])
+    """
+
+    mean: np.ndarray
+    scale: np.ndarray
+    columns: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, X: Any) -> Scaling:
+        """Return the scaling after which features have variance 1, and mean 0 if X is dense.
+
+        Of a CSR matrix only the features that occur are scaled: there may be millions of others.
+        """
+        from sklearn.preprocessing import StandardScaler
+
+        if not is_sparse(X):
+            found = StandardScaler().fit(X)
+            return cls(found.mean_, found.scale_)
+        columns, places = np.unique(X.indices, return_inverse=True)
+        occurring = type(X)((X.data, places, X.indptr), shape=(X.shape[0], len(columns)))
+        scale = StandardScaler(with_mean=False).fit(occurring).scale_
+        return cls(np.zeros(len(columns)), scale, None if len(columns) == X.shape[1] else columns)
+
+    def lists(self) -> list[list[float]]:
+        """Return means and scales, after the numbers of the features from 1 if they are not all."""
+        some = [] if self.columns is None else [(self.columns + 1).tolist()]
+        return [*some, self.mean.tolist(), self.scale.tolist()]
+
+    def __call__(self, X: Any) -> Any:
+        """Return the data, dense or CSR, shifted and scaled; a CSR matrix may have fewer columns."""
+        columns = np.arange(len(self.scale)) if self.columns is None else self.columns
+        if is_sparse(X):
+            if self.mean.any():
+                return self(_widened(X, max(X.shape[1], len(self.scale))).toarray())
+            places = np.searchsorted(columns, X.indices).clip(max=len(columns) - 1)
+            scale = np.where(columns[places] == X.indices, self.scale[places], 1.0)
+            return type(X)((X.data / scale, X.indices, X.indptr), shape=X.shape)
+        if X.shape[1] <= columns.max() or (self.columns is None and X.shape[1] != len(columns)):
+            reach = f"{len(columns)} were" if self.columns is None else f"feature {columns.max() + 1} was"
+            raise ValueError(f"X has {X.shape[1]} features, but {reach} scaled; give the same ones.")
+        scaled = X.copy()
+        scaled[:, columns] = (X[:, columns] - self.mean) / self.scale
+        return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class StoredModel:
+    """Base of all models; `Model` describes the fields. Support vectors are brought to the data they meet."""
+
+    kernel: Kernel | Precomputed
+    support_vectors: Any
+    dual_coef: np.ndarray
+    intercept: np.ndarray
+    columns: tuple[str, ...] | None = field(default=None, kw_only=True)
+    scaling: Scaling | None = field(default=None, kw_only=True)
+
+    def _values(self, X: Any, n_support: np.ndarray | None = None) -> np.ndarray:
+        """Σ αᵢ k(x, xᵢ) + b of every decision function for every row of X; `n_support` is that of classes."""
+        X = examples(self._by_name(X))
+        X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
+        sums = partial(pair_sums, self.dual_coef, n_support)
+        origin, intercept = self._centred(n_support)
+        if origin is not None:
+            origin = np.pad(origin, (0, X.shape[1] - len(origin)))
+        return decision_values(self.kernel, X, vectors, sums, origin) + intercept
+
+    def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
+        """Return where a linear kernel is evaluated around, None for 0, and b there: for Σα = 0 it may be anywhere."""
+        vectors = self.support_vectors
+        origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
+        if origin is None:
+            return None, self.intercept
+        sums = pair_sums(self.dual_coef, n_support, np.ones((vectors.shape[0], 1)))
+        if np.abs(sums).max() > UNBALANCED * np.abs(self.dual_coef).max():
+            return None, self.intercept
+        return origin, self.intercept + weights_at(
+            origin, vectors, partial(pair_sums, self.dual_coef, n_support)
+        )
+
+    def _by_name(self, X: Any) -> Any:
+        """Return the columns of a table in the order of the model's, found by their names if it has any."""
+        given = list(getattr(X, "columns", ()))
+        names = [str(name) for name in given]
+        if (
+            not given
+            or self.columns is None
+            or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in given))
+        ):  # numbers that are not the model's names are places
+            return X
+        for name in self.columns:
+            if names.count(name) != 1:
+                found = "two columns" if name in names else "no column"
+                raise ValueError(
+                    f"X has {found} {name!r}; its columns are {', '.join(names[:10])}, but the model was trained on "
+                    f"{', '.join(self.columns[:10])}; rename them."
+                )
+        return X[[given[names.index(name)] for name in self.columns]]
+
+    def _aligned(self, X: Any) -> tuple[Any, Any]:
+        """X and the support vectors, of one width; both dense if X is and the vectors are not too wide for that."""
+        m, d = self.support_vectors.shape
+        if isinstance(self.kernel, Precomputed):
+            columns = self._dense.ravel().astype(np.int64) - 1
+            if X.shape[1] <= columns.max(initial=-1):
+                raise ValueError(
+                    f"X has {X.shape[1]} columns, but the model's precomputed kernel needs at least "
+                    f"{columns.max() + 1}; give the kernel matrix between X and the training set."
+                )
+            return X.toarray() if is_sparse(X) else X, columns
+        if is_sparse(X) or d == 0:  # no support vector has an entry
+            width = max(d, X.shape[1])
+            return _widened(X, width) if is_sparse(X) else X, _widened(self.support_vectors, width)
+        if X.shape[1] != d:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the model was trained on {d}; give the columns of the "
+                "training data, or a CSR matrix, whose absent features count as zero."
+            )
+        return X, self._dense if 8 * m * d <= TABLE_BYTES else self.support_vectors
+
+    @cached_property
+    def _dense(self) -> np.ndarray:
+        return np.asarray(self.support_vectors.toarray())
+
+
+@dataclass(frozen=True, eq=False)
+class Model(StoredModel):
+    """A classifier that only predicts: the attributes of a fitted `SVC` that decide, in the same layout and signs.
+
+    Parameters
+    ----------
+    kernel : Kernel or Precomputed
+    support_vectors : csr_matrix of float64, shape (m, d)
+        Grouped by class, in the order of `classes`. For `Precomputed` a single column: the number of each
+        support vector in the training set, from 1.
+    dual_coef : ndarray of float64, shape (k − 1, m)
+        Coefficients; `refsvm.analysis.multiclass.one_vs_one` tells their layout.
+    intercept : ndarray of float64, shape (k(k − 1)/2,)
+        b of the pairs (0, 1), (0, 2), …, (k − 2, k − 1).
+    classes : ndarray of shape (k,)
+        Labels.
+    n_support : ndarray of int64, shape (k,)
+        Support vectors of each class.
+    columns : tuple of str or None
+        Names of the features, if they are known.
+    scaling : Scaling or None
+        The scaling of the features before training and prediction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> from refsvm import Linear
+    >>> from refsvm.analysis.multiclass.model import Model
+    >>> x = csr_matrix([[0.0], [2.0]])
+    >>> model = Model(Linear(), x, np.array([[-0.5, 0.5]]), np.array([-1.0]), np.array([-1, 1]), np.array([1, 1]))
+    >>> model.decision_function([[0.5], [3.0]]), model.predict([[0.5], [3.0]])
+    (array([-0.5,  2. ]), array([-1,  1]))
+    """
+
+    classes: np.ndarray
+    n_support: np.ndarray
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the pairs of classes, h(x) = Σ αᵢ k(x, xᵢ) + b.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+            As many columns as the training data had. A CSR matrix may have fewer or more: absent features are
+            zero. With a precomputed kernel, the kernel values with all training examples.
+
+        Returns
+        -------
+        ndarray of float64
+            Two classes: shape (t,), positive for ``classes[1]``. More: shape (t, k(k − 1)/2), positive for the first
+            class of the pair.
+
+        Raises
+        ------
+        ValueError
+            If X is no finite table or its width does not fit.
+        """
+        values = self._values(X, self.n_support)
+        return values[:, 0] if len(self.classes) == 2 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class with the most votes of the pairs; the first of `classes` on a tie, as in LIBSVM.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+            See `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (t,)
+            Entries of `classes`.
+        """
+        return np.asarray(self.classes[OneVsOne(len(self.classes)).votes(self._values(X, self.n_support))])
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionModel(StoredModel):
+    """One decision function that only predicts: what decides of a fitted `SVR` or `OneClassSVM`.
+
+    Parameters
+    ----------
+    kernel, support_vectors
+        As of `Model`.
+    dual_coef, intercept : ndarrays of float64, shapes (1, m) and (1,)
+        β of the support vectors, and b.
+    task : {"regression", "novelty"}
+        Whether `predict` gives h(x), or +1 where it is not negative and −1 where it is.
+    columns, scaling
+        As of `Model`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_matrix
+    >>> from refsvm import Linear
+    >>> from refsvm.analysis.multiclass.model import FunctionModel
+    >>> x = csr_matrix([[0.0], [2.0]])
+    >>> FunctionModel(Linear(), x, np.array([[-0.5, 0.5]]), np.array([-1.0]), "regression").predict([[0.5], [3.0]])
+    array([-0.5,  2. ])
+    """
+
+    task: str
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """h(x) = Σ βᵢ k(x, xᵢ) + b for each row of X, shape (t,); X as for `Model.decision_function`."""
+        return self._values(X)[:, 0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return h(x) for a regression, +1 or −1 for novelty detection, shape (t,)."""
+        values = self.decision_function(X)
+        return values if self.task == "regression" else np.where(values >= 0.0, 1, -1)
+
+
+def _widened(X: Any, width: int) -> Any:
+    """Add columns of zeros to a CSR matrix, up to `width`."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

@@ -1,0 +1,313 @@
+"""The LIBSVM model file: a trained model as text, read by every LIBSVM tool and unpickled by none.
+
+    svm_type c_svc            header: one keyword a line
+    kernel_type rbf
+    gamma 0.5
+    nr_class 2
+    total_sv 2
+    rho 0                     one for each pair of classes p < q
+    label -1 1
+    nr_sv 1 1                 support vectors of each class
+    SV
+    1 1:0 2:1                 k − 1 coefficients, then the support vector as index:value
+    -1 1:2 2:1
+
+For classes p < q the decision value is h(x) = Σ c k(xᵢ, x) − rho over the support vectors of p and q, where c is
+coefficient q − 1 for those of p and coefficient p for those of q; h(x) > 0 is a vote for p. Regression (epsilon_svr)
+and novelty detection (one_class) have no lines label and nr_sv, one coefficient and one rho.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.multiclass.model import FunctionModel, Model, Scaling
+from refsvm.analysis.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, VERSION, model_of, sign
+from refsvm.core._checks import version, writing
+from refsvm.core.kernels import RBF, Precomputed
+
+SMALLEST: Final = 1e-300
+"""Least γ of a feature by which others are scaled."""
+
+
+def write_model(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    scaling: Scaling | None = None,
+) -> None:
+    """Write a fitted estimator as a LIBSVM model file.
+
+    Parameters
+    ----------
+    estimator : SVC, SVR or OneClassSVM
+        Fitted, with one of this package's kernels; see Notes for its labels.
+    path : str or path
+        The file to write; an existing one is replaced.
+    columns : sequence of str, optional
+        Names of the features, by default those that the estimator was trained with (``feature_names_in_``).
+    scaling : refsvm.analysis.multiclass.model.Scaling, optional
+        How the features were scaled before training; `read_model` returns a model that does it. LIBSVM does not.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is another callable, the labels are numbers but not whole ones of 32 bits, or a feature has no
+        name or that of another one.
+    OSError
+        If the file cannot be written.
+
+    Notes
+    -----
+    LIBSVM's labels are whole numbers. Other classes are numbered from 0, and a last line, which LIBSVM does
+    not read, keeps their names; so does another one for the features. The version of refsvm stands above such lines.
+    A Gaussian kernel with one γ for each feature is written as LIBSVM's kernel of γ = 1 with support vectors whose
+    features are multiplied by √γⱼ. LIBSVM predicts data that are scaled so, as `RBF.scaled` does, and the line of the
+    scaling lets `read_model` do it.
+    The last feature of the first support vector is written even if it is zero, so that the file tells how many
+    features there were. A regression whose targets all lie in the tube has no support vector: the file holds b.
+
+    References
+    ----------
+    C.-C. Chang and C.-J. Lin, "LIBSVM: a library for support vector machines", ACM TIST 2 (27), 2011;
+    `svm_save_model` in svm.cpp.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from refsvm import SVC
+    >>> path = Path(tempfile.mkdtemp(), "two.model")
+    >>> write_model(SVC(kernel="linear").fit([[0.0], [2.0]], [-1, 1]), path)
+    >>> print(path.read_text())
+    svm_type c_svc
+    kernel_type linear
+    nr_class 2
+    total_sv 2
+    rho -1
+    label -1 1
+    nr_sv 1 1
+    SV
+    0.5 1:0
+    -0.5 1:2
+    <BLANKLINE>
+    """
+    kernel, classes = estimator.kernel_, getattr(estimator, "classes_", None)
+    scaling = _scaling(kernel, scaling)
+    orientation = 1.0 if classes is None else sign(len(classes))
+    labels, names = (None, []) if classes is None else whole_numbers(classes)
+    header = _header(estimator, labels, orientation)
+    known = getattr(estimator, "feature_names_in_", None) if columns is None else columns
+    features = [] if known is None or isinstance(kernel, Precomputed) else different_names(known)
+    with writing(path), Path(path).open("w", encoding="utf-8") as stream:
+        stream.writelines(f"{name} {value}\n" for name, value in header.items())
+        stream.write("SV\n")
+        stream.writelines(
+            " ".join([*map(_shown, column), *(f"{i}:{_shown(value)}" for i, value in entries)]) + "\n"
+            for column, entries in zip(orientation * estimator.dual_coef_.T, _entries(estimator), strict=True)
+        )
+        more = {NAMES: names, COLUMNS: features, SCALING: [] if scaling is None else scaling.lists()}
+        if any(more.values()):
+            stream.write(f"{VERSION}{version()}\n")
+        stream.writelines(f"{mark}{json.dumps(held)}\n" for mark, held in more.items() if held)
+
+
+def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
+    """Read a LIBSVM model file, of whichever of its five types. Nothing is unpickled.
+
+    Parameters
+    ----------
+    path : str or path
+        A file written by `write_model` or another LIBSVM tool.
+
+    Returns
+    -------
+    Model or FunctionModel
+        A classifier; or a model that predicts values (epsilon_svr, nu_svr) or +1 and −1 (one_class).
+
+    Raises
+    ------
+    FileNotFoundError
+        If path is not a file.
+    ValueError
+        If the file is not a model, or is cut off or inconsistent; if labels or counts are not whole numbers, or a label
+        stands twice; if it has an entry of a later version of refsvm, which this one cannot read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from refsvm import SVC
+    >>> path = Path(tempfile.mkdtemp(), "two.model")
+    >>> write_model(SVC(kernel="linear").fit([[0.0], [2.0]], [-1, 1]), path)
+    >>> model = read_model(path)
+    >>> model.kernel, model.predict([[0.5], [3.0]]), model.decision_function([[0.5], [3.0]])
+    (Linear(), array([-1,  1]), array([-0.5,  2. ]))
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"path={str(path)!r} is not a file; give a model written by 'refsvm fit' or LIBSVM."
+        )
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is passed over
+        return model_of(lines)
+    except (ValueError, OverflowError, RecursionError) as error:
+        said = {UnicodeDecodeError: "it is not text", RecursionError: "the names of the classes are nested"}
+        reason = said.get(type(error), str(error).rstrip("."))
+        raise ValueError(
+            f"path={str(path)!r} is not a LIBSVM model file ({reason}); "
+            "give a model written by 'refsvm fit' or LIBSVM's svm-train."
+        ) from None
+
+
+def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
+    """Return the classes as a model file has them.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (k,)
+        Different labels.
+
+    Returns
+    -------
+    labels : list of int
+        The labels, or 0 … k − 1 if they are not numbers.
+    names : list of str
+        The labels if they are not numbers, otherwise nothing.
+
+    Raises
+    ------
+    ValueError
+        If they are numbers, but not whole ones of 32 bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> whole_numbers(np.array([-1.0, 1.0])), whole_numbers(np.array(["elm", "oak"]))
+    (([-1, 1], []), ([0, 1], ['elm', 'oak']))
+    """
+    if classes.dtype.kind not in "biuf":
+        return list(range(len(classes))), [str(name) for name in classes]
+    labels = [int(label) for label in classes]
+    if labels != classes.tolist() or max(map(abs, labels)) >= 2**31:
+        raise ValueError(
+            f"y holds the labels {', '.join(map(repr, classes[:5].tolist()))}{', …' if len(classes) > 5 else ''}, but "
+            "those of a LIBSVM model are whole numbers of 32 bits; recode them."
+        )
+    return labels, []
+
+
+def different_names(columns: Iterable[Any]) -> list[str]:
+    """Return the names of features as texts, or refuse those by which columns could not be found again.
+
+    Parameters
+    ----------
+    columns : iterable of str
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError
+        If a name is empty, or stands twice.
+
+    Examples
+    --------
+    >>> different_names(["width", "height"])
+    ['width', 'height']
+    """
+    names = [str(name) for name in columns]
+    for place, name in enumerate(names):
+        if not name:
+            raise ValueError(
+                f"columns: feature {place + 1} has no name, by which predictions could find it; name it, or delete "
+                "that column if it is an index that numbers the rows."
+            )
+        if names.index(name) < place:
+            raise ValueError(
+                f"columns holds {name!r} twice, so predictions could not tell them apart; rename one."
+            )
+    return names
+
+
+# -- writing -------------------------------------------------------------------------------------------------
+
+
+def _shown(number: Any) -> str:
+    """Seventeen digits, which tell every float64 from its neighbours."""
+    return f"{number:.17g}"
+
+
+def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dict[str, str]:
+    """Return the lines before the support vectors; `labels` are those of a classifier."""
+    name = {kernel: name for name, kernel in KERNELS.items()}.get(type(estimator.kernel_))
+    if name is None:
+        raise ValueError(
+            f"kernel={estimator.kernel_!r} has no name in a LIBSVM model file; train with one of linear, poly, rbf, "
+            "sigmoid or precomputed, or pickle the estimator."
+        )
+    function = "one_class" if hasattr(estimator, "offset_") else "epsilon_svr"
+    header = {
+        "svm_type": function if labels is None else "c_svc",
+        "kernel_type": name,
+        **{key: _shown(value) for key, value in _parameters(estimator.kernel_).items()},
+        "nr_class": str(2 if labels is None else len(labels)),  # LIBSVM says that a function has two classes
+        "total_sv": str(len(estimator.support_)),
+        "rho": " ".join(_shown(-orientation * b) for b in estimator.intercept_),
+    }
+    if labels is not None:
+        header |= {
+            "label": " ".join(map(str, labels)),
+            "nr_sv": " ".join(map(str, estimator.n_support_.tolist())),
+        }
+    return header
+
+
+def _parameters(kernel: Any) -> dict[str, Any]:
+    """Return the parameters of a kernel as LIBSVM has them: γ is 1 on features that are scaled by their own."""
+    return asdict(kernel) | ({"gamma": 1.0} if _has_gammas(kernel) else {})
+
+
+def _has_gammas(kernel: Any) -> bool:
+    return isinstance(kernel, RBF) and isinstance(kernel.gamma, tuple)
+
+
+def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
+    """Return how features are scaled before LIBSVM's kernel: as they were before training, and then by √γⱼ."""
+    if not _has_gammas(kernel):
+        return scaling
+    # a feature of γ = 0 is 0 in all support vectors, and next to 0 in what is predicted
+    scale = 1.0 / np.sqrt(np.maximum(kernel.gamma, SMALLEST))
+    mean = np.zeros(len(scale))
+    if scaling is not None:
+        columns = slice(None) if scaling.columns is None else scaling.columns
+        mean[columns] = scaling.mean
+        scale[columns] *= scaling.scale
+    return Scaling(mean, scale)
+
+
+def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
+    """Each support vector as (index from 1, value), zeros left out; if precomputed, (0, number)."""
+    if isinstance(estimator.kernel_, Precomputed):
+        yield from ([(0, float(serial) + 1)] for serial in estimator.support_)
+        return
+    from scipy.sparse import csr_matrix
+
+    vectors = csr_matrix(estimator.kernel_.scaled(estimator.support_vectors_))
+    vectors.sort_indices()
+    for row in range(vectors.shape[0]):
+        vector = vectors[row]
+        entries = list(zip((vector.indices + 1).tolist(), vector.data.tolist(), strict=True))
+        if row == 0 and (not entries or entries[-1][0] < vectors.shape[1]):
+            entries.append((vectors.shape[1], 0.0))
+        yield entries

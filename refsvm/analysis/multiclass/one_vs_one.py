@@ -1,0 +1,332 @@
+"""One-vs-one: k classes as k(k − 1)/2 binary problems, in the order, signs and layout of LIBSVM.
+
+The pairs are those of `refsvm.core.scheme.OneVsOne`. Each is a dual problem of its own on the examples of its two classes,
+with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
+
+The coefficients of all pairs share one array of shape (k − 1, m): a support vector of class p takes part in k − 1
+pairs, and column s holds its α in each of them, ordered by the other class.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from refsvm.core.engine.limits import interruptible
+from refsvm.core.kernels.blocks import called
+from refsvm.core.kernels.checked import gram_of_rows, origin_for
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status
+from refsvm.core.scheme import OneVsOne
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.solve import solved
+from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.services.pool import in_threads, is_worth_workers, worker_count
+
+REMEDY: Final = {
+    Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
+    Status.TIME_LIMIT: "Raise time_limit, or go on from here with warm_start=True.",
+    Status.INTERRUPTED: "The estimator is usable; warm_start=True goes on from here.",
+    Status.INSEPARABLE: "Give a finite C, or a kernel that separates them.",
+    Status.STALLED: "Scale the features (StandardScaler), raise tol, or choose another selector.",
+}
+
+
+@dataclass(frozen=True)
+class RowKernel:
+    """A user's kernel on examples of any kind, strings included: the solver sees row numbers as its X.
+
+    Parameters
+    ----------
+    kernel : callable
+        ``kernel(X, Z) -> (m, n)`` array or sparse matrix.
+    X : ndarray or CSR
+        The examples, one a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.multiclass.one_vs_one import RowKernel
+    >>> same = RowKernel(lambda X, Z: (X[:, None] == Z).astype(float), np.array(["a", "b", "a"]))
+    >>> same(np.array([[0.0]]), np.array([[0.0], [1.0], [2.0]]))
+    array([[1., 0., 1.]])
+    """
+
+    kernel: Callable[..., Any]
+    X: Any
+
+    def __call__(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Evaluate the kernel between the examples that stand in these rows of X."""
+        left = self._examples(rows)
+        return kernel_values(self.kernel, left, left if columns is rows else self._examples(columns))
+
+    def _examples(self, rows: np.ndarray) -> Any:
+        """X[rows]; X itself where those are all rows: a kernel may look whether it gets one object twice."""
+        numbers = rows.ravel().astype(np.int64)
+        return self.X if np.array_equal(numbers, np.arange(self.X.shape[0])) else self.X[numbers]
+
+
+def kernel_values(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
+    """Return k(x, z) of a user's kernel as a dense array of float64, whatever kind of array it makes."""
+    return called(kernel, X, Z)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One binary problem of a classification into several classes.
+
+    Attributes
+    ----------
+    negative, positive : int
+        Numbers of the two classes.
+    rows : ndarray of shape (m,), int64
+        Their examples, ascending.
+    problem : DualProblem
+        Over these m variables.
+    """
+
+    negative: int
+    positive: int
+    rows: np.ndarray
+    problem: DualProblem
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryResult:
+    """The solution of one pair of classes; h(x) = Σ αᵢ k(x, xᵢ) + b > 0 means class `positive`.
+
+    Attributes
+    ----------
+    negative, positive : int
+        Numbers of the two classes, positions in ``classes_``.
+    rows : ndarray of shape (m,), int64
+        Training examples of the pair, ascending; those of weight 0 are left out.
+    alpha : ndarray of shape (m,), float64
+        Signed α of these examples.
+    intercept : float
+        The intercept b.
+    dual_objective, primal_objective, kkt_gap : float
+        f(α), F(α, b) at the best b, ψ(α).
+    iterations, kernel_rows : int
+        Steps taken; kernel rows computed.
+    status : Status
+        Why the solver ended.
+    decision_range : float
+        max − min of the decision values over the training examples, for messages; inf where the pair converged.
+    origin : ndarray of shape (d,) or None
+        Where the linear kernel was evaluated around; None for 0.
+    centred_intercept : float
+        b there, where it is exact.
+    """
+
+    negative: int
+    positive: int
+    rows: np.ndarray = field(repr=False)
+    alpha: np.ndarray = field(repr=False)
+    intercept: float
+    dual_objective: float
+    primal_objective: float
+    kkt_gap: float
+    iterations: int
+    kernel_rows: int
+    status: Status
+    decision_range: float = math.inf
+    origin: np.ndarray | None = field(default=None, repr=False)
+    centred_intercept: float = field(default=0.0, repr=False)
+
+    @classmethod
+    def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
+        """Keep the numbers of a solution and let go of the problem, which holds the data."""
+        there = solution.in_solver_coordinates()
+        return cls(
+            pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
+            solution.primal_objective, solution.kkt_gap, solution.iterations, solution.kernel_rows, status,
+            math.inf if status is Status.CONVERGED else solution.decision_range,
+            there.problem.gram.origin, there.intercept,
+        )  # fmt: skip
+
+    @property
+    def duality_gap(self) -> float:
+        """F(α, b) − f(α)."""
+        return self.primal_objective - self.dual_objective
+
+    def with_intercept(self, b: float) -> BinaryResult:
+        """Return the same result with another b: of thousands of pairs `dataclasses.replace` is slow."""
+        result = object.__new__(BinaryResult)
+        result.__dict__.update(self.__dict__, intercept=b)
+        return result
+
+    def scattered(self, n: int) -> np.ndarray:
+        """α over all n training examples, zero for those of other classes, shape (n,)."""
+        full = np.zeros(n)
+        full[self.rows] = self.alpha
+        return full
+
+
+def pairs(
+    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, only: Container[int] | None = None
+) -> Iterator[Pair]:
+    """Yield the binary problems of all pairs of classes, in order.
+
+    Parameters
+    ----------
+    kernel : Kernel, Precomputed or callable
+    X : ndarray or CSR of shape (n, d)
+        Checked data; for `Precomputed` the (n, n) matrix.
+    codes : ndarray of shape (n,), int
+        Class numbers 0 … k − 1.
+    penalties : ndarray of shape (n,), float64
+        C of each example; those with Cᵢ ≤ 0 are left out. Every class needs one that is not.
+    only : container of int, optional
+        The numbers of the pairs that are wanted, by default all.
+
+    Yields
+    ------
+    Pair
+    """
+    n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
+    everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
+    # one origin for all pairs, as their machines are asked together; that of two classes is its own
+    moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
+    for number, pair in enumerate(scheme.pairs):
+        if only is not None and number not in only:
+            continue
+        there = codes[everyone]
+        rows = everyone if scheme.k == 2 else everyone[(there == pair[0]) | (there == pair[1])]
+        gram, labels = gram_of_rows(kernel, X, rows, **moving), scheme.labels(codes[rows], pair)
+        yield Pair(*scheme.sides(pair), rows, DualProblem._of_labels(gram, labels, penalties[rows]))
+
+
+def solve_pairs(
+    problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
+) -> Iterator[BinaryResult]:  # fmt: skip
+    """Solve every pair, one after another or several at the same time.
+
+    Parameters
+    ----------
+    problems : iterable of Pair
+    previous : list of BinaryResult or None
+        For each pair an earlier result on the same examples, to start from; made feasible without a warning.
+    interrupt : interruptible
+        That of the block around all pairs: whether Ctrl-C was pressed.
+    options : RunOptions
+        The time is that of all pairs together. Threads share them, once they are over sooner: compiled steps of
+        several pairs run at once; the readable loop gains nothing. Each pair is a problem of its own, so that its
+        result does not depend on the others.
+
+    Yields
+    ------
+    BinaryResult
+        For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
+    """
+    began, engines, workers = time.perf_counter(), set[str](), worker_count(options.n_jobs)
+
+    def trained(numbered: tuple[int, Pair]) -> BinaryResult:
+        number, pair = numbered
+        start = None if previous is None else _feasible_start(previous[number], pair)
+        # every pair needs some α: the classifier is fitted, though not to the end
+        pressed = interrupt.pressed
+        own = replace(options, max_iter=1, shrinking=False) if pressed else options
+        solution = solved(pair.problem, own, start)
+        engines.add(solution.engine)
+        if options.told is not None:
+            options.told.tell(options.told.done + 1)
+        cut = pressed and solution.status is not Status.CONVERGED
+        return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
+
+    numbered = enumerate(problems)
+    for each in numbered:
+        yield trained(each)
+        # this thread begins: small pairs are over sooner than other threads are started
+        if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
+            break
+    yield from in_threads(trained, numbered, workers)
+
+
+def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
+    """Return the α of an earlier result on the examples of a pair, made feasible."""
+    # an example may have got a weight of 0 since, or lost it: the rows of both need not agree
+    n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
+    return pair.problem.feasible(earlier.scattered(n)[pair.rows])
+
+
+Trained = TypeVar("Trained", BinaryResult, Solution)
+
+
+def worst(results: Sequence[Trained]) -> Trained:
+    """Return the unfinished result with the largest KKT gap; if all converged, the converged one."""
+    # one status stands for all pairs, and the worst one is what a user has to know of
+    unfinished = [result for result in results if result.status is not Status.CONVERGED]
+    return max(unfinished or results, key=lambda result: result.kkt_gap)
+
+
+def convergence_message(results: Sequence[Trained], stop: StoppingRule) -> str:
+    """Return the warning for results that did not all converge: the reason, the worst gap, and the remedy."""
+    result, count = worst(results), ""
+    if len(results) > 1:
+        unfinished = sum(other.status is not Status.CONVERGED for other in results)
+        count = f" {unfinished} of {len(results)} pairs of classes are not finished."
+    tol, s = stop.tolerance, result.decision_range
+    asked = f"tol={tol:g}" if isinstance(stop, KKTGap) else f"{stop!r}"
+    gap = f"The KKT gap is {result.kkt_gap:.3g}, asked for was {asked}"
+    if stop.relative and 0.0 < s < 1.0:
+        gap += f" times {s:.3g}, by which the decision values differ: {tol * s:.3g}"
+    return f"{result.status.value} {gap}.{count} {REMEDY[result.status]}"
+
+
+def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the α of all pairs in LIBSVM's layout.
+
+    Parameters
+    ----------
+    results : list of BinaryResult
+        In the order of `pairs`.
+    codes : ndarray of shape (n,), int
+        Class numbers.
+
+    Returns
+    -------
+    support : ndarray of shape (m,), int32
+        Examples with αᵢ ≠ 0 in some pair, grouped by class, ascending within a class.
+    n_support : ndarray of shape (k,), int32
+        How many there are of each class.
+    coefficients : ndarray of shape (k − 1, m), float64
+        See the head of this module.
+    """
+    if len(results) > 1:
+        return _layout_of_several(results, codes)
+    rows, alpha = results[0].rows, results[0].alpha
+    groups = (alpha < 0.0).nonzero()[0], (alpha > 0.0).nonzero()[0]  # the sign of α tells the class
+    live = np.concatenate(groups)
+    return rows[live].astype(np.int32), np.array([*map(len, groups)], dtype=np.int32), alpha[live][None]
+
+
+def _layout_of_several(
+    results: list[BinaryResult], codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the layout of more than one pair."""
+    k = int(codes.max()) + 1
+    first, second = (
+        np.repeat(classes, [len(result.rows) for result in results])
+        for classes in np.array(OneVsOne(k).pairs).T
+    )
+    rows = np.concatenate([result.rows for result in results])
+    alpha = np.concatenate([result.alpha for result in results])
+    live = np.flatnonzero(alpha)
+    rows, alpha, first, second = rows[live], alpha[live], first[live], second[live]
+    support = np.unique(rows)
+    # stable: LIBSVM's layout has them ascending within a class
+    support = support[np.argsort(codes[support], kind="stable")]
+    position = np.zeros(len(codes), dtype=np.int64)
+    position[support] = np.arange(len(support))
+    coefficients = np.zeros((k - 1, len(support)))
+    # the other class is q for those of p (place q − 1, as p itself is skipped), and p for those of q
+    coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
+    n_support = np.bincount(codes[support], minlength=k)
+    return support.astype(np.int32), n_support.astype(np.int32), coefficients

@@ -1,0 +1,209 @@
+"""Prediction: the decision values of all pairs of classes.
+
+    h_pq(x) = Σ αᵢ k(x, xᵢ) + b
+
+Only the support vectors are looked at. A block of examples takes one product with them, one pass of the kernel
+function, and one product with the coefficients of all pairs, in the layout that
+`refsvm.analysis.multiclass.one_vs_one` describes. Threads share the pieces of large data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.multiclass.one_vs_one import kernel_values
+from refsvm.core import arithmetic
+from refsvm.core._checks import is_sparse
+from refsvm.core.kernels import Kernel, Linear, Precomputed
+from refsvm.core.kernels.memory import scratch
+from refsvm.core.kernels.origin import around
+from refsvm.core.kernels.products import Columns, PreparedExamples, stored_for_products
+from refsvm.core.kernels.sparse import SparseProducts, compressed
+from refsvm.core.kernels.threads import run_in_pieces
+
+BLOCK_ENTRIES: Final = 2**18
+"""Kernel values computed at a time: 2 MiB."""
+
+REDUCED_ENTRIES: Final = 2**20
+"""Decision values in memory at a time where not all of them are wanted: 8 MiB."""
+
+WEIGHTS_BYTES: Final = 2**27
+"""Size up to which the weights of linear models are computed for prediction."""
+
+LARGE_ENTRIES: Final = 2**21
+"""Kernel values from which sparse data get threads, and compiled code is loaded, in some tenths of a second."""
+
+LARGE_DENSE_ENTRIES: Final = 2**23
+"""The same of dense data, if the code is on disk: NumPy takes about as long for so many."""
+
+PIECES: Final = 8
+"""Pieces of data that threads share."""
+
+
+def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: Any) -> np.ndarray:
+    """Σ αᵢ valuesᵢ over the support vectors of each pair of classes, or of one decision function without classes.
+
+    Parameters
+    ----------
+    coefficients : ndarray of shape (k − 1, m), float64
+    n_support : ndarray of shape (k,), int
+        Support vectors of each class; None where there are none.
+    values : ndarray or CSR of shape (m, t)
+        One row for each support vector: its kernel values, or the vector itself to get the weights of a linear model.
+
+    Returns
+    -------
+    ndarray of shape (k(k − 1)/2, t), float64, or long double for such values
+    """
+    if n_support is None or len(coefficients) == 1:
+        return _sums(coefficients, values)
+    k = len(n_support)
+    number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
+    first, second = np.triu_indices(k, 1)
+    number[first, second] = number[second, first] = np.arange(len(first))
+    # long double values keep their digits: b is computed of them
+    sums = np.zeros((len(first), values.shape[1]), np.result_type(coefficients, values.dtype))
+    ends = np.cumsum(n_support)
+    for c in range(k):
+        group = slice(ends[c] - n_support[c], ends[c])
+        sums[np.delete(number[c], c)] += _sums(coefficients[:, group], values[group])
+    return sums
+
+
+def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
+    """Return the matrix product of coefficients and values; where Numba is installed, the same bits everywhere."""
+    # NumPy alone takes ten times as long for them as BLAS; sparse and extended numbers do not go through BLAS
+    if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
+        return np.asarray(coefficients @ values)
+    return arithmetic.product(coefficients, values)
+
+
+def decision_values(
+    kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray], origin: np.ndarray | None = None,
+    reduce: Callable[[np.ndarray], np.ndarray] = np.asarray,
+) -> np.ndarray:  # fmt: skip
+    """Σ αᵢ k(x, xᵢ) of every pair for every row of X, in blocks of rows.
+
+    Parameters
+    ----------
+    kernel : Kernel, Precomputed or callable
+    X : ndarray or CSR of shape (t, d), float64
+    vectors : ndarray or CSR of shape (m, d)
+        The support vectors; for `Precomputed` the columns of X that belong to them, ndarray of shape (m,).
+    pair_sum : callable
+        `pair_sums` with its coefficients.
+    origin : ndarray of shape (d,), optional
+        Where a linear kernel is evaluated around.
+    reduce : callable, optional
+        Function of the values of some rows, which returns one entry or row for each of them; the values by default.
+
+    Returns
+    -------
+    ndarray of shape (t, k(k − 1)/2), float64, or the results of `reduce`
+    """
+    # the number of pairs is known to the sum alone; asked with no values it costs nothing
+    pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
+    if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
+        # w once, then one product for each row: no kernel value is computed
+        X, weights = _linear_parts(around(origin, X), around(origin, vectors), pair_sum)
+        return _reduced_in_blocks(lambda rows: _products(X[rows], weights), X.shape[0], pairs, reduce)
+    if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
+        X = type(vectors)(X)
+    elif isinstance(kernel, Kernel) and (csr := compressed(X)) is not None:
+        vectors = stored_for_products(kernel, vectors, origin)
+        X = csr if is_sparse(vectors) else X
+    t, m = X.shape[0], max(1, vectors.shape[0])
+    # a block that stays in the cache until it is summed
+    height = max(1, BLOCK_ENTRIES // m)
+    if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
+        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may be made dense
+    large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
+    if large:
+        arithmetic.fastest(waits=is_sparse(X))
+    # small data do not pay for loading compiled code
+    table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
+    values = _kernel_values_of(kernel, X, vectors, table_from, origin)
+
+    def some(among: slice) -> np.ndarray:
+        sums = np.empty((among.stop - among.start, pairs))
+
+        def piece(part: slice) -> None:
+            for start in range(part.start, part.stop, height):
+                rows = slice(start, min(start + height, part.stop))
+                there = slice(among.start + rows.start, among.start + rows.stop)
+                sums[rows] = pair_sum(values(there)).T
+
+        run_in_pieces(piece, len(sums), -(-len(sums) // PIECES) if large else max(1, len(sums)))
+        return sums
+
+    return _reduced_in_blocks(some, t, pairs, reduce)
+
+
+def _reduced_in_blocks(
+    values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return the results of `reduce` for the values of t rows; of many pairs, some rows at a time."""
+    # the values themselves are wanted all: one block saves a copy
+    if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
+        return reduce(values(slice(0, t)))
+    height = max(1, REDUCED_ENTRIES // pairs)
+    blocks = (slice(start, min(start + height, t)) for start in range(0, t, height))
+    return np.concatenate([reduce(values(rows)) for rows in blocks])
+
+
+def _columns_in_use(vectors: Any) -> int:
+    """At most so many columns of the support vectors are not empty."""
+    return int(min(vectors.shape[1], vectors.nnz) if is_sparse(vectors) else vectors.shape[1])
+
+
+def _linear_parts(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> tuple[Any, Any]:
+    """Return x and w, shape (pairs, d), with Σ αᵢ x·xᵢ = x·w, of every row of X and every pair."""
+    if is_sparse(vectors) and is_sparse(
+        X
+    ):  # w has a number for each column that the support vectors use, and for no other
+        products = SparseProducts(vectors)
+        X, vectors = products.aligned(X), products.Z
+    return X, np.ascontiguousarray(pair_sum(vectors))
+
+
+def _products(X: Any, weights: np.ndarray) -> np.ndarray:
+    """Return x·w of every row of X and every pair, shape (t, pairs)."""
+    if is_sparse(X) or not arithmetic.can_be_fast():
+        return np.asarray(X @ weights.T)
+    out = np.empty((len(X), len(weights)))
+    arithmetic.current.products_of_rows(np.ascontiguousarray(X), weights, out)
+    return out
+
+
+def _kernel_values_of(
+    kernel: Any, X: Any, vectors: Any, table_from: float, origin: np.ndarray | None
+) -> Callable[[slice], np.ndarray]:
+    """Return the function that evaluates the kernel between all support vectors and some rows of X."""
+    if isinstance(kernel, Precomputed):
+        return lambda rows: np.asarray(X[rows, vectors]).T
+    if not isinstance(kernel, Kernel):
+        return lambda rows: kernel_values(kernel, X[rows], vectors).T
+    others, m = PreparedExamples(kernel, vectors, table_from, origin=origin), vectors.shape[0]
+    if is_sparse(X) and is_sparse(vectors):
+        examples, x_norms = others.prepared(X)
+
+        def values_of_sparse(rows: slice) -> np.ndarray:
+            numbers = np.arange(rows.start, rows.stop)
+            inner = others.products.of(examples, numbers, scratch((len(numbers), m)))
+            return kernel.from_inner(inner, x_norms[rows], others.norms).T
+
+        return values_of_sparse
+    every = np.arange(m)
+
+    def values_of_dense(rows: slice) -> np.ndarray:
+        some, norms = others.prepared(X[rows].toarray() if is_sparse(X) else X[rows])
+        values = scratch((m, len(some)))
+        if not arithmetic.can_be_fast():
+            return kernel.from_inner(np.matmul(others.products.Z, some.T, out=values), others.norms, norms)
+        kernel.rows(others, every, Columns(np.ascontiguousarray(some.T), norms, 0), values)
+        return values
+
+    return values_of_dense

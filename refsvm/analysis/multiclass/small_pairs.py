@@ -1,0 +1,166 @@
+"""Training of all pairs of classes: those of small classes in few calls, the others one after another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
+from refsvm.analysis.small.small import FEW, MOST_STEPS, STEPS, supports
+from refsvm.analysis.small.small_pairs import FEWEST_EXAMPLES, Stack, stacks
+from refsvm.core.backend import chosen_backend
+from refsvm.core.engine.limits import interruptible
+from refsvm.core.kernels.checked import gram_of_rows, origin_for
+from refsvm.core.kernels.products import stored_for_products
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.result import Status
+from refsvm.core.scheme import OneVsOne
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.rules import warn_of_rounding
+
+
+def train_pairs(
+    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
+    interrupt: interruptible, options: RunOptions,
+) -> list[BinaryResult]:  # fmt: skip
+    """Train the machines of all pairs of classes.
+
+    Parameters
+    ----------
+    kernel, X, codes, penalties
+        As of `refsvm.analysis.multiclass.one_vs_one.pairs`.
+    previous, interrupt, options
+        As of `refsvm.analysis.multiclass.one_vs_one.solve_pairs`.
+
+    Returns
+    -------
+    list of BinaryResult
+        One for each pair, in order. Kernel rows that were computed for several pairs count for the first of them.
+    """
+    scheme, found = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
+    X = stored_for_products(kernel, X)  # as one decision for the examples of all pairs
+    if scheme.k > 2 and previous is None and are_small(codes, penalties, options):
+        found = small_pairs(kernel, X, codes, penalties, interrupt, options)
+    left = [number for number in range(len(scheme.pairs)) if number not in found]
+    if left:
+        earlier = None if previous is None else [previous[number] for number in left]
+        problems = pairs(kernel, X, codes, penalties, None if len(found) == 0 else {*left})
+        results = solve_pairs(
+            problems, earlier, interrupt, options if scheme.k > 2 else replace(options, n_jobs=1)
+        )
+        found.update(zip(left, results, strict=True))
+    return [found[number] for number in range(len(found))]
+
+
+def train_present(
+    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
+    interrupt: interruptible, options: RunOptions, present: np.ndarray,
+) -> list[BinaryResult]:  # fmt: skip
+    """Train the machines of all pairs of classes, of which `present` alone have a penalty above 0, two at least.
+
+    A pair with a class that has none gets a constant machine, for the other class. So the class never has the most
+    votes: it has one at most from each other that is not there either, and each that is there has one from all of them.
+    """
+    scheme = OneVsOne(int(codes.max()) + 1)
+    numbers = np.full(scheme.k, 0)
+    numbers[present] = np.arange(len(present))
+    there = scheme.places(present)
+    earlier = None if previous is None else [facing(previous[number], len(present) == 2) for number in there]
+    trained = train_pairs(kernel, X, numbers[codes], penalties, earlier, interrupt, options)
+    results = [constant(p, q, p in present, q in present, trained[0].origin) for p, q in scheme.pairs]
+    for number, result in zip(there, trained, strict=True):
+        p, q = scheme.pairs[number]
+        turned = facing(result, len(present) == 2)
+        results[number] = replace(turned, negative=q, positive=p)
+    return results
+
+
+def facing(result: BinaryResult, turns: bool) -> BinaryResult:
+    """Return a result, or the same with the other class as its positive one: a single pair is turned round."""
+    if not turns:
+        return result
+    return replace(
+        result, negative=result.positive, positive=result.negative, alpha=-result.alpha,
+        intercept=-result.intercept, centred_intercept=-result.centred_intercept,
+    )  # fmt: skip
+
+
+def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None) -> BinaryResult:
+    """Return the machine of two classes of which one is not there: the optimum with α = 0."""
+    nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
+    return BinaryResult(
+        negative=q, positive=p, rows=nothing, alpha=np.zeros(0), intercept=b, dual_objective=0.0, primal_objective=0.0,
+        kkt_gap=0.0, iterations=0, kernel_rows=0, status=Status.CONVERGED, origin=origin, centred_intercept=b,
+    )  # fmt: skip
+
+
+def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> bool:
+    """Whether some pairs of classes are small, and nothing is asked for that their solutions in one call lack."""
+    if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
+        return False
+    sizes = np.sort(np.bincount(codes[penalties > 0.0]))
+    # a smaller budget holds no piece of the matrix; `refsvm.solve` does with two rows, and refuses less
+    least = min(FEWEST_EXAMPLES, int(sizes.sum()))
+    is_enough = options.cache_mb >= megabytes(least, least)
+    return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
+
+
+def small_pairs(
+    kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, interrupt: interruptible, options: RunOptions
+) -> dict[int, BinaryResult]:  # fmt: skip
+    """Train the machines of the pairs of small classes; return them by the numbers of the pairs.
+
+    A pair that is missing is left to `refsvm.solve`: it is larger, needs many steps, or its kernel rounds or is
+    indefinite.
+    """
+    known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
+    rules, backend = options.rules, chosen_backend(options.engine)
+    # one origin for all pairs, as their machines are asked together
+    gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
+    warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
+    limit, late = min(options.max_iter or MOST_STEPS, MOST_STEPS), None
+    computed = 0 if gram.dense is not None else gram.n
+    for stack in stacks(gram, codes[known], penalties[known], options.cache_mb):
+        if interrupt.pressed:
+            late = Status.INTERRUPTED
+        elif options.time_limit.left() <= 0.0:
+            late = Status.TIME_LIMIT
+        # every pair needs some α: the classifier is fitted, though not to the end
+        stands = stack.solve(backend, rules, limit if late is None else 1)
+        results = results_of(stack, stands, late, known, gram.origin)
+        for result in list(results.values())[:1]:
+            result.__dict__["kernel_rows"], computed = computed, 0
+        found.update(results)
+    return found
+
+
+def results_of(
+    stack: Stack, stands: np.ndarray, late: Status | None, known: np.ndarray, origin: np.ndarray | None
+) -> dict[int, BinaryResult]:
+    """Return the results of a stack by the numbers of their pairs: of all of them, if it is late."""
+    problems = stack.problems
+    values = problems.v - problems.gradient
+    ranges = np.where(stands, np.inf, values.max(axis=1) - values.min(axis=1))
+    wanted = np.flatnonzero(stands) if late is None else np.arange(len(stands))
+    rows, alpha, b = known[stack.rows], problems.alpha, problems.intercept
+    columns = (
+        stack.second, stack.first, b, problems.objective, problems.primal_objective, problems.gap,
+        problems.results[:, STEPS].astype(np.int64), ranges, stands,
+    )  # fmt: skip
+    numbers = zip(*(column[wanted].tolist() for column in columns), strict=True)
+    arrays = zip(rows[wanted], alpha[wanted], strict=True)
+    made: dict[int, BinaryResult] = {}
+    for number, (row, point), each in zip(stack.numbers[wanted].tolist(), arrays, numbers, strict=True):
+        negative, positive, intercept, objective, primal, gap, steps, range_, is_done = each
+        # thousands of them: a frozen dataclass would set its fields one by one
+        result = object.__new__(BinaryResult)
+        result.__dict__.update(
+            negative=negative, positive=positive, rows=row, alpha=point, intercept=intercept,
+            dual_objective=objective, primal_objective=primal, kkt_gap=gap, iterations=steps, kernel_rows=0,
+            status=Status.CONVERGED if is_done else late, decision_range=range_, origin=origin,
+            centred_intercept=intercept,
+        )  # fmt: skip
+        made[number] = result
+    return made

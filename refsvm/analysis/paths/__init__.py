@@ -1,0 +1,50 @@
+"""Path trackers: the optimum for every C, by following it from breakpoint to breakpoint.
+
+==========================================  =======================================================================
+`refsvm.core.trackers`                           the trackers: `SVMP`, `Hastie`
+`refsvm.core.walk`                               the walk, its linear system, and what to do where that is singular
+`path`, `error_curve`, `cross_validation`   α, b, h at any C, and the error as a function of C
+`regularization_path`, `parametric_path`    the public functions
+`lines`                                     lines with a name: of ε, ν, both costs, the weights
+`tracked`, `parametric`, `roc_curve`        what comes out of a line: its path, its operating points
+`tracking`, `recorder`, `path_file`         how a path is followed, kept and written
+`left_out`, `voted`, `several_classes`      each example left out; several classes
+`continuing`, `conformal`                   other uses of the walk: one more problem, intervals of targets
+`duplicates`                                equal examples as one variable
+`audit`                                     the conditions of an optimum along a path, from scratch
+==========================================  =======================================================================
+"""
+
+from refsvm.analysis.paths.continuing import continue_to as continue_to
+from refsvm.analysis.paths.cross_validation import PathCrossValidation as PathCrossValidation
+from refsvm.analysis.paths.cross_validation import cross_validate_path as cross_validate_path
+from refsvm.analysis.paths.error_curve import ErrorCurve as ErrorCurve
+from refsvm.analysis.paths.lines import *
+from refsvm.analysis.paths.parametric import ParametricPath as ParametricPath
+from refsvm.analysis.paths.parametric_path import parametric_path as parametric_path
+from refsvm.analysis.paths.path_file import load_path as load_path
+from refsvm.analysis.paths.path_file import save_path as save_path
+from refsvm.analysis.paths.regularization_path import regularization_path as regularization_path
+from refsvm.analysis.paths.roc_curve import CostPath as CostPath
+from refsvm.analysis.paths.roc_curve import RocCurve as RocCurve
+from refsvm.analysis.paths.several_classes import OneVsOnePath as OneVsOnePath
+from refsvm.core.paths.audit import PathAudit as PathAudit
+from refsvm.core.paths.path import RegularizationPath as RegularizationPath
+from refsvm.core.paths.recorder import EVENT as EVENT
+from refsvm.core.paths.tracking import track as track
+from refsvm.core.rule import export
+from refsvm.core.trackers.base import PathTracker as PathTracker
+from refsvm.core.trackers.hastie import Hastie as Hastie
+from refsvm.core.trackers.svmp import SVMP as SVMP
+from refsvm.core.walk.algebra import SVD as SVD
+from refsvm.core.walk.algebra import ElbowAlgebra as ElbowAlgebra
+from refsvm.core.walk.algebra import PivotedQR as PivotedQR
+from refsvm.core.walk.algebra import UpdatedInverse as UpdatedInverse
+from refsvm.core.walk.breakpoint import Breakpoint as Breakpoint
+from refsvm.core.walk.breakpoint import LinePoint as LinePoint
+from refsvm.core.walk.breakpoint import Move as Move
+from refsvm.core.walk.line import ProblemLine as ProblemLine
+from refsvm.core.walk.state import PathState as PathState
+from refsvm.core.walk.updated_qr import UpdatedQR as UpdatedQR
+
+export(vars(), "EVENT")

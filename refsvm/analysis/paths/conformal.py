@@ -1,0 +1,254 @@
+"""conformal_intervals: exact full-conformal intervals of ε-insensitive regression, by the walk of one target.
+
+    p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
+
+h_t is trained on all n + 1 examples. An example of weight w is w of them; the new one has weight 1. The interval holds
+every t with p(t) > 1 − confidence. Of exchangeable examples it holds the next target with that probability, whatever
+their distribution is. Scores that differ by less than rounding are equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more
+than 10⁻⁷ times the range of all n + 1 targets, which treats all examples alike. So a machine that meets every example
+exactly, as with ε = 0 and more features than examples, finds no target strange until α of the new example is at its
+bound. Elsewhere t runs over a grid, with a fit for each; here v of the two copies of the new example moves, h_t is
+affine in t between two events, and each change of a rank is the root of a line.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm.analysis.resampling.weights import copies, smallest, weights_in
+from refsvm.core._checks import real
+from refsvm.core.kernels.functions import Precomputed
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.paths.tracking import DEFAULT_TRACKER, EPS_START, largest
+from refsvm.core.problem import DualProblem
+from refsvm.core.solver.solve import solve
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.core.trackers.backup import solve_at
+from refsvm.core.walk.line import ProblemLine
+from refsvm.core.walk.state import PathState
+
+TIED: Final = 1e-7
+"""Scores that differ by less, in units of the range of the targets, are equal: those of the free variables are all ε,
+and the walk has found them to about 10⁻⁹."""
+
+AT_BOUND: Final = 1e-13
+"""How near its bound a variable counts as at it, in units of the largest |α|: as near as the rounding of a walk."""
+
+
+class Examples(NamedTuple):
+    """The data of all walks: K, y, C and the copies of the n examples, C of the new one, ε."""
+
+    K: np.ndarray
+    y: np.ndarray
+    C: np.ndarray
+    copies: np.ndarray
+    C_new: float
+    epsilon: float
+    engine: str
+
+
+def conformal_intervals(
+    K: np.ndarray,
+    y: np.ndarray,
+    cross: np.ndarray,
+    own: np.ndarray,
+    *,
+    C: float | np.ndarray = 1.0,
+    epsilon: float = 0.1,
+    confidence: float = 0.9,
+    engine: str = "auto",
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return for each new example the interval that holds its target with this probability.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The positive semi-definite kernel matrix of the examples.
+    y : ndarray of shape (n,)
+        Their targets.
+    cross, own : ndarrays of shape (m, n) and (m,)
+        k(x, xᵢ) and k(x, x) of the new examples.
+    C : float
+        As in `DualProblem.regression`, of each copy of an example and of the new one. Penalties of n examples have to
+        be one number: others are weights, whose unit `C` would not tell.
+    epsilon : float
+        ε.
+    confidence : float
+        In (0, 1).
+    engine : {"auto", "numba", "numpy"}
+    weights : ndarray of shape (n,), optional
+        How many copies of each example there are, whole numbers: example i has the penalty C wᵢ, and counts wᵢ times.
+
+    Returns
+    -------
+    ndarray of shape (m, 2)
+        Lower and upper ends: those of the smallest interval that holds the set, which may have gaps. Infinite where
+        confidence > n/(n + 1), for which n examples, copies counted, are too few.
+
+    Raises
+    ------
+    ValueError
+        If the confidence is not between 0 and 1, weights are no whole numbers, several penalties are given without
+        weights, or rounding ends a walk.
+
+    References
+    ----------
+    V. Vovk, A. Gammerman and G. Shafer, "Algorithmic Learning in a Random World", 2005, for the guarantee; J. Lei,
+    "Fast exact conformalization of the lasso using piecewise linear homotopy", Biometrika 106, 2019, for the idea.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.analysis.paths.conformal import conformal_intervals
+    >>> x = np.linspace(0.0, 6.0, 30)[:, None]
+    >>> y, new, kernel = np.sin(x[:, 0]) + 0.2 * np.cos(40.0 * x[:, 0]), np.array([[1.5]]), RBF(0.5)
+    >>> conformal_intervals(kernel(x, x), y, kernel(new, x), np.ones(1), C=1.0, confidence=0.8).round(2)
+    array([[0.75, 1.2 ]])
+    """
+    if not 0.0 < real("confidence", confidence) < 1.0:
+        raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+    penalties = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
+    if weights_in(penalties) is not None:
+        raise ValueError(
+            "C holds different penalties, of which none is that of a new example; give one C, and whole weights=."
+        )
+    counts = copies("an interval", weights, len(y))
+    # 1e-9: a confidence such as 0.9 is no exact number, and its share of n may lie just below a whole one
+    few = math.floor((1.0 - confidence) * (int(counts.sum()) + 1) + 1e-9)
+    if few == 0:
+        return np.tile([-np.inf, np.inf], (len(cross), 1))
+    bounds = penalties * counts
+    # what does not depend on the new example is made once for all of them
+    shared = Examples(K, y, bounds, counts, float(penalties[0]), epsilon, engine)
+    problem = DualProblem.regression(
+        y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
+    )
+    unit = max(float(np.ptp(problem.v)), 1e-300)
+    # the machine without the new example is that with it at the target h(x), where its α is 0
+    solved = solve(problem, stop=KKTGap(EPS_START * unit), engine=engine)
+    beta = solved.alpha.reshape(2, -1)
+    intervals = np.empty((len(cross), 2))
+    for number, row in enumerate(cross):
+        whole = np.block([[K, row[:, None]], [row, own[number]]])
+        here = float(row @ beta.sum(axis=0)) + solved.intercept
+        for side, way in enumerate((-1.0, 1.0)):
+            intervals[number, side] = _farthest(shared, whole, beta, here, way, few)
+    return intervals
+
+
+def _farthest(
+    shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
+) -> float:
+    """Return the last t with p(t) > 1 − confidence on one side of h(x), where p = 1."""
+    # from where the new example is bounded on, nothing but its own score changes
+    far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
+    while not bounded:
+        t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
+        # few targets lie so far out that the first way is too short
+        far *= 4.0
+    # the range of all targets, the new one included
+    unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
+    last = np.abs(residuals[-1])
+    ranked = -float(smallest(-last[None, :-1], shared.copies, few)[0])
+    if ranked >= last[-1] - TIED * unit[-1]:
+        return float(t[-1] + way * max(ranked - last[-1], 0.0))
+    for k in range(len(t) - 2, -1, -1):
+        tied = TIED * max(unit[k], unit[k + 1])
+        share = _last_inside(residuals[k], residuals[k + 1], shared.copies, few, tied)
+        if share is not None:
+            return float(t[k] + share * (t[k + 1] - t[k]))
+    return here
+
+
+def _last_inside(
+    one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
+) -> float | None:
+    """Return the largest part of the way from one to other at which so many scores reach that of the new example."""
+    # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
+    begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
+    end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
+    # scores change their order only where two of them cross, so a few points tell of all between
+    crossed = begin * end < 0.0
+    roots = begin[crossed] / (begin[crossed] - end[crossed])
+    cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])
+    middle = 0.5 * (cuts[1:] + cuts[:-1])[:, None]
+    scores = np.abs((1.0 - middle) * one + middle * other)
+    inside = np.flatnonzero((scores[:, :-1] >= scores[:, -1:] - tied) @ counts >= few)
+    return float(cuts[inside[-1] + 1]) if len(inside) else None
+
+
+def _followed(
+    shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, there: float
+) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Walk from one target of the new example to another.
+
+    Returns
+    -------
+    t : ndarray of shape (k,)
+    residuals : ndarray of shape (k, n + 1)
+        yᵢ − h(xᵢ), that of the new example last.
+    bounded : bool
+        Whether its α is at a bound in the end.
+    """
+    gram, bounds = Gram(Precomputed(), whole, is_checked=True), np.append(shared.C, shared.C_new)
+    start, end = (
+        DualProblem.regression(y=np.append(shared.y, t), gram=gram, C=bounds, epsilon=shared.epsilon)
+        for t in (here, there)
+    )
+    K = np.tile(whole, (2, 2))
+    walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
+    # without a weight it changes nothing
+    walk.variables.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
+    points = []
+    if solve_at(walk, here, EPS_START, "start"):
+        points = [(here, walk.variables.alpha.copy(), walk.b)]
+        points += [(p[0], p[1].copy(), p.intercept) for p in DEFAULT_TRACKER.follow(walk, there)]
+    if walk.status is not None:
+        raise ValueError(
+            f"The walk of a target ends at {walk.t:.6g} ({walk.status.name}): rounding hides the optimum; scale the "
+            "features and the targets, or choose a smaller C."
+        )
+    middle = [_middles(walk, K, *pair) for pair in pairwise(points)]
+    points = [each for point, more in zip(points, [*middle, []], strict=True) for each in (point, *more)]
+    t, alpha, b = (np.array(each) for each in zip(*points, strict=True))
+    n = len(shared.y)
+    values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
+    targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
+    # with ε = 0 one of its copies may be at its bound while the other takes some of it back
+    return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
+
+
+def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
+    """Return points of a segment if it has no free variable: there b is the middle of its interval, as of `solve`.
+
+    α stays, and of G that of the new example alone moves: the ends of the interval bend where it passes that of others.
+    The middle is the same whichever example is the new one, on which the guarantee rests.
+    """
+    alpha = one[1]
+    # LAPACK may leave an α that reached its bound a rounding short of it
+    short = AT_BOUND * float(np.abs(alpha).max())
+    rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
+    # of two copies on the elbow both may have reached their bound, while the elbow is not empty
+    if (rises & falls).any() or not np.array_equal(alpha, other[1]):
+        return []
+    old = np.ones(len(alpha), dtype=bool)
+    old[[len(alpha) // 2 - 1, -1]] = False
+    first, last = one[0], other[0]
+    begin, end = (walk.along.arrays(t)[0] - alpha @ K for t in (first, last))
+    if first == last:
+        return []
+    times = [0.0, 1.0]
+    for level in (begin[rises & old].max(initial=-np.inf), begin[falls & old].min(initial=np.inf)):
+        times += ((level - begin[~old]) / (end - begin)[~old]).tolist()
+    points = []
+    for share in sorted(each for each in times if 0.0 <= each <= 1.0):
+        now = (1.0 - share) * begin + share * end
+        b = 0.5 * (float(now[rises].max()) + float(now[falls].min()))
+        points.append(((1.0 - share) * first + share * last, alpha, b))
+    return points

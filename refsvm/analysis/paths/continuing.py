@@ -1,0 +1,241 @@
+"""continued: from one solved problem to another over the same kernel matrix, by the walk and no solver."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm.analysis.paths.parametric_path import refuse_unlike, tracker_of_lines
+from refsvm.core.engine.limits import PathLimits, interruptible, unless_interrupted
+from refsvm.core.engine.progress import Progress
+from refsvm.core.kernels.matrix import View
+from refsvm.core.paths.tracking import kernel_matrix, largest, look_at_line
+from refsvm.core.result import Ending, Solution, Status
+from refsvm.core.solver.solve import solve
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.core.stopping.relative import rounding_of_gradient
+from refsvm.core.trackers.backup import MOST_STEPS, solve_at
+from refsvm.core.trackers.base import points_of
+from refsvm.core.walk.bordered import Bordered
+from refsvm.core.walk.line import ProblemLine, solved_gram
+from refsvm.core.walk.state import PathState
+from refsvm.core.walk.walk import FREE
+from refsvm.services.line import line_of
+
+if TYPE_CHECKING:
+    from refsvm.core.problem import DualProblem
+    from refsvm.core.trackers.base import PathTracker
+
+POLISHED: Final = 1e-9
+"""KKT gap, in the unit of the line, to which the beginning is solved, and above which the end is."""
+
+
+class Reached(NamedTuple):
+    """The end of a walk, from which the next one starts.
+
+    Attributes
+    ----------
+    gradient : ndarray of shape (n,)
+        G; NaN of variables that were not there.
+    members : ndarray of shape (m,), int64
+        The free variables, in the order of the system.
+    system : Bordered or None
+        The inverse of their matrix, where it is known.
+    """
+
+    gradient: np.ndarray
+    members: np.ndarray
+    system: Bordered | None
+
+    def placed(self, places: np.ndarray, n: int) -> Reached:
+        """Return the same among n variables: variable i is now ``places[i]``, and has gone where that is −1."""
+        gradient, there = np.full(n, np.nan), places >= 0
+        gradient[places[there]] = self.gradient[there]
+        members = places[self.members]
+        return Reached(gradient, members, self.system if (members >= 0).all() else None)
+
+
+def continued(
+    start: DualProblem,
+    alpha: np.ndarray,
+    end: DualProblem,
+    *,
+    tracker: PathTracker | None = None,
+    engine: str = "auto",
+    cache_mb: float = 1000.0,
+    time_limit: float | None = None,
+    max_events: int | None = None,
+    reached: Reached | None = None,
+    progress: Progress | None = None,
+    part: tuple[int, int] = (0, 1),
+) -> tuple[Solution, Reached]:
+    """Return the solution of `end`, reached from one of `start`, and the state that the next walk can begin with.
+
+    Parameters
+    ----------
+    start, end : DualProblem
+        Over the same kernel matrix.
+    alpha : ndarray of shape (n,)
+        A solution of `start`, at any tolerance: it is solved more exactly first, since it is no point of a path else.
+    tracker, engine, cache_mb, time_limit, max_events
+        As in `refsvm.parametric_path`.
+    reached : Reached, optional
+        Of the walk that has found `alpha`: where that is still optimal, nothing is solved, and no system is factorised.
+    progress : Progress, optional
+        Of the call, in percent.
+    part : (int, int)
+        Of several walks in one call: the number of this one, and of all.
+
+    Returns
+    -------
+    Solution
+        Its `iterations` are the events on the way. Where a limit ends the walk, `alpha` is that of the last event, made
+        feasible, and `status` says why.
+    Reached
+    """
+    refuse_unlike(start, end)
+    limits = PathLimits(start.n, max_events, time_limit)
+    limits.progress, limits.part = progress, part
+    look_at_line(limits, 0.0, 1.0)
+    K = kernel_matrix(solved_gram(start, end), cache_mb)
+    line = ProblemLine(start, end, (0.0, 1.0), largest(K), K)
+    walk = PathState(start, K, engine, line)
+    walk.variables.alpha[:] = alpha
+    status, events, tracker = Status.CONVERGED, 0, tracker_of_lines(tracker)
+    with interruptible() as limits.interrupt:
+        walk.deadline = limits.deadline
+        if reached is None or not _resumed(walk, alpha, reached):
+            solve_at(walk, 0.0, POLISHED, "start")
+        for events, point in enumerate(points_of(tracker, walk, 1.0), 1):
+            limit = limits.reached(point, events)
+            if limit is not None and point[0] != 1.0:
+                status, walk.variables.alpha[:] = limit, point[1]  # compiled code may be further on
+                break
+    if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+        status = walk.status
+    found, gradient, status = _arrived(walk, line, end, status, engine)
+    problem = end.with_gram(walk.problem.gram)
+    ending = Ending(
+        len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None
+    )
+    solution = Solution(problem, found, gradient, events, *ending)
+    solution = (
+        solution.of(end) if end.centred is not end and start.z == 0.0 else replace(solution, problem=end)
+    )
+    return solution, Reached(gradient, np.array(walk.members, dtype=np.int64), walk.system)
+
+
+def _arrived(
+    walk: PathState, line: ProblemLine, end: DualProblem, status: Status, engine: str
+) -> tuple[np.ndarray, np.ndarray, Status]:
+    """Return α, G and the status where the walk has ended; rounding on the way is undone by steps of SMO."""
+    problem = end.with_gram(walk.problem.gram)
+    # thousands of events leave rounding in Σα, which a solution must not have
+    found = problem.feasible(walk.variables.alpha)
+    gradient = walk.gradient(problem.v, found)
+    # where the decision values differ by less than their unit, the tolerance is relative to what they differ by
+    share = min(1.0, problem.decision_range(found, gradient))
+    tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(found, gradient, walk.largest)
+    allowed = max(10.0 * tolerance * share, rounding)
+    if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
+        stop = KKTGap(max(tolerance, rounding), relative=True)
+        # where rounding hides the optimum no number of steps would find it
+        most = max(MOST_STEPS, 100 * problem.n)
+        ended = solve(problem, start=found, stop=stop, engine=engine, max_iter=most, time_limit=walk.deadline)
+        return ended.alpha, ended.gradient, ended.status
+    return found, gradient, status
+
+
+def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
+    """Move the walk to the end of another one; return whether that point is optimal here."""
+    problem, G = walk.along.at(0.0), reached.gradient.copy()
+    new = np.flatnonzero(np.isnan(G))
+    G[new] = problem.v[new] - walk.K[new] @ alpha
+    allowed = max(walk.along.tolerance(0.0, 10.0 * POLISHED), rounding_of_gradient(alpha, G, walk.largest))
+    if not problem.kkt_gap(alpha, G) <= allowed:
+        return False
+    if reached.system is not None:
+        walk.system = Bordered(reached.system.inverse, reached.system.least)
+        walk.members, walk.side[reached.members] = reached.members.tolist(), FREE
+    walk.place(0.0, alpha, problem.intercept(alpha, G), "start", G)
+    return True
+
+
+def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProblem, np.ndarray]:
+    """Return a problem of more examples as it was without them, and the places of the old variables.
+
+    The first examples of both are the same; the box of the others is empty. Of a regression each copy of the examples
+    grows for itself.
+    """
+    kept = np.arange(solved.n)
+    if isinstance(problem.gram, View) and problem.gram.repeats:
+        old, new = solved.n // 2, problem.n // 2
+        kept = np.concatenate([np.arange(old), new + np.arange(old)])
+    v, lower, upper = problem.v.copy(), np.zeros(problem.n), np.zeros(problem.n)
+    v[kept], lower[kept], upper[kept] = solved.v, solved.lower, solved.upper
+    return type(problem)(problem.gram, v, solved.z, lower, upper), kept
+
+
+def continue_to(
+    solution: Solution, problem: DualProblem, *, progress: bool | str = "auto", **options: Any
+) -> Solution:
+    """Return the exact solution of a problem that differs in v, L, U or z, by the walk from this one.
+
+    This one is solved to a gap of 1e-9 first. Examples leave with ``problem.without(r)``, come with
+    ``problem.extended(X, y)``, and change weight or target.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        Over the same kernel matrix, or over one with more examples after the same ones.
+    progress : bool or "auto"
+        A line on stderr that says how far the walk is, as of `refsvm.regularization_path`.
+    **options
+        tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. The kernel matrix is
+        computed as a whole.
+
+    Returns
+    -------
+    Solution
+        Its `iterations` are the events on the way.
+
+    Raises
+    ------
+    ValueError
+        As `refsvm.parametric_path`.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the solution at the last event.
+
+    References
+    ----------
+    G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine learning", NIPS 2000, one
+    example at a time; M. Karasuyama and I. Takeuchi, "Multiple incremental decremental learning of support vector
+    machines", NIPS 2009, several at once. Here singular systems as well, and any change of v, L, U and z.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> solution = solve(DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0))
+    >>> solution.continue_to(solution.problem.without(1)).alpha.round(3)
+    array([-0.594,  0.   , -0.813,  1.407])
+    >>> more = solution.problem.extended(np.array([[3.0]]), np.array([1]))
+    >>> solution.continue_to(more).alpha.round(3)
+    array([-5.175,  8.739, -8.739,  0.   ,  5.175])
+    """
+    start, alpha = solution.problem, solution.alpha
+    if problem.n > start.n:
+        start, kept = before_growth(start, problem)
+        alpha = np.zeros(problem.n)
+        alpha[kept] = solution.alpha
+    told = Progress("continue_to", "percent", "the last point")
+    with line_of(told, progress) as shown:
+        found, _ = continued(start, alpha, problem, progress=shown, **options)
+    return unless_interrupted("continue_to", found)
+
+
+Solution.continue_to = continue_to

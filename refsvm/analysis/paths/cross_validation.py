@@ -1,0 +1,237 @@
+"""cross_validate_path: the exact error of cross-validation as a function of C, one path for each fold."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.paths.error_curve import ErrorCurve
+from refsvm.analysis.paths.left_out import LeftOut
+from refsvm.analysis.paths.several_classes import has_several_classes, held_gram, voted_folds, voted_left_out
+from refsvm.analysis.resampling.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
+from refsvm.core._checks import examples
+from refsvm.core.engine.limits import Interrupted, interruptible
+from refsvm.core.engine.progress import Progress
+from refsvm.core.engine.unsolved import warn
+from refsvm.core.formulations import numbered, signed
+from refsvm.core.kernels.checked import matrix_given
+from refsvm.core.kernels.functions import Kernel, Precomputed
+from refsvm.core.kernels.names import asked
+from refsvm.core.paths.duplicates import Merged, merge_variables, merged_problem
+from refsvm.core.paths.tracking import track
+from refsvm.core.problem import DualProblem
+from refsvm.core.rounds.folds import fold_numbers
+from refsvm.core.trackers.base import PathTracker
+from refsvm.services.line import line_of
+from refsvm.services.summary import Shown, Summary
+
+ROUNDING: Final = 1e-9
+"""Part of C_max by which 1/(1/C_max) may differ from it, generously."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathCrossValidation(Shown):
+    """The result of `cross_validate_path`.
+
+    Attributes
+    ----------
+    curve : ErrorCurve
+        Held-out errors of all folds together.
+    curves : tuple of ErrorCurve
+        Those of each fold.
+    fold : ndarray of shape (n,), int64
+        The fold that holds out each example.
+    breakpoints : tuple of int
+        How many the path of each fold has; of leave-one-out, how many were walked for each example alone.
+    seconds : float
+    """
+
+    curve: ErrorCurve
+    curves: tuple[ErrorCurve, ...]
+    fold: np.ndarray
+    breakpoints: tuple[int, ...]
+    seconds: float
+
+    def _summary(self) -> Summary:
+        low, high, error = self.curve._best()
+        said = f"for C from {low:.6g} to {high:.6g}, {len(self.curves)} folds"
+        told = {"breakpoints": f"{sum(self.breakpoints):,}", "seconds": f"{self.seconds:.3f}"}
+        return Summary(f"least error {error:.4f}, {said}", f"{error:.4f}", f"least error, {said}", pairs=told)
+
+
+def cross_validate_path(
+    X: Any,
+    y: Any,
+    *,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    C_min: float = 1e-4,
+    C_max: float = 1e3,
+    folds: Any = 10,
+    stratified: bool = True,
+    rng: Any = 0,
+    groups: Any = None,
+    sample_weight: Any = None,
+    tracker: PathTracker | None = None,
+    engine: str = "auto",
+    cache_mb: float = 1000.0,
+    progress: bool | str = "auto",
+) -> PathCrossValidation:
+    """Cross-validate a C-SVM for every C of a range at once.
+
+    The kernel matrix is computed once. For each fold the path of the other examples is tracked, and the
+    C at which a held-out example changes sides follows exactly.
+
+    Leave-one-out, ``folds="loo"``, needs no n paths. The path of all examples tells most signs; for the others the path
+    without the example is followed where it is not known (`refsvm.analysis.paths.left_out`). Of a larger fold some example has
+    a weight nearly everywhere on that path, so that it tells nothing: each fold has a path of its own.
+
+    Of several classes each pair has such paths. Each C at which the vote of a pair changes follows exactly, and
+    the votes for an example are counted anew there.
+
+    Parameters
+    ----------
+    X, y, kernel, gamma, degree, coef0, C_min, C_max, tracker, engine, cache_mb
+        As in `refsvm.regularization_path`.
+    folds : int, "loo", array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
+        How many folds, "loo" for each example on its own, the fold of each example, or an object with scikit-learn's
+        ``split(X, y)``.
+    stratified : bool
+        Share the examples of each class equally among the folds. With a number of folds only.
+    rng : int, numpy.random.Generator or None
+        Shuffles the examples; None leaves them in order. With a number of folds only.
+    groups : array-like of shape (n,), optional
+        For a splitter that uses groups: the group of each example.
+    sample_weight : array-like of shape (n,), optional
+        wᵢ ≥ 0: example i has the penalty C wᵢ, counts wᵢ times among the errors, and its copies leave together. Each
+        class needs a positive one.
+    progress : bool or "auto"
+        A line on stderr that says how far it is, as of `refsvm.regularization_path`.
+
+    Returns
+    -------
+    PathCrossValidation
+
+    Raises
+    ------
+    ValueError
+        As `refsvm.regularization_path`, and if a fold leaves a single class of examples that count.
+    KeyboardInterrupt
+        On Ctrl-C, after the path at hand: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is a tuple of the
+        curves of the folds that are done.
+
+    Examples
+    --------
+    >>> from refsvm import RBF
+    >>> from refsvm.datasets import load
+    >>> from refsvm.analysis.paths import cross_validate_path
+    >>> heart = load("heart")
+    >>> found = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=100.0, folds=5)
+    >>> low, high, error = found.curve.best()
+    >>> found.curve.at((low * high) ** 0.5) == error < 0.2
+    True
+    """
+    began, told = time.perf_counter(), Progress("cross_validate_path", "folds", "these")
+    X, line = examples(X), line_of(told, progress)
+    matrix, several = (
+        matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred,
+        has_several_classes(y),
+    )
+    n = matrix.n
+    classes, labels = numbered(y, n) if several else signed(y, n)
+    if isinstance(folds, str) and folds == "loo":
+        folds = np.arange(n)
+    # with a number of folds, and unless each example is a fold of its own
+    stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
+    codes = labels if several else (labels > 0.0).astype(np.int64)
+    weights = given_weights(sample_weight, n)
+    refuse_absent_class(classes, codes, weights)
+    weights = None if weights is None else in_exact_steps(weights)
+    fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
+    # once for all folds, whose matrices are parts of it
+    gram = held_gram(matrix, cache_mb)
+    options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
+    told.begin("", total=int(fold.max()) + 1)
+    with line, interruptible() as interrupt:
+        ways = {True: (voted_left_out, voted_folds), False: (_left_out, _held_out)}[several]
+        each = ways[0] if fold.max() + 1 == n else ways[1]
+        curves: list[Any] = []
+        breakpoints = []
+        more = options | {"cache_mb": cache_mb}
+        for curve, count in each(X, labels, gram, fold, weights, interrupt, more):
+            # half of the folds are no cross-validation
+            if interrupt.pressed:
+                raise Interrupted(
+                    f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
+                    tuple(curves),
+                )
+            curves.append(curve)
+            breakpoints.append(count)
+            told.tell(len(curves))
+    found = ErrorCurve.total(curves)
+    if (last := float(found.C[-1])) < (1.0 - ROUNDING) * C_max:
+        short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)
+        warn(
+            f"{short} of {len(curves)} paths end before C_max={C_max:.6g}, and the error curve at C={last:.6g}; scale "
+            "the features (StandardScaler), or choose a smaller C_max."
+        )
+    return PathCrossValidation(found, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
+
+
+def _held_out(
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, weights: np.ndarray | None, _: Any,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
+    """Yield the error on each fold, and the breakpoints of its path."""
+    counts = np.ones(len(labels)) if weights is None else weights
+    for number in range(int(fold.max()) + 1):
+        held, rest = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (counts > 0.0))
+        own, merged = _training_problem(X, labels, gram, rest, number, weights)
+        path = track(own, merged=merged, **options)
+        some = None if weights is None else weights[held]
+        yield path.error_of(gram.dense[np.ix_(held, rest)], labels[held], some), len(path.C)
+
+
+def _left_out(
+    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, weights: np.ndarray | None, _: Any,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
+    """Yield the error on each example, from the path of all of them; equal ones share it."""
+    counts = steps_of(weights, len(labels))
+    every = np.flatnonzero(counts)
+    for alone in every[[np.count_nonzero(labels[every] == label) == 1 for label in labels[every]]]:
+        _training_problem(X, labels, gram, every[every != alone], int(fold[alone]))  # refuses it
+    own, merged = _training_problem(X, labels, gram, every, 0, weights, alike=True)
+    path = track(own, merged=merged, **options)
+    left_out = LeftOut(path, options["tracker"], options["engine"])
+    known: dict[int, ErrorCurve] = {}
+    place = np.full(len(labels), -1)
+    place[every] = merged.group
+    for example in fold.argsort().tolist():
+        r, count = int(place[example]), counts[example].item()
+        if not count:  # it is not there
+            yield ErrorCurve(path.C[[0, -1]], np.zeros(1), 0.0, path.status), 0
+            continue
+        # equal examples have one curve: without either of them the same machine is left
+        known[r] = known.get(r) or left_out.curve(r, count)
+        yield known[r], int(left_out.walked[r])
+
+
+def _training_problem(
+    X: Any, labels: np.ndarray, gram: Any, rest: np.ndarray, number: int, weights: np.ndarray | None = None,
+    alike: bool = False,
+) -> tuple[DualProblem, Merged]:  # fmt: skip
+    """Return the problem without a fold, equal examples merged: those of equal weights alone, if they are `alike`."""
+    if labels[rest].min() == labels[rest].max():
+        raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
+    problem = DualProblem.classification(y=labels[rest], gram=gram.restrict(rest))
+    if weights is not None:
+        problem = problem.boxed(weights[rest] * problem.lower, weights[rest] * problem.upper)
+    merged = merge_variables(problem, problem, X[rest], alike=alike)
+    return merged_problem(problem, merged), merged

@@ -1,0 +1,164 @@
+"""ErrorCurve: a count of errors, or their weight, as a step function of C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm.core.engine.unsolved import warn
+from refsvm.core.result import Status
+from refsvm.services.summary import Shown, Summary
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorCurve(Shown):
+    """The error on some examples as a function of C, exact: a step function.
+
+    Parameters
+    ----------
+    C : ndarray of shape (k + 1,)
+        Ends of the steps, ascending.
+    errors : ndarray of shape (k,), int64 or float64
+        Number of errors for C between two ends; of weighted examples the sum of their weights.
+    count : int or float
+        Number of examples, or the sum of their weights.
+    status : Status
+        Whether the path reaches its end; what ended it before otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.paths import ErrorCurve
+    >>> curve = ErrorCurve(np.array([0.1, 1.0, 10.0]), np.array([4, 3]), 20)
+    >>> curve.at(0.5), curve.at(2.0), curve.best()
+    (0.2, 0.15, (1.0, 10.0, 0.15))
+    """
+
+    C: np.ndarray
+    errors: np.ndarray
+    count: float
+    status: Status = Status.CONVERGED
+
+    def _summary(self) -> Summary:
+        low, high, error = self._best()
+        line = f"least error {error:.4f}, for C from {low:.6g} to {high:.6g}; {len(self.errors)} steps"
+        told = {
+            "least error": f"{error:.4f}", "for C": f"{low:.6g} to {high:.6g}", "steps": f"{len(self.errors):,}",
+            "examples": f"{self.count:,.6g}", "C of the path": f"{self.C[0]:.6g} to {self.C[-1]:.6g}",
+        }  # fmt: skip
+        ended = "" if self.status is Status.CONVERGED else f", {self.status.name}"
+        return Summary(line + ended, f"{error:.4f}", f"least error, for C from {low:.6g} to {high:.6g}{ended}",
+                       bool(ended), told)  # fmt: skip
+
+    @property
+    def error(self) -> np.ndarray:
+        """Share of errors on each step, shape (k,); NaN where no example counts."""
+        return self.errors / self.count if self.count else np.full(len(self.errors), np.nan)
+
+    def at(self, C: Any) -> Any:
+        """Share of errors at one C, or at several: a float, or an array of their shape.
+
+        Raises
+        ------
+        ValueError
+            If a C lies outside of the path.
+        """
+        values = np.asarray(C, dtype=np.float64)
+        if not ((values >= self.C[0]) & (values <= self.C[-1])).all():
+            raise ValueError(
+                f"C={C!r} is outside of the path, which goes from {self.C[0]:.6g} to {self.C[-1]:.6g}."
+            )
+        found = self.error[self._steps(values)]
+        return float(found) if found.ndim == 0 else found
+
+    def _steps(self, C: np.ndarray) -> np.ndarray:
+        """Return the index of the step on which each C lies."""
+        return np.clip(self.C.searchsorted(C, side="right") - 1, 0, len(self.errors) - 1)
+
+    def best(self) -> tuple[float, float, float]:
+        """Return the ends of the C-interval of least error, and this error.
+
+        Of several intervals the widest in log C, and of equally wide ones the first.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the path ended early: the error may be less on the part that is missing.
+        """
+        if self.status is not Status.CONVERGED:
+            warn(
+                f"best() sees a part of the path: it ended at C={self.C[-1]:.6g} ({self.status.name}), and the error "
+                "may be less beyond. Allow more time or events, or shorten the range."
+            )
+        return self._best()
+
+    def _best(self) -> tuple[float, float, float]:
+        """Return the same without a warning."""
+        least = self.errors == self.errors.min()
+        begins = np.flatnonzero(least & ~np.append(False, least[:-1]))
+        ends = np.flatnonzero(least & ~np.append(least[1:], False)) + 1
+        widths = np.log(self.C[ends]) - np.log(self.C[begins])
+        widest = int(widths.argmax())
+        return float(self.C[begins[widest]]), float(self.C[ends[widest]]), float(self.error.min())
+
+    @staticmethod
+    def total(curves: Sequence[ErrorCurve]) -> ErrorCurve:
+        """Add up the errors of several curves, on the range of C that all of them cover.
+
+        Raises
+        ------
+        ValueError
+            If there is no curve, or no C that all of them cover.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from refsvm.analysis.paths import ErrorCurve
+        >>> one = ErrorCurve(np.array([1.0, 3.0]), np.array([1]), 5)
+        >>> two = ErrorCurve(np.array([1.0, 2.0, 3.0]), np.array([2, 0]), 5)
+        >>> ErrorCurve.total([one, two]).error
+        array([0.3, 0.1])
+        """
+        if not curves:
+            raise ValueError("curves is empty; give at least one ErrorCurve.")
+        first, last = max(curve.C[0] for curve in curves), min(curve.C[-1] for curve in curves)
+        if not first < last:
+            raise ValueError(f"The curves have no range of C in common: {first:.6g} is not below {last:.6g}.")
+        start = sum(curve.errors[curve._steps(first)].item() for curve in curves)
+        at, change = [], []
+        for curve in curves:
+            inside = (curve.C[1:-1] > first) & (curve.C[1:-1] < last)
+            at.append(curve.C[1:-1][inside])
+            change.append(np.diff(curve.errors)[inside])
+        count = sum(curve.count for curve in curves)
+        status = first_unfinished(curve.status for curve in curves)
+        return curve_of_changes(
+            (first, last), start, np.concatenate(at), np.concatenate(change), count, status
+        )
+
+
+def first_unfinished(ends: Iterable[Status]) -> Status:
+    """Return what ended the first path that does not reach its end, or CONVERGED."""
+    return next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED)
+
+
+def curve_of_changes(
+    ends: tuple[float, float], errors: float, at: np.ndarray, change: np.ndarray, count: float,
+    status: Status = Status.CONVERGED,
+) -> ErrorCurve:  # fmt: skip
+    """Return the step function that has the value `errors` at first and changes by `change` at each C in `at`.
+
+    Changes are whole numbers, or weights that add up exactly (`refsvm.analysis.resampling.weights.in_exact_steps`): two steps of
+    equal errors have one number.
+    """
+    order = at.argsort(kind="stable")
+    places, where = np.unique(at[order], return_inverse=True)
+    kind = np.int64 if isinstance(errors, int) and change.dtype.kind == "i" else np.float64
+    jumps = np.bincount(where, weights=change[order], minlength=len(places)).astype(kind)
+    kept = (jumps != 0) & (places > ends[0]) & (places < ends[1])
+    errors += jumps[places <= ends[0]].sum().item()
+    steps = errors + np.append(0, np.cumsum(jumps[kept]))
+    return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count, status)

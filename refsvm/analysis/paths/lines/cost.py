@@ -1,0 +1,81 @@
+"""Every cost of the two errors of classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.paths.parametric import ParametricPath
+from refsvm.analysis.paths.parametric_path import line_between
+from refsvm.analysis.paths.roc_curve import CostPath
+from refsvm.core._checks import positive
+from refsvm.core.formulations import signed
+from refsvm.core.kernels.checked import matrix_given
+from refsvm.core.kernels.names import asked
+from refsvm.core.problem import DualProblem
+
+
+def cost_path(
+    X: Any = None,
+    y: Any = None,
+    *,
+    kernel: Any = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    gram: Any = None,
+    C: float = 1.0,
+    **options: Any,
+) -> CostPath:
+    """Train for every cost of the two errors: C₊ from 0 to C for class +1, and C₋ = C − C₊ for class −1.
+
+    Of two labels of any kind the larger is the class +1.
+
+    At both ends α = 0: one class counts for nothing, and all is said to be of the other.
+
+    Parameters
+    ----------
+    X, y, kernel, gamma, degree, coef0, gram
+        As in `DualProblem.classification`.
+    C : float
+        The sum of both penalties, finite.
+    **options
+        tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
+        `parametric_path`.
+
+    Returns
+    -------
+    CostPath
+        Its t is C₊; `CostPath.roc` is the exact curve of the operating points.
+
+    Raises
+    ------
+    ValueError
+        As `DualProblem.classification` and `parametric_path`.
+
+    References
+    ----------
+    F. R. Bach, D. Heckerman and E. Horvitz, "Considering cost asymmetry in learning classifiers", JMLR 7, 2006, who
+    stay away from both ends and from singular systems, and whose slack variables are perturbed to keep α unique.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, cost_path
+    >>> from refsvm.datasets import make_banana
+    >>> data = make_banana(40, rng=0)
+    >>> path = cost_path(data.X, data.y, kernel=RBF(0.25), C=2.0)
+    >>> curve = path.roc(data.X, data.y)
+    >>> curve.fpr[[0, -1]], curve.tpr[[0, -1]]
+    (array([0., 1.]), array([0., 1.]))
+    """
+    K, C = matrix_given(X, asked(kernel, gamma, degree, coef0), gram), positive("C", C)
+    classes, labels = signed(y, K.n)
+    whole = DualProblem.classification(y=labels, gram=K, C=C)
+    zero = np.zeros(whole.n)
+    start, end = whole.boxed(whole.lower, zero), whole.boxed(zero, whole.upper)
+
+    def with_classes(path: ParametricPath) -> CostPath:
+        return CostPath(**vars(path) | {"classes": classes})
+
+    return line_between("cost_path", start, end, with_classes, t=(0.0, C), **options)

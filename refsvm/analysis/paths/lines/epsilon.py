@@ -1,0 +1,71 @@
+"""Every width of the tube of a regression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.paths.parametric import ParametricPath
+from refsvm.analysis.paths.parametric_path import line_between
+from refsvm.core.kernels.checked import matrix_given
+from refsvm.core.kernels.names import asked
+from refsvm.core.problem import DualProblem
+
+
+def epsilon_path(
+    X: Any = None,
+    y: Any = None,
+    *,
+    epsilon: tuple[float, float],
+    kernel: Any = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    gram: Any = None,
+    C: float | np.ndarray = 1.0,
+    **options: Any,
+) -> ParametricPath:
+    """Solve ε-insensitive regression for every width of the tube between two.
+
+    Parameters
+    ----------
+    X, y, kernel, gram, C
+        As in `DualProblem.regression`; C is finite.
+    epsilon : (float, float)
+        ε at both ends, not negative; it may rise or fall. It falls from where no example is outside the tube, half the
+        range of y, cheaply: there α = 0.
+    **options
+        tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
+        `parametric_path`.
+
+    Returns
+    -------
+    ParametricPath
+        Its t is ε.
+
+    Raises
+    ------
+    ValueError
+        As `DualProblem.regression` and `parametric_path`.
+
+    References
+    ----------
+    G. Wang, D.-Y. Yeung and F. H. Lochovsky, "A new solution path algorithm in support vector regression", IEEE
+    Transactions on Neural Networks 19(10), 2008, for regular systems; here singular ones as well. L. Gunter and J. Zhu,
+    "Efficient computation and model selection for the support vector regression", Neural Computation 19, 2007, follow
+    1/C at fixed ε, which is `regularization_path` of a `DualProblem.regression`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, epsilon_path
+    >>> X = np.linspace(0.0, 6.0, 30)[:, None]
+    >>> path = epsilon_path(X, np.sin(X[:, 0]), kernel=RBF(0.5), C=10.0, epsilon=(1.0, 0.01))
+    >>> path.n_support(1.0), path.n_support(0.1), bool(path.kkt_audit().worst < 1e-8)
+    (0, 7, True)
+    """
+    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+    widest, narrowest = epsilon
+    start, end = (DualProblem.regression(y=y, gram=K, C=C, epsilon=each) for each in (widest, narrowest))
+    return line_between("epsilon_path", start, end, lambda path: path, t=epsilon, **options)

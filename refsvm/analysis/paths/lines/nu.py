@@ -1,0 +1,67 @@
+"""Every share of novelties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.paths.parametric import ParametricPath
+from refsvm.analysis.paths.parametric_path import line_between
+from refsvm.core.kernels.checked import matrix_given
+from refsvm.core.kernels.names import asked
+from refsvm.core.problem import DualProblem
+
+
+def nu_path(
+    X: Any = None,
+    *,
+    nu: tuple[float, float],
+    kernel: Any = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    gram: Any = None,
+    weights: float | np.ndarray = 1.0,
+    **options: Any,
+) -> ParametricPath:
+    """Find the region that holds all but at most a share ν of the examples, for every ν between two.
+
+    Parameters
+    ----------
+    X, kernel, gamma, degree, coef0, gram, weights
+        As in `DualProblem.one_class`.
+    nu : (float, float)
+        ν at both ends, in (0, 1]; it may rise or fall.
+    **options
+        tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
+        `parametric_path`.
+
+    Returns
+    -------
+    ParametricPath
+        Its t is ν. At every ν at most that share of the examples has h < 0, as for `refsvm.OneClassSVM`: those on the
+        edge are inside.
+
+    Raises
+    ------
+    ValueError
+        As `DualProblem.one_class` and `parametric_path`.
+
+    References
+    ----------
+    G. Lee and C. Scott, "The one class support vector machine solution path", ICASSP 2007, who scale α by ν, so that
+    the box moves and not the sum; the breakpoints are the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, nu_path
+    >>> path = nu_path(np.array([[0.0], [1.0], [2.0], [9.0]]), kernel=RBF(0.5), nu=(0.3, 0.9))
+    >>> (path.decision_function(np.array([[5.0]]), 0.3) < 0.0).tolist(), path.alpha(0.5).sum().round(12).tolist()
+    ([True], 2.0)
+    """
+    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+    first, last = nu
+    start, end = (DualProblem.one_class(gram=K, nu=each, weights=weights) for each in (first, last))
+    return line_between("nu_path", start, end, lambda path: path, t=nu, **options)

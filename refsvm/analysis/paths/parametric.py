@@ -1,0 +1,151 @@
+"""ParametricPath: the optimum along a line of problems, stored as its breakpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core._checks import real
+from refsvm.core.kernels.checked import cross_values
+from refsvm.core.paths.tracked import TrackedPath
+from refsvm.core.problem import DualProblem
+from refsvm.core.solver.rounding import intercept_of_inside
+from refsvm.core.walk.line import ProblemLine
+
+AT_BOUND: Final = 1e-9
+"""Share of its bound by which a variable between two breakpoints may be short of it, but for rounding."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ParametricPath(TrackedPath):
+    """The optimum α(t), b(t) of every problem on a line: affine in t between breakpoints.
+
+    Made by `refsvm.parametric_path` and by the lines with a name.
+
+    Parameters
+    ----------
+    start, end : DualProblem
+        The problems at both ends.
+    line : ProblemLine
+        The line between them, with merged variables as one.
+    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
+        As of `refsvm.core.paths.tracked.TrackedPath`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, parametric_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> start, end = (DualProblem.classification(X, y, kernel=RBF(0.5), C=C) for C in (0.5, 8.0))
+    >>> path = parametric_path(start, end, t=(0.5, 8.0))
+    >>> path.t.round(2), path.n_support(1.5), round(path.intercept(5.0), 3)
+    (array([0.5 , 1.42, 1.76, 6.13, 8.  ]), 4, -0.323)
+    """
+
+    start: DualProblem
+    end: DualProblem
+    line: ProblemLine
+
+    @property
+    def along(self) -> ProblemLine:
+        """The line, as `line`."""
+        return self.line
+
+    # -- breakpoints -----------------------------------------------------------------------------------------------
+
+    @property
+    def t(self) -> np.ndarray:
+        """Breakpoints in the order of the line, shape (m,); a t stands twice where α or b jumps there."""
+        return self.record.t
+
+    # -- values at any t -------------------------------------------------------------------------------------------
+
+    def problem(self, t: float) -> DualProblem:
+        """Return the problem at t.
+
+        Raises
+        ------
+        ValueError
+            If t is outside of the path, here and in the other methods that take one.
+        """
+        self._segment(t)
+        whole = ProblemLine(self.start, self.end, self.line.t, 1.0)
+        return whole.at(real("t", t))
+
+    def alpha(self, t: float, before: bool = False) -> np.ndarray:
+        """Return the signed α at t, shape (n,), in its box exactly.
+
+        Parameters
+        ----------
+        t : float
+        before : bool
+            Where α or b jumps at t: the value before the jump, in the direction of the path; here and in the others.
+
+        Notes
+        -----
+        Merged variables share their sum so that each has gone the same part of the way from L to U.
+        """
+        chosen, group, own = self._variables(t, before), self.merged.group, self.problem(t)
+        if len(chosen) == self.n:
+            return chosen.clip(own.lower, own.upper)
+        _, lower, upper = self.line.arrays(t)
+        width = upper - lower
+        part = ((chosen - lower) / np.where(width > 0.0, width, 1.0)).clip(0.0, 1.0)[group]
+        return np.where(part == 1.0, own.upper, own.lower + part * (own.upper - own.lower))
+
+    def intercept(self, t: float, before: bool = False) -> float:
+        """Return b at t; of a one-class problem the least b with which at most the share ν is outside."""
+        return self._intercept(t, before) - self._gram.offset(self._variables(t, before))
+
+    def _intercept(self, at: float, before: bool = False) -> float:
+        """Return b; of a one-class problem that end of its interval at which all examples below their bound are inside.
+
+        That makes "at most the share ν is outside" true of the training data, as of `refsvm.OneClassSVM`.
+        """
+        b = super()._intercept(at, before)
+        if not self._is_one_class:
+            return b
+        alpha, (_, _, upper) = self._variables(at, before), self.line.arrays(at)
+        gradient = -(self.kernel_matrix @ alpha)
+        return intercept_of_inside(self._gram, alpha, gradient, alpha < (1.0 - AT_BOUND) * upper, b)
+
+    @property
+    def _is_one_class(self) -> bool:
+        """Whether all problems of the line are those of the one-class SVM: v = 0, L = 0, and a sum of α above 0."""
+        return all(
+            problem.z > 0.0 and not problem.v.any() and not problem.lower.any()
+            for problem in (self.start, self.end)
+        )
+
+    def n_support(self, t: float, before: bool = False) -> int:
+        """Count the variables with α ≠ 0."""
+        return int(np.count_nonzero(self.alpha(t, before)))
+
+    def objective(self, t: float) -> float:
+        """f(α) = vᵀα − ½ αᵀKα at t: the maximum of the dual problem."""
+        alpha, (v, _, _) = self._variables(t), self.line.arrays(t)
+        return float(v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
+
+    def decision_function(self, X: Any, t: float, before: bool = False) -> np.ndarray:
+        """h(x) = Σ αᵢ k(x, xᵢ) + b at t.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (m, d)
+            With a precomputed kernel or ``gram=``: shape (m, n), the kernel values with the n training examples.
+        t : float
+        before : bool
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return self._decision(X, t, before)
+
+    def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
+        """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
+        if (gram := self._gram).origin is not None:  # b is around it, not around that of all examples
+            return cross_values(gram, variables, X)
+        return cross_values(self.start.gram, self.merged.first[variables], X)

@@ -1,0 +1,196 @@
+"""parametric_path: the public function that walks between any two problems over one kernel matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from refsvm.analysis.paths.parametric import ParametricPath
+from refsvm.core._checks import is_sparse, real
+from refsvm.core.engine.limits import PathLimits, interruptible, unless_interrupted
+from refsvm.core.engine.progress import Progress
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
+from refsvm.core.paths.tracking import chosen_tracker, followed, kernel_matrix, largest
+from refsvm.core.problem import DualProblem
+from refsvm.core.trackers.base import PathTracker
+from refsvm.core.walk.breakpoint import LinePoint
+from refsvm.core.walk.line import ProblemLine, solved_gram
+from refsvm.core.walk.state import PathState
+from refsvm.services.line import line_of
+
+Path = TypeVar("Path")
+
+
+def parametric_path(
+    start: DualProblem,
+    end: DualProblem,
+    *,
+    t: tuple[float, float] = (0.0, 1.0),
+    tracker: PathTracker | None = None,
+    merge: bool = True,
+    engine: str = "auto",
+    cache_mb: float = 1000.0,
+    time_limit: float | None = None,
+    max_events: int | None = None,
+    callback: Callable[[LinePoint], object] | None = None,
+    progress: bool | str = "auto",
+) -> ParametricPath:
+    """Solve every problem between two: v, L, U and z move in straight lines, K stays.
+
+        v(t) = (1 − s) v(start) + s v(end),    s = (t − t₀)/(t₁ − t₀),    L, U, z alike
+
+    α and b are affine in t between breakpoints. ½ w², the decision function up to b, and the objective are continuous;
+    α may jump where the optimum is one of many, and b where no variable is free. There a breakpoint stands twice, once
+    for each side.
+
+    Parameters
+    ----------
+    start, end : DualProblem
+        Over the same kernel matrix, positive semi-definite, with bounds that are finite. ``problem.boxed(…)``,
+        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share it. A problem has two classes at most;
+        of several, each pair has a path.
+    t : (float, float)
+        The values of the parameter at both ends, in its own unit; it may rise or fall.
+    tracker : PathTracker, default SVMP()
+    merge : bool
+        Whether variables with the same kernel row and the same v on the whole line are one, with the sum of their
+        boxes. That changes no function. False leaves them to the tracker.
+    engine, cache_mb, time_limit, max_events
+        As in `refsvm.regularization_path`.
+    callback : callable, optional
+        Called with every `LinePoint`; a true result ends the path there.
+    progress : bool or "auto"
+        A line on stderr that says how far it is, as of `refsvm.regularization_path`.
+
+    Returns
+    -------
+    ParametricPath
+        Also after a limit: then it ends at the last breakpoint found, and ``path.status`` says so.
+
+    Raises
+    ------
+    ValueError
+        If the problems have different kernel matrices or open boxes, t does not move, the kernel is not positive
+        semi-definite, or its matrix is larger than the budget.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the path until there.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding or a limit ends the path before its end; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is
+        not loaded.
+
+    References
+    ----------
+    M. J. Best, "An algorithm for the solution of the parametric quadratic programming problem", in Applied Mathematics
+    and Parallel Computing, 1996, for quadratic programs in general; the lines with a name give their own.
+
+    Examples
+    --------
+    Example 1 loses its weight, and others take what it gave:
+
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, parametric_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=10.0)
+    >>> path = parametric_path(problem, problem.without(1))
+    >>> path
+    ParametricPath(3 breakpoints, t from 0 to 1, CONVERGED)
+    >>> path.alpha(0.0).round(3), path.alpha(1.0).round(3)
+    (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
+    """
+    refuse_unlike(start, end)
+    tracker, told = tracker_of_lines(tracker), Progress("parametric_path", "percent", "the path so far")
+    with line_of(told, progress) as shown:
+        limits = PathLimits(start.n, max_events, time_limit, callback)
+        limits.progress = shown or limits.progress
+        merged = merge_variables(start, end) if merge else no_merging(start)
+        one, other = (merged_problem(each, merged) for each in (start, end))
+        K = kernel_matrix(solved_gram(one, other), cache_mb)
+        line = ProblemLine(one, other, _ends(t), largest(K), K)
+        walk = PathState(one, K, engine, line)
+        fields = followed(walk, tracker, *line.t, limits)
+    path = ParametricPath(start=start, end=end, line=line, merged=merged, **fields)
+    return unless_interrupted("parametric_path", path)
+
+
+def line_between(
+    call: str, start: DualProblem, end: DualProblem, made: Callable[[ParametricPath], Path], **options: Any
+) -> Path:
+    """Return what a public function makes of a `parametric_path`; after Ctrl-C its error has the function's name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem
+    >>> from refsvm.analysis.paths.parametric_path import line_between
+    >>> problem = DualProblem.classification(np.array([[0.0], [1.0], [2.0]]), [-1, 1, 1])
+    >>> line_between("mine", problem, problem.without(1), lambda path: path)
+    ParametricPath(3 breakpoints, t from 0 to 1, CONVERGED)
+    """
+    with interruptible() as interrupt:
+        path = made(parametric_path(start, end, **options))
+    return unless_interrupted(call, path, interrupt.pressed)
+
+
+def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
+    """Return the tracker, `SVMP` by default, which must follow other lines than that of 1/C."""
+    tracker = chosen_tracker(tracker)
+    if not tracker.any_line:
+        raise ValueError(
+            f"tracker={tracker!r} follows 1/C alone; choose SVMP() or Hastie(), or set any_line = True on its class if "
+            "it heeds boxes and sums that move."
+        )
+    return tracker
+
+
+def _ends(t: Any) -> tuple[float, float]:
+    """Check the values of the parameter at both ends."""
+    try:
+        first, last = t
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"t={t!r} is not a pair; give the parameter at start and at end, such as (0.0, 1.0)."
+        ) from None
+    ends = real("t[0]", first), real("t[1]", last)
+    if ends[0] == ends[1]:
+        raise ValueError(f"t={t!r} does not move; give two different values of the parameter.")
+    return ends
+
+
+def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
+    """Refuse ends that make no line: objects that are no problems, two kernel matrices, a side without a bound."""
+    for name, problem in (("start", start), ("end", end)):
+        if not isinstance(problem, DualProblem):
+            raise ValueError(
+                f"{name}={problem!r} is no DualProblem; give the problems at both ends of the line."
+            )
+        if problem.is_open:
+            raise ValueError(f"{name} has a box without a bound (C = inf); a path needs finite bounds.")
+    if start.n != end.n or not same_matrix(start.gram, end.gram):
+        raise ValueError(
+            f"start and end have different kernel matrices ({start.n} and {end.n} variables); a path moves v, the box "
+            "and z alone: make both of the same examples and kernel, or with gram= of one of them."
+        )
+
+
+def same_matrix(one: KernelMatrix, other: KernelMatrix) -> bool:
+    """Whether two kernel matrices are the same object, or of the same kernel on equal examples."""
+    if one is other:
+        return True
+    (first, rows), (second, others) = source_of(one), source_of(other)
+    if not np.array_equal(rows, others):
+        return False
+    if first is second:
+        return True
+    X: Any = getattr(first, "X", None)
+    Z: Any = getattr(second, "X", None)
+    if X is None or type(first) is not type(second) or first.kernel != second.kernel:
+        return False
+    if is_sparse(X) and is_sparse(Z):
+        return X.shape == Z.shape and (X != Z).nnz == 0
+    return X is Z or np.array_equal(X, Z)

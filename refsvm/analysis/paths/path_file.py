@@ -1,0 +1,228 @@
+"""A path as an .npz file."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.paths.parametric import ParametricPath
+from refsvm.analysis.paths.roc_curve import CostPath
+from refsvm.analysis.paths.several_classes import OneVsOnePath
+from refsvm.core._checks import is_sparse, version, writing
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.kernels.matrix import View
+from refsvm.core.kernels.names import KERNELS
+from refsvm.core.paths.duplicates import Merged, merged_problem, source_of
+from refsvm.core.paths.path import RegularizationPath
+from refsvm.core.paths.recorder import EVENT, PathRecord
+from refsvm.core.paths.tracked import TrackedPath
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Status
+from refsvm.core.walk.line import ProblemLine, solved_gram
+
+FORMAT: Final = "refsvm path 2"
+
+KINDS: Final = {
+    "t": "f", "intercept": "f", "elbow": "i", "kind": "U", "start": "i", "changed": "i", "value": "f",
+    "first": "i", "group": "i", "weight": "f",
+}  # fmt: skip
+"""The arrays of a record and of `Merged`, and the kind of their dtype."""
+
+
+CLASSES: Final = {kind.__name__: kind for kind in (RegularizationPath, ParametricPath, CostPath)}
+
+NUMBERS: Final = ("seconds", "start_seconds", "nullity", "drift", "tracker", "counts")
+"""Fields of a path that a file holds as they are."""
+
+
+def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
+    """Write a path, with its examples and kernel, as an .npz file.
+
+    Parameters
+    ----------
+    path : RegularizationPath or ParametricPath
+    file : path-like
+
+    Raises
+    ------
+    ValueError
+        If the kernel is a callable that has no name, or the path is one of several classes.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, os
+    >>> from refsvm import RBF, regularization_path
+    >>> from refsvm.analysis.paths import load_path, save_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = os.path.join(folder, "path.npz")
+    ...     save_path(path, file)
+    ...     again = load_path(file)
+    >>> np.array_equal(again.alpha(2.0), path.alpha(2.0))
+    True
+    """
+    if isinstance(path, OneVsOnePath):
+        raise ValueError(f"path={path!r} has one for each pair; save each of its paths in a file of its own.")
+    given = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
+    # the examples are written once, however many variables each of them has
+    gram, indices = source_of(given)
+    kernel = getattr(gram, "kernel", None)
+    names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
+    if not names:
+        named = (
+            f"gram={type(getattr(gram, 'given', gram)).__name__}" if kernel is None else f"kernel={kernel!r}"
+        )
+        raise ValueError(f"{named} has no name in a file; track with one of {', '.join(KERNELS)}.")
+    head = {
+        "format": FORMAT, "refsvm": version(), "class": type(path).__name__, "kernel": names[0],
+        "parameters": asdict(gram.kernel),
+        "status": path.status.name, "classes": path.classes.tolist(), **{name: getattr(path, name) for name in NUMBERS},
+    }  # fmt: skip
+    X = gram.X
+    arrays = (
+        {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+        if is_sparse(X)
+        else {"X": X}
+    )
+    arrays |= {f"record_{name}": values for name, values in path.record._asdict().items()}
+    arrays |= {f"merged_{name}": values for name, values in path.merged._asdict().items()}
+    if gram is not given:
+        arrays["variables"] = indices
+    if isinstance(path, ParametricPath):
+        head |= {"t": path.line.t, "z": (path.start.z, path.end.z)}
+        for name in ("v", "lower", "upper"):
+            arrays[name] = np.array([getattr(path.start, name), getattr(path.end, name)])
+    else:
+        start = path.along.start
+        arrays |= {"v": start.v, "bound": start.lower + start.upper}
+    with writing(file), Path(file).open("wb") as out:
+        np.savez_compressed(out, head=np.array(json.dumps(head)), **arrays)
+
+
+def load_path(file: str | os.PathLike[str]) -> TrackedPath:
+    """Read a path that `save_path` has written: a `RegularizationPath`, a `ParametricPath` or a `CostPath`.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no path: the sentence names the file and what is wrong in it.
+    """
+    try:
+        with Path(file).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        head = json.loads(str(arrays["head"]))
+        # the version is named, because the file itself may be fine
+        if head["format"] != FORMAT:
+            writer = head.get("refsvm", "0.2.0 or earlier")
+            raise ValueError(
+                f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {version()} reads "
+                f"{FORMAT!r}"
+            )
+        kernel = KERNELS[head["kernel"]](**head["parameters"])
+        gram: Any = Gram(kernel, _examples(arrays))
+        gram = View(gram, arrays["variables"]) if "variables" in arrays else gram
+        record = PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields})
+        merged = Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields})
+        _check_types(record, merged)
+        own = (_line if "t" in head else _problem)(head, arrays, gram, merged)
+        path: TrackedPath = CLASSES[head["class"]](
+            record=record, merged=merged, status=Status[head["status"]],
+            classes=np.array(head.get("classes", [-1, 1])),
+            **{name: head[name] for name in NUMBERS}, **own,
+        )  # fmt: skip
+        # a damaged record would not fail when it is read, but answer wrongly
+        _check_record(record, path.along)
+        return path
+    # a missing or unreadable file is not a wrong one
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
+        raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({error}).") from None
+
+
+def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
+    """Return the problem at C = 1."""
+    bound = arrays["bound"]
+    _check_merged(merged, len(bound))
+    sums = np.bincount(merged.group, weights=merged.weight, minlength=len(bound))
+    # merged weights are summed here in another order than when the path was tracked
+    _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
+    return {"problem": DualProblem(gram, arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0))}
+
+
+def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
+    """Return the problems at both ends, and the line of the merged ones."""
+    parts = (arrays[name] for name in ("v", "lower", "upper"))
+    ends = [
+        DualProblem(gram, v, z, lower, upper) for z, v, lower, upper in zip(head["z"], *parts, strict=True)
+    ]
+    _require(len(merged.group) == gram.n, "group has another length than the problem")
+    _check_merged(merged, len(merged.first))
+    one, other = (merged_problem(end, merged) for end in ends)
+    solved, constant = solved_gram(one, other), not (one.v.any() or other.v.any())
+    K = solved.block(np.arange(solved.n)) if constant else None
+    line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved.diagonal()).max()), K)
+    return {"start": ends[0], "end": ends[1], "line": line}
+
+
+def _require(holds: Any, sentence: str) -> None:
+    if not np.all(holds):
+        raise ValueError(sentence)
+
+
+def _check_types(record: PathRecord, merged: Merged) -> None:
+    """Check that all arrays have one dimension and their dtype, and that their numbers are finite."""
+    arrays = record._asdict() | merged._asdict()
+    for name, kind in KINDS.items():
+        values = arrays[name]
+        _require(values.ndim == 1 and values.dtype.kind == kind, f"{name} has another dtype or shape")
+        _require(kind != "f" or np.isfinite(values), f"{name} is not finite")
+    _require(record.events.ndim == 1 and record.events.dtype == EVENT, "events has another dtype or shape")
+
+
+def _check_record(record: PathRecord, along: ProblemLine) -> None:
+    """Check the lengths, the order and the ranges of a record."""
+    m, n, changed, start = len(record.t), along.start.n, record.changed, record.start
+    _require([len(record.intercept) == m, len(record.elbow) == m, len(record.kind) == m], "lengths differ")
+    if along.is_c_path:
+        _require((record.t > 0.0) & (np.diff(record.t, prepend=0.0) >= 0.0), "C is not ascending")
+    else:
+        inside = (record.t >= min(along.t)) & (record.t <= max(along.t))
+        _require(inside & (along.line.t * np.diff(record.t, prepend=along.t[0]) >= 0.0), "t is not in order")
+    _require(
+        len(start) == m + 1 and start[0] == 0 and (np.diff(start) >= 0).all(), "start is no list of ends"
+    )
+    _require(len(changed) == len(record.value) == start[-1], "changed, value and start do not fit together")
+    _require((changed >= 0) & (changed < n), "changed names a variable that is not there")
+    low = np.minimum(along.start.lower, along.end.lower)[changed]
+    high = np.maximum(along.start.upper, along.end.upper)[changed]
+    slip = 1e-9 * (high - low)
+    _require((record.value >= low - slip) & (record.value <= high + slip), "value lies outside of the box")
+    point, index = record.events["breakpoint"], record.events["index"]
+    _require((point >= 0) & (point < m) & (index >= 0) & (index < n), "events do not fit the path")
+
+
+def _check_merged(merged: Merged, g: int) -> None:
+    """Check that each variable has examples, and each example one of the g variables."""
+    _require(len(merged.first) == g, "first has another length than the problem")
+    _require(len(merged.group) == len(merged.weight), "group and weight differ in length")
+    _require((merged.group >= 0) & (merged.group < g), "group names a variable that is not there")
+    _require(
+        (merged.first >= 0) & (merged.first < len(merged.group)), "first names an example that is not there"
+    )
+    _require(merged.group[merged.first] == np.arange(g), "first is not in the group")
+
+
+def _examples(arrays: dict[str, np.ndarray]) -> Any:
+    if "X" in arrays:
+        return arrays["X"]
+    from scipy.sparse import csr_array
+
+    shape = tuple(arrays["shape"].tolist())
+    return csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)

@@ -1,0 +1,168 @@
+"""regularization_path: the public function around the trackers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.paths.several_classes import OneVsOnePath, has_several_classes, one_vs_one_path
+from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
+from refsvm.core.engine.limits import PathLimits, unless_interrupted
+from refsvm.core.engine.progress import Progress
+from refsvm.core.formulations import labelled, signed
+from refsvm.core.kernels.checked import matrix_given
+from refsvm.core.kernels.functions import Kernel, Precomputed
+from refsvm.core.kernels.names import asked
+from refsvm.core.paths.duplicates import merge_variables, merged_problem, no_merging
+from refsvm.core.paths.path import RegularizationPath
+from refsvm.core.paths.tracked import SIGNS
+from refsvm.core.paths.tracking import track
+from refsvm.core.problem import DualProblem
+from refsvm.core.trackers.base import PathTracker
+from refsvm.core.walk.breakpoint import Breakpoint
+from refsvm.services.line import line_of
+
+
+def regularization_path(
+    X: Any = None,
+    y: Any = None,
+    *,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+    gamma: str | float = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    gram: Any = None,
+    C_min: float = 1e-4,
+    C_max: float = 1e3,
+    sample_weight: Any = None,
+    tracker: PathTracker | None = None,
+    merge: bool = True,
+    engine: str = "auto",
+    cache_mb: float = 1000.0,
+    time_limit: float | None = None,
+    max_events: int | None = None,
+    callback: Callable[[Breakpoint], object] | None = None,
+    progress: bool | str = "auto",
+) -> RegularizationPath | OneVsOnePath:
+    """Train a C-SVM for every C from C_min to C_max at once.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d)
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
+        `DualProblem` of classification or regression, which is that of C = 1,
+        with weights if its C has them; y, kernel and gram are then left out.
+    y : array-like of shape (n,)
+        Labels of any type; of two the larger is the positive class, in any
+        proportion. Of three classes or more each pair has a path of its own
+        over one kernel matrix, and all of them vote as in `refsvm.SVC`.
+    kernel, gamma, degree, coef0
+        As in `DualProblem.classification`, RBF by default; positive
+        semi-definite.
+    gram : array-like of shape (n, n) or object, optional
+        The kernel matrix in place of X and kernel, as in
+        `DualProblem.classification`. The examples of an object are not
+        compared: duplicates keep variables of their own.
+    C_min, C_max : float
+        The range of C; 0 < C_min < C_max.
+    sample_weight : array-like of shape (n,), optional
+        wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive
+        one.
+    tracker : PathTracker, default SVMP()
+    merge : bool
+        Whether examples with the same features and label share one variable,
+        which changes no value of the path and makes sets with many duplicates
+        much faster. False leaves duplicates to the tracker.
+    engine : {"auto", "numba", "numpy"}
+        The event search compiled, or readable; both give the same path bit for
+        bit.
+    cache_mb : float
+        Budget for the kernel matrix, in MiB: all of it is needed.
+    time_limit : float, optional
+        Limit in seconds.
+    max_events : int, optional
+        Limit on the breakpoints, of each pair of classes; max(10⁵, 100n) by
+        default.
+    callback : callable, optional
+        Called with every `Breakpoint`; a true result ends the path there.
+    progress : bool or "auto"
+        A line on stderr that says how far it is. "auto" shows it in a terminal
+        or a notebook, from two seconds on (`refsvm.services.line`).
+
+    Returns
+    -------
+    RegularizationPath or `refsvm.analysis.paths.OneVsOnePath`
+        Of two classes or a regression, or of several classes. Also after a
+        limit: then it ends at the last breakpoint found, and ``path.status``
+        says so.
+
+    Raises
+    ------
+    ValueError
+        On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not
+        positive semi-definite, or a kernel matrix larger than the budget.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is
+        the path until there.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding or a limit ends the path before its end;
+        `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, regularization_path
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> path = regularization_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=100.0)
+    >>> path.kkt_audit().worst <= 1e-6
+    True
+
+    Three classes:
+
+    >>> from sklearn.datasets import load_iris
+    >>> iris = load_iris()
+    >>> path = regularization_path(iris.data, iris.target, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    >>> len(path.paths), path.predict(iris.data[::50], C=1.0)
+    (3, array([0, 1, 2]))
+    """
+    kernel = asked(kernel, gamma, degree, coef0)
+    told = Progress("regularization_path", "percent", "the path so far")
+    line = line_of(told, progress)
+    if not isinstance(X, DualProblem) and has_several_classes(y):
+        with line as shown:
+            several = one_vs_one_path(
+                matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
+                merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
+                progress=shown,
+            )  # fmt: skip
+        return unless_interrupted("regularization_path", several)
+    classes = SIGNS
+    if isinstance(X, DualProblem):
+        alone = y is kernel is gram is sample_weight is None
+        # a problem of regression has a path, too; labels are asked of all others
+        is_regression = alone and X.z == 0.0 and not X.has_labels
+        problem = X if is_regression else labelled(X, y, kernel, gram)
+    else:
+        K = matrix_given(X, kernel, gram)
+        classes, labels = signed(y, K.n)
+        problem = DualProblem.classification(y=labels, gram=K)
+    if (weight := given_weights(sample_weight, problem.n)) is not None:
+        refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
+        # C times a weight is a box, so weights need no formula of their own
+        problem = problem.boxed(weight * problem.lower, weight * problem.upper)
+    with line as shown:
+        merged = merge_variables(problem, problem) if merge else no_merging(problem)
+        problem = merged_problem(problem, merged)
+        limits = PathLimits(problem.n, max_events, time_limit, callback)
+        limits.progress = shown or limits.progress
+        path = track(
+            problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
+            cache_mb=cache_mb, limits=limits,
+        )  # fmt: skip
+    return unless_interrupted("regularization_path", replace(path, classes=classes))

@@ -1,0 +1,110 @@
+"""CostPath and RocCurve: all operating points of a classifier whose costs move from one class to the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.paths.parametric import ParametricPath
+from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class, steps_of
+from refsvm.core._checks import examples
+from refsvm.core.formulations import signs_among
+from refsvm.core.result import Status
+from refsvm.services.summary import Shown, Summary
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve(Shown):
+    """Operating points as a step function of C₊, exact.
+
+    Parameters
+    ----------
+    t : ndarray of shape (k + 1,)
+        Ends of the steps, ascending: C₊.
+    fpr, tpr : ndarrays of shape (k,)
+        Share of class −1, and of class +1, that is said to be +1, for C₊ between two ends.
+    status : Status
+        Whether the path reaches its end; what ended it before otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.paths import RocCurve
+    >>> curve = RocCurve(np.array([0.0, 0.4, 1.0]), np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    >>> curve.at(0.3)
+    (0.0, 0.0)
+    """
+
+    t: np.ndarray
+    fpr: np.ndarray
+    tpr: np.ndarray
+    status: Status = Status.CONVERGED
+
+    def _summary(self) -> Summary:
+        line = f"{len(self.fpr)} operating points, t from {self.t[0]:.6g} to {self.t[-1]:.6g}, {self.status.name}"
+        return Summary(line, is_partial=self.status is not Status.CONVERGED)
+
+    def at(self, t: float) -> tuple[float, float]:
+        """Return the share of false and of true positives at C₊ = t.
+
+        Raises
+        ------
+        ValueError
+            If t lies outside of the path.
+        """
+        if not self.t[0] <= t <= self.t[-1]:
+            raise ValueError(
+                f"t={t!r} is outside of the path, which goes from {self.t[0]:.6g} to {self.t[-1]:.6g}."
+            )
+        k = min(int(self.t.searchsorted(t, side="right")) - 1, len(self.fpr) - 1)
+        return float(self.fpr[k]), float(self.tpr[k])
+
+
+class CostPath(ParametricPath):
+    """The result of `refsvm.cost_path`: a `ParametricPath` in C₊, and the operating points along it."""
+
+    def roc(self, X: Any, y: Any, sample_weight: Any = None) -> RocCurve:
+        """Return the share of false and of true positives on some examples as a function of C₊.
+
+        h is affine in C₊ between breakpoints, so the C₊ at which an example changes sides is known exactly. h = 0
+        counts as +1.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (m, d)
+        y : array-like of shape (m,)
+            Labels, entries of `classes`, both present.
+        sample_weight : array-like of shape (m,), optional
+            How often each example counts.
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, or a class is missing or has no weight.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the path ended early: the points beyond, and the area below them, are missing.
+        """
+        self.check_not_empty()
+        X = examples(X)
+        labels = signs_among(y, self.classes, X.shape[0])
+        if len(labels) == 0 or np.ptp(labels) == 0.0:
+            raise ValueError("y holds a single class; a share of errors of each takes examples of both.")
+        weights = given_weights(sample_weight, len(labels))
+        refuse_absent_class(self.classes, (labels > 0.0) * 1, weights)
+        counts = steps_of(weights, len(labels))
+        self.warn_if_unfinished("The curve of operating points")
+        said, at, i, up = self.crossings(X)
+        at, where = np.unique(at, return_inverse=True)
+        shares = []
+        for label in (-1.0, 1.0):
+            change = np.where(labels[i] == label, np.where(up, counts[i], -counts[i]), 0.0)
+            steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
+            of_class = labels == label
+            shares.append((counts[of_class & said].sum() + steps) / counts[of_class].sum())
+        false, true = shares
+        return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), false, true, self.status)

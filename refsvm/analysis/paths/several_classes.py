@@ -1,0 +1,374 @@
+"""Paths of several classes: one for each pair of classes, over one kernel matrix, and the votes of all of them.
+
+A pair is a path of two classes. In it the second class is the positive one: h = 0 then counts for the class that gets
+the vote of `refsvm.SVC` there. Outside, signs and order are those of `SVC`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.paths.error_curve import ErrorCurve, first_unfinished
+from refsvm.analysis.paths.left_out import LeftOut
+from refsvm.analysis.paths.voted import Turns, voted_curve, voted_curves
+from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
+from refsvm.core._checks import examples, pandas_for
+from refsvm.core.engine.limits import PathLimits, interruptible
+from refsvm.core.engine.progress import Progress
+from refsvm.core.formulations import known_codes, numbered
+from refsvm.core.kernels.checked import cross_values
+from refsvm.core.kernels.functions import Precomputed
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.paths.audit import PathAudit
+from refsvm.core.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
+from refsvm.core.paths.path import RegularizationPath
+from refsvm.core.paths.tracking import kernel_matrix, track
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Status
+from refsvm.core.scheme import OneVsOne
+from refsvm.services.summary import Shown, Summary, Table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class OneVsOnePath(Shown):
+    """The machines of all pairs of classes for every C of a range. Made by `refsvm.regularization_path`.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (k,)
+        The labels, sorted.
+    rows : tuple of ndarrays of int64
+        The examples of each pair, ascending, in the order (0, 1), (0, 2), …, (k − 2, k − 1).
+    paths : tuple of RegularizationPath
+        Of each pair; the second class is +1 there. The kernel is that of the matrix of all examples, so that
+        `refsvm.display.PathDisplay` draws one, and `refsvm.analysis.paths.save_path` writes it.
+    gram : KernelMatrix
+        Of all examples.
+    seconds : float
+        Time for all of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, regularization_path
+    >>> X, y = np.array([[0.0], [1.1], [2.3], [3.2], [5.5], [6.1]]), np.array(["a", "b", "a", "b", "c", "c"])
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    >>> path
+    OneVsOnePath(3 pairs of classes, 11 breakpoints, C from 0.1 to 10, CONVERGED)
+    >>> path.predict([[0.1], [5.5]], C=5.0), path.decision_function([[0.1], [5.5]], C=5.0).shape
+    (array(['a', 'c'], dtype='<U1'), (2, 3))
+    """
+
+    classes: np.ndarray
+    rows: tuple[np.ndarray, ...]
+    paths: tuple[RegularizationPath, ...]
+    gram: KernelMatrix = field(repr=False)
+    seconds: float
+
+    def _summary(self) -> Summary:
+        is_there = all(len(path.C) for path in self.paths)
+        ends = ["C from {:.6g} to {:.6g}".format(*common_range(self.paths))] if is_there else []
+        told = [f"{len(self.paths)} pairs of classes", f"{len(self.C)} breakpoints", *ends, self.status.name]
+        names = [" / ".join(map(str, pair)) for pair in OneVsOne(len(self.classes)).named(self.classes)]
+        rows = [
+            (name, f"{len(path.C):,}", path.status.name) for name, path in zip(names, self.paths, strict=True)
+        ]
+        is_partial, tables = (
+            self.status is not Status.CONVERGED,
+            (Table(("pair", "breakpoints", "status"), rows[:20]),),
+        )
+        return Summary(
+            ", ".join(told),
+            sentence=". ".join([*ends, self.status.value]),
+            is_partial=is_partial,
+            tables=tables,
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return self.gram.n
+
+    @property
+    def status(self) -> Status:
+        """CONVERGED, or what ended the first path that does not reach C_max."""
+        return first_unfinished(path.status for path in self.paths)
+
+    @cached_property
+    def C(self) -> np.ndarray:  # noqa: N802
+        """Breakpoints of all pairs, ascending, each once."""
+        return np.unique(np.concatenate([path.C for path in self.paths]))
+
+    # -- values at any C ---------------------------------------------------------------------------------------------
+
+    def alpha(self, C: float) -> np.ndarray:
+        """Return the signed α of each pair at C, shape (k(k − 1)/2, n), 0 for other classes.
+
+        Raises
+        ------
+        ValueError
+            If C is outside of the path of a pair, here and in the other methods that take one.
+        """
+        alpha = np.zeros((len(self.paths), self.n))
+        for number, (rows, path) in enumerate(zip(self.rows, self.paths, strict=True)):
+            alpha[number, rows] = 0.0 - path.alpha(C)
+        return alpha
+
+    def intercept(self, C: float) -> np.ndarray:
+        """Return b of each pair at C, shape (k(k − 1)/2,)."""
+        moved = [self.gram.offset(alpha) if alpha.any() else 0.0 for alpha in self.alpha(C)]
+        return 0.0 - np.array([path.intercept(C) for path in self.paths]) - np.array(moved)
+
+    def n_support(self, C: float) -> int:
+        """Count the examples with α ≠ 0 in some pair."""
+        return int(np.count_nonzero(self.alpha(C).any(axis=0)))
+
+    def decision_function(self, X: Any, C: float) -> np.ndarray:
+        """h(x) of each pair at C, shape (t, k(k − 1)/2), positive for its first class.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+            With a precomputed kernel or ``gram=``: shape (t, n), the kernel values with the n training examples.
+        C : float
+        """
+        cross = self._cross(X)
+        pairs = zip(self.rows, self.paths, strict=True)
+        return np.column_stack([0.0 - path.decision_function(cross[:, rows], C) for rows, path in pairs])
+
+    def predict(self, X: Any, C: float) -> np.ndarray:
+        """Return the class with the most votes at C, the first of `classes` on a tie; shape (t,). As `refsvm.SVC`."""
+        return np.asarray(self.classes[OneVsOne(len(self.classes)).votes(self.decision_function(X, C))])
+
+    def _cross(self, X: Any) -> np.ndarray:
+        """Return the kernel values of rows of X with all examples, shape (t, n)."""
+        return cross_values(self.gram, np.arange(self.n), X)
+
+    # -- along the whole path ----------------------------------------------------------------------------------------
+
+    def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
+        """Return the error on other examples as a function of C.
+
+        An example changes sides of a pair where its Cʰ = λh is 0, which is known exactly; its votes are counted anew
+        at each of these C.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+        y : array-like of shape (t,)
+            Labels, entries of `classes`.
+        sample_weight : array-like of shape (t,), optional
+            How often each example counts.
+
+        Returns
+        -------
+        ErrorCurve
+        """
+        cross = self._cross(examples(X))
+        codes = known_codes(y, self.classes, len(cross))
+        return self.error_of(cross, codes, given_weights(sample_weight, len(cross)))
+
+    def error_of(self, cross: np.ndarray, codes: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:
+        """Return that error from kernel values with all examples, shape (t, n), and the numbers of the classes."""
+        pairs = zip(OneVsOne(len(self.classes)).pairs, self.rows, self.paths, strict=True)
+        turns = [Turns(*pair, *path.crossings(cross[:, rows])) for pair, rows, path in pairs]
+        return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights, self.status)
+
+    def kkt_audit(self, between: int = 2) -> PathAudit:
+        """Measure how far the path of the worst pair is from optimal (`RegularizationPath.kkt_audit`)."""
+        return max((path.kkt_audit(between) for path in self.paths), key=lambda audit: audit.worst)
+
+    def to_frame(self) -> Any:
+        """Return the events of all pairs as a pandas DataFrame, by C; the columns "first" and "second" name them."""
+        pd = pandas_for("to_frame()")
+
+        frames = []
+        pairs = OneVsOne(len(self.classes)).named(self.classes)
+        for (first, second), rows, path in zip(pairs, self.rows, self.paths, strict=True):
+            frame = path.to_frame()
+            frames.append(frame.assign(index=rows[frame["index"]], first=first, second=second))
+        return pd.concat(frames).sort_values("C", kind="stable", ignore_index=True)
+
+
+def common_range(paths: Sequence[RegularizationPath]) -> tuple[float, float]:
+    """Return the range of C that all paths cover."""
+    for path in paths:
+        path.check_not_empty()
+    return max(float(path.C[0]) for path in paths), min(float(path.C[-1]) for path in paths)
+
+
+def has_several_classes(y: Any) -> bool:
+    """Whether these are labels of more than two classes; what is wrong with others is said elsewhere."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:
+        return False
+    if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
+        return False
+    try:
+        return len({*labels.tolist()}) > 2
+    except TypeError:
+        return False
+
+
+def held_gram(gram: KernelMatrix, cache_mb: float) -> Gram:
+    """Return the matrix as an array, of which those of all pairs are parts."""
+    held = Gram(Precomputed(), kernel_matrix(gram, cache_mb), is_checked=True)
+    held.facts = replace(held.facts, is_psd=True, kernel_error=gram.facts.kernel_error)
+    return held
+
+
+def one_vs_one_path(
+    gram: KernelMatrix, y: Any, sample_weight: Any, cache_mb: float, *, merge: bool, time_limit: float | None,
+    max_events: int | None, callback: Callable[..., object] | None, progress: Progress | None = None, **options: Any,
+) -> OneVsOnePath:  # fmt: skip
+    """Return the path of several classes; arguments as of `refsvm.regularization_path`."""
+    began, limits = time.perf_counter(), PathLimits(gram.n, max_events, time_limit, callback)
+    limits.progress = progress or limits.progress
+    classes, codes = numbered(y, gram.n)
+    weights = given_weights(sample_weight, gram.n)
+    refuse_absent_class(classes, codes, weights)
+    weights = np.ones(gram.n) if weights is None else weights
+    gram = gram.centred
+    X = getattr(source_of(gram)[0], "X", None) if merge else None
+    pairs = pair_paths(
+        held_gram(gram, cache_mb), X, codes, weights, limits, merge=merge, cache_mb=cache_mb, **options
+    )
+    with interruptible():
+        rows, paths = zip(*pairs, strict=True)
+    return OneVsOnePath(
+        classes=classes, rows=rows, paths=paths, gram=gram, seconds=time.perf_counter() - began
+    )
+
+
+def pair_paths(
+    gram: Gram,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    limits: PathLimits,
+    *,
+    merge: bool = True,
+    alike: bool = False,
+    **options: Any,
+) -> Iterator[tuple[np.ndarray, RegularizationPath]]:
+    """Yield the examples of each pair of classes, and its path.
+
+    Parameters
+    ----------
+    gram : Gram
+        `held_gram` of n examples.
+    X : ndarray or CSR of shape (n, d), or None
+        By which equal examples are found; by their kernel values without it.
+    codes, weights : ndarrays of shape (n,)
+        Class numbers, −1 for those that are left out, and factors of C.
+    alike : bool
+        Whether merged examples have equal weights.
+    limits : PathLimits
+        Its time is that of all pairs. After a limit, or a true result of the callback, the others end at once.
+    merge, **options
+        As of `refsvm.regularization_path`.
+    """
+    ended = False
+
+    def watch(point: Any) -> bool:
+        nonlocal ended
+        ended = ended or bool(limits.callback is not None and limits.callback(point))
+        return ended
+
+    pairs = OneVsOne(int(codes.max()) + 1).pairs
+    for number, (p, q) in enumerate(pairs):
+        rows = np.flatnonzero((codes == p) | (codes == q))
+        labels = np.where(codes[rows] == q, 1.0, -1.0)  # of each pair the second class is the positive one
+        problem = DualProblem._of_labels(gram.restrict(rows), labels, weights[rows])
+        merged = (
+            merge_variables(problem, problem, None if X is None else X[rows], alike=alike)
+            if merge
+            else no_merging(problem)
+        )
+        problem = merged_problem(problem, merged)
+        own = PathLimits(problem.n, None, limits.deadline, limits.callback and watch)
+        own.most, own.part = limits.most, (number, len(pairs))
+        own.progress = limits.progress or own.progress
+        yield rows, track(problem, merged=merged, limits=own, **options)
+
+
+def voted_folds(
+    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
+    """Yield the error on each fold, and the breakpoints of the paths of all pairs without it.
+
+    A class of which the fold leaves no example gets no vote.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+    codes, fold : ndarrays of shape (n,), int
+        Class numbers, and the number of each example's fold.
+    gram : Gram
+        `held_gram` of all examples.
+    weights : ndarray of shape (n,), optional
+        Factors of C, which add up exactly: how often an example counts.
+    interrupt : interruptible
+    options : dict
+        Of `pair_paths`.
+    """
+    factors = np.ones(len(codes)) if weights is None else weights
+    for number in range(int(fold.max()) + 1):
+        held, rest = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (factors > 0.0))
+        present, known = np.unique(codes[rest], return_inverse=True)
+        if len(present) < 2:
+            raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
+        limits, cross = PathLimits(len(rest)), gram.block(held, rest)
+        found = [*pair_paths(gram.restrict(rest), X[rest], known, factors[rest], limits, **options)]
+        if interrupt.pressed:
+            raise KeyboardInterrupt
+        turns = [
+            Turns(*pair, *path.crossings(cross[:, rows]))
+            for pair, (rows, path) in zip(OneVsOne(len(present)).named(present), found, strict=True)
+        ]
+        paths, own = [path for _, path in found], None if weights is None else weights[held]
+        status = first_unfinished(path.status for path in paths)
+        curve = voted_curve(turns, codes[held], int(codes.max()) + 1, common_range(paths), own, status)
+        yield curve, sum(len(path.C) for _, path in found)
+
+
+def voted_left_out(
+    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
+    options: dict[str, Any],
+) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
+    """Yield the error on each example, left out of the pairs that it is in, and the breakpoints walked for it.
+
+    The path of each pair tells most signs of its examples (`refsvm.analysis.paths.left_out`), and all of the others'.
+    """
+    turns, paths, walked = list[Turns](), list[RegularizationPath](), np.zeros(len(codes), dtype=np.int64)
+    k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
+    counting = np.where(factors > 0.0, codes, -1)  # the others are asked, and never trained on
+    pairs = pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options)
+    for (p, q), (rows, path) in zip(OneVsOne(k).pairs, pairs, strict=True):
+        if interrupt.pressed:
+            raise KeyboardInterrupt
+        others = np.setdiff1d(np.arange(len(codes)), rows, assume_unique=True)
+        said = np.zeros(len(codes), dtype=bool)
+        said[others], at, index, up = path.crossings(gram.block(others, rows))
+        events, left_out = [(at, others[index], up)], LeftOut(path, options["tracker"], options["engine"])
+        known: dict[int, tuple[bool, np.ndarray, np.ndarray]] = {}
+        for r, variable in zip(rows.tolist(), path.merged.group.tolist(), strict=True):
+            known[variable] = known.get(variable) or left_out.crossings(variable)
+            said[r], at, up = known[variable]
+            events.append((at, np.full(len(at), r), up))
+            walked[r] += left_out.walked[variable]
+        turns.append(Turns(p, q, said, *(np.concatenate(each) for each in zip(*events, strict=True))))
+        paths.append(path)
+    status = first_unfinished(path.status for path in paths)
+    curves = voted_curves(turns, codes, k, common_range(paths), weights, status)
+    for r in fold.argsort().tolist():
+        yield curves[r], int(walked[r])

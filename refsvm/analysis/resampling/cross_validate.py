@@ -1,0 +1,297 @@
+"""k-fold cross-validation whose rounds share kernel rows and start from each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.resampling.of_model import takes_model
+from refsvm.analysis.resampling.results import CrossValidation, FoldReport
+from refsvm.analysis.resampling.small_folds import TAKEN, are_many_and_small, small_folds
+from refsvm.analysis.resampling.task import CLASSIFICATION, Machine, Task, task_given
+from refsvm.core._checks import known_options, refuses
+from refsvm.core.engine.limits import interruptible, unless_interrupted
+from refsvm.core.engine.progress import Progress
+from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
+from refsvm.core.kernels import Kernel, Precomputed
+from refsvm.core.kernels.names import asked as named
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.result import Status
+from refsvm.core.rounds.folds import fold_numbers
+from refsvm.core.rounds.round import Round, RoundResult
+from refsvm.core.rounds.rounds import RELATIVE, Rounds
+from refsvm.core.rounds.walked import ORIGIN, WALK, folds_walked_to
+from refsvm.core.seeders import AVG, SIR, Cold, Seeder
+from refsvm.core.solver.options import OPTIONS, RunOptions
+from refsvm.services.line import line_of
+from refsvm.services.pool import share_memory
+
+
+@takes_model
+@refuses(
+    cv="give folds={}", n_splits="give folds={}", tol="give stop=KKTGap({}, relative=True)", random_state="give rng={}",
+    scoring="the result has every score of its task; refsvm.SVCCV takes scoring={}",
+)  # fmt: skip
+def cross_validate(
+    X: Any = None, y: Any = None, *,
+    kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf", gamma: str | float = "scale",
+    degree: int = 3, coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
+    epsilon: float | None = None, nu: float | None = None,
+    folds: Any = 10, seeder: Seeder | None = None, from_full: bool = True, stratified: bool = False, rng: Any = None,
+    groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, progress: bool | str = "auto",
+    **options: Any,
+) -> CrossValidation:  # fmt: skip
+    """Predict every example by a machine that was trained without its fold.
+
+    The rounds are one family: a fold held out is L = U = 0. Kernel rows are
+    computed once for all of them, each starts where `seeder` says, and the
+    decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
+    Each round is solved to the tolerance, so only the cost depends on the
+    seeder.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d)
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
+        `DualProblem` of classification, regression or novelty detection; y,
+        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
+        `SVR` or `OneClassSVM` with its parameters, before the examples:
+        ``cross_validate(SVC(C=10), X, y)``. γ is then that of all examples,
+        where scikit-learn's computes "scale" anew for each training part.
+    y : array-like of shape (n,)
+        Labels, two or more classes; more are solved one-vs-one, with the votes
+        of `refsvm.SVC`. With `epsilon` the targets of a regression. With `nu`
+        there is no y.
+    kernel, gamma, degree, coef0, gram
+        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
+    C : float or array-like of shape (n,)
+        Penalty. One for each example is its weight, too: how often it counts
+        in the scores, compared with others; of weight 0 it is not there. With
+        `nu`, the weights of the examples.
+    epsilon : float, optional
+        Asks for a regression: ε, as in `DualProblem.regression`.
+    nu : float, optional
+        Asks for novelty detection: ν, as in `DualProblem.one_class`.
+    folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
+        See `refsvm.core.rounds.folds.fold_numbers`; n folds are leave-one-out.
+    seeder : Seeder, default AVG() from the full solution, SIR() in a chain
+        Where a round starts, given an earlier solution; ATO, to the end, by
+        default where the full solution takes many steps, as at a large C with
+        a linear kernel (`refsvm.core.rounds.walked`). Of ten classes and more,
+        whose pairs have at most 64 examples, all rounds of a fold are solved
+        in few calls and without a seed, unless one is named here.
+    from_full : bool, default True
+        Solve on all examples first and start every round from there: rounds
+        are then independent, nothing joins, and the weight of a fold is spread
+        over the others. Otherwise the first round is cold and each other one
+        starts from the round before it, as in the paper.
+    stratified : bool
+        Share each class equally among the folds; of classification only.
+    rng : int, numpy.random.Generator or None
+        Shuffles the examples before they are shared among folds; None leaves
+        them in order.
+    groups : array-like of shape (n,), optional
+        For a splitter that uses groups, such as scikit-learn's ``GroupKFold``:
+        the group of each example.
+    n_jobs : int, optional
+        Threads, which share the kernel matrix if the budget holds it; each
+        takes neighbouring folds. −1: one for each core. If joblib is set up
+        for processes (``joblib.parallel_config``), processes. Results are
+        those of one thread to the last bit.
+    cache_mb : float
+        Budget for kernel rows in MiB. If it holds all of the matrix, the
+        matrix is computed in one product.
+    progress : bool or "auto"
+        A line on stderr that says how far it is. "auto" shows it in a terminal
+        or a notebook, from two seconds on (`refsvm.services.line`).
+    **options
+        Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
+        shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
+        callback gets a `refsvm.core.engine.progress.Progress`, with the folds that
+        are done and the `state` of the round under way; a true result ends all
+        rounds.
+
+    Returns
+    -------
+    CrossValidation
+        After a limit or a callback's true result, of the rounds until then:
+        its ``status`` says so, the scores are NaN, and their `bounds` hold
+        whatever the other rounds say.
+
+    Raises
+    ------
+    ValueError
+        On bad input, with a sentence; see `DualProblem.classification` and
+        `fold_numbers`.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result``
+        has the rounds until then.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rounds are not solved, as `refsvm.SVC` warns;
+        `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, SIR, cross_validate
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> result = cross_validate(heart.X, heart.y, kernel=RBF(0.005), C=10.0, folds=10, seeder=SIR(), rng=0)
+    >>> round(result.error, 2), len(result.rounds), result.kernel_rows
+    (0.17, 10, 270)
+
+    A regression, here of the first feature on the others:
+
+    >>> result = cross_validate(heart.X[:, 1:], heart.X[:, 0], kernel=RBF(0.005), C=10.0, epsilon=1.0, folds=5)
+    >>> round(result.rmse, 1), round(result.r2, 2), len(result.fold_rmse)
+    (0.8, 0.28, 5)
+    """
+    known_options("cross_validate", options, OPTIONS)
+    told, kernel = Progress("cross_validate", "folds", "these"), named(kernel, gamma, degree, coef0)
+    line, task = line_of(told, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
+    # before the kernel matrix: a wrong argument should not cost its computation; the time is that of all machines
+    is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
+    asked = RunOptions(stop=RELATIVE if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)
+    default = AVG() if from_full else SIR()
+    walk = WALK if seeder is None and from_full else None
+    is_small = walk is not None and is_plain and are_many_and_small(task, fold, asked)
+    seeder = Seeder.checked("seeder", default if seeder is None else seeder)
+    with line:
+        # each process computes its own rows
+        if share_memory(n_jobs) or is_small:
+            task = task.with_shared_matrix(cache_mb, single=asked.cache_dtype == "float32")
+        if megabytes(task.gram.n, task.gram.n) <= cache_mb and asked.cache_dtype == "auto":
+            asked = replace(asked, cache_dtype="float64")
+        held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
+        table = FoldTable(task, fold, told)
+        with interruptible() as interrupt:
+            if is_small and task.gram.dense is not None:
+                table.take_small(small_folds(task, fold, asked, interrupt))
+            for machine, numbers in table.missing(held_out):
+                # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
+                rounds = Rounds.of(machine.problem, asked)
+                plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
+                table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
+        told.close()
+        result = table.result()
+    if hasattr(X, "iloc"):
+        result = replace(result, index=X.index)
+    warn_of_rounds(result)
+    result = replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
+    return unless_interrupted("cross_validate", result)
+
+
+def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool) -> list[Round]:
+    """Return the rounds of some folds for one machine: the loop of Wen et al., Algorithms 1 to 3."""
+    # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
+    origin = None if isinstance(seeder, Cold) else ORIGIN
+    first = [Round(keep=origin)] if origin and from_full else []
+    keep = None if from_full else origin
+    asked = held_out if machine.copies > 1 else [None] * len(held_out)
+    return first + [
+        Round(machine.variables(out), origin, keep, evaluate=each)
+        for out, each in zip(held_out, asked, strict=True)
+    ]
+
+
+def folds_of(task: Task, folds: Any, *, stratified: bool, rng: Any, groups: Any) -> np.ndarray:
+    """Return the number of the fold of each example."""
+    if stratified and task.kind != CLASSIFICATION:
+        raise ValueError(
+            f"stratified=True shares classes among the folds, and {task.kind} has none; leave it out."
+        )
+    marks = task.codes if task.kind == CLASSIFICATION else task.labels
+    return fold_numbers(folds, marks, stratified=stratified, rng=rng, groups=groups)
+
+
+def warn_of_rounds(result: CrossValidation) -> None:
+    """Warn of rounds that are not solved, or not run at all after a limit."""
+    found, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
+    if left and not found:
+        found = unsolved([result.status])
+    n, total = len(result.labels), int(result.fold.max() + 1) * result.decision_values.shape[1]
+    rests = f"{left} of {n} examples are not predicted" if left else "predict their folds all the same"
+    warn_of_unsolved("rounds of cross-validation", found, total, rests)
+
+
+CUT_SHORT: Final = (Status.TIME_LIMIT, Status.CALLBACK, Status.INTERRUPTED)
+"""Ends of rounds that would go on if they were let."""
+
+
+class FoldTable:
+    """The results of folds, by example and machine.
+
+    Parameters
+    ----------
+    task : Task
+    fold : ndarray of shape (n,), int
+    progress : Progress
+        Counts the folds that are done, of each machine.
+    """
+
+    def __init__(self, task: Task, fold: np.ndarray, progress: Progress) -> None:
+        self.task, self.fold, self.progress = task, fold, progress
+        self.values = np.full((len(fold), len(task.pairs)), np.nan)  # h
+        self.reports, self.endings = list[FoldReport](), list[Status]()
+        self.iterations, self.kernel_rows = 0, task.rows_computed
+        total = int(fold.max() + 1) * len(task.pairs)
+        progress.begin("first round", total=total, look=self._tell)
+
+    def missing(self, held_out: Sequence[np.ndarray]) -> Iterator[tuple[Machine, list[int]]]:
+        """Yield the machines without results, and the numbers of their folds, until a limit has ended one of them."""
+        for machine in self.task.machines() if not self.reports else ():
+            for family, numbers in self.task.families(machine, held_out):
+                if set(self.endings) <= {Status.CONVERGED}:
+                    yield family, numbers
+
+    def take(self, machine: Machine, ended: Iterator[RoundResult], rounds: Rounds) -> None:
+        """Take in the rounds of one machine, as they come."""
+        column, rounds.limits.progress = self.task.pairs.index(machine.pair), self.progress
+        for each in ended:
+            if self.progress.under_way:
+                self.progress.begin("")
+            self.iterations += each.iterations
+            if each.left_out is not None:
+                # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
+                examples = each.left_out[: len(each.left_out) // machine.copies]
+                # a machine that a limit has cut short is not the one that the example is asked of
+                if each.status not in CUT_SHORT:
+                    self.values[examples, column] = each.values
+                cost = each.iterations, each.kernel_rows, each.seed_seconds, each.solve_seconds
+                h = int(self.fold[examples[0]])
+                self.reports.append(FoldReport(h, machine.pair, *cost, each.status, each.trace))
+        self.kernel_rows += rounds.rows.computed
+        self.endings.append(rounds.status)
+
+    def _tell(self) -> None:
+        """Count the folds that are done, and the predictions that are wrong."""
+        task, known, wrong = self.task, ~np.isnan(self.values).any(axis=1), None
+        if task.kind == CLASSIFICATION and known.any():
+            wrong = int((task.predicted(self.values, known) != task.labels).sum())
+        self.progress.tell(len(self.reports), wrong)
+
+    def take_small(self, found: tuple[np.ndarray, list[FoldReport]] | None) -> None:
+        """Take in the folds of many small classes, if they were small after all."""
+        if found is not None:
+            self.values, self.reports = found
+            self.iterations = sum(each.iterations for each in self.reports)
+
+    def result(self) -> CrossValidation:
+        """Return the result, in the names of the classes."""
+        task, known = self.task, ~np.isnan(self.values).any(axis=1)
+        # workers finish in any order, and results do not depend on it
+        self.reports.sort(key=lambda each: (each.pair, each.fold))
+        ends = [each.status for each in self.reports] + self.endings
+        return CrossValidation(
+            kind=task.kind, classes=task.classes, predictions=task.predicted(self.values, known), labels=task.labels,
+            decision_values=self.values, fold=self.fold, rounds=tuple(self.reports),
+            status=next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED),
+            iterations=self.iterations, kernel_rows=self.kernel_rows, seconds=self.progress.seconds,
+            weights=task.weights, machine=task.machine,
+        )  # fmt: skip

@@ -1,0 +1,187 @@
+"""Jackknife+ and CV+: intervals for targets from the machines that leave-one-out, or folds, train.
+
+    ŷ₋ᵢ(x) is the machine without example i, or without its fold;   Rᵢ = |yᵢ − ŷ₋ᵢ(xᵢ)|
+    lower end: the ⌊a(n + 1)⌋-th smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
+
+Of exchangeable examples the interval holds the next target with a probability of 1 − 2a at least, and mostly of about
+1 − a; of k folds the bound is lower by (1 − k/n)/(k + 1) at most. An example of weight w is w of the n, which leave
+together. The machines without an example differ from that of all in few α: the differences are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.resampling.task import REGRESSION, task_given
+from refsvm.analysis.resampling.weights import copies, smallest
+from refsvm.core import arithmetic
+from refsvm.core._checks import real
+from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
+from refsvm.core.problem import DualProblem
+from refsvm.core.rounds.round import Round
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.rounds.sufficiency import ZeroAlpha, sufficient
+from refsvm.core.seeders.top import TOP
+from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.services.summary import Shown, Summary
+
+AT_ONCE: Final = 256
+"""Rounds whose solutions are in memory at the same time."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOutMachines(Shown):
+    """The machines of a regression without each example, or without each fold.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (n,), float64
+        β = αᵢ + αₙ₊ᵢ of the machine of all examples.
+    changes : list of (ndarray of int64, ndarray of float64)
+        Of each machine: where its β differs from that, and by how much.
+    intercepts : ndarray of float64
+        b of each machine.
+    number : ndarray of shape (n,), int64
+        The machine that each example is held out of.
+    residuals : ndarray of shape (n,), float64
+        |yᵢ − ŷ₋ᵢ(xᵢ)|.
+    copies : ndarray of shape (n,), int64, optional
+        How often each example counts; by default once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm.analysis.resampling.jackknife import held_out_machines
+    >>> x = np.linspace(0.0, 6.0, 30)[:, None]
+    >>> y, kernel = np.sin(x[:, 0]) + 0.2 * np.cos(40.0 * x[:, 0]), RBF(0.5)
+    >>> machines = held_out_machines(DualProblem.regression(x, y, kernel=kernel))
+    >>> machines.intervals(kernel(np.array([[1.5]]), x), confidence=0.8).round(1)
+    array([[0.7, 1.2]])
+    """
+
+    beta: np.ndarray
+    changes: list[tuple[np.ndarray, np.ndarray]]
+    intercepts: np.ndarray
+    number: np.ndarray
+    residuals: np.ndarray
+    copies: np.ndarray | None = None
+
+    def _summary(self) -> Summary:
+        changed = sum(len(where) > 0 for where, _ in self.changes)
+        line = (
+            f"{len(self.intercepts)} machines of {len(self.residuals)} examples, {changed} unlike that of all"
+        )
+        return Summary(line)
+
+    def predictions(self, cross: np.ndarray) -> np.ndarray:
+        """Return ŷ₋ᵢ(x) of each machine, shape (m, machines), from kernel values k(x, xᵢ) of shape (m, n)."""
+        every = np.ascontiguousarray(cross.T)
+        values = arithmetic.product(self.beta[None], every).T + self.intercepts
+        for column, (where, change) in enumerate(self.changes):
+            if len(where):
+                values[:, column] += arithmetic.product(change[None], every[where])[0]
+        return values
+
+    def intervals(self, cross: np.ndarray, confidence: float) -> np.ndarray:
+        """Return the lower and upper ends for new examples, shape (m, 2); infinite where n is too small.
+
+        Parameters
+        ----------
+        cross : ndarray of shape (m, n)
+            k(x, xᵢ) of the new examples.
+        confidence : float
+            1 − a, in (0, 1).
+
+        References
+        ----------
+        R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+", Annals
+        of Statistics 49, 2021.
+        """
+        if not 0.0 < real("confidence", confidence) < 1.0:
+            raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+        counts = copies("an interval", self.copies, len(self.residuals))
+        n, values = int(counts.sum()), self.predictions(cross)[:, self.number]
+        # ⌊a(n + 1)⌋ and ⌈(1 − a)(n + 1)⌉ = n + 1 − ⌊a(n + 1)⌋, but for rounding
+        few = math.floor((1.0 - confidence) * (n + 1) + 1e-9)
+        if few == 0:
+            return np.tile([-np.inf, np.inf], (len(cross), 1))
+        low = smallest(values - self.residuals, counts, few)
+        high = smallest(values + self.residuals, counts, n + 1 - few)
+        return np.column_stack([low, high])
+
+
+def held_out_machines(
+    problem: DualProblem,
+    folds: np.ndarray | None = None,
+    *,
+    weights: np.ndarray | None = None,
+    stop: StoppingRule | None = None,
+    engine: str = "auto",
+    **options: Any,
+) -> HeldOutMachines:
+    """Train without each example, or without each fold: rounds of one family from the machine of all examples.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        Of a regression.
+    folds : ndarray of shape (n,), int64, optional
+        The fold of each example; each example is one by default.
+    weights : ndarray of shape (n,), optional
+        How many copies of each example there are, whole numbers: the penalties of the problem have to be so many times
+        that of one example. By default each counts once; if their penalties differ, what is said above of the
+        probability is not proved.
+    stop : StoppingRule, optional
+        ``KKTGap(relative=True)`` by default.
+    engine, **options
+        As of `refsvm.Rounds`.
+
+    Raises
+    ------
+    ValueError
+        If the problem is no regression, or a weight is no whole number.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If machines are not solved, as `refsvm.SVR` warns; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn
+        is not loaded.
+    """
+    task = task_given(problem, None, None, None)
+    if task.kind != REGRESSION:
+        raise ValueError(
+            f"An interval holds a target, and the problem is one of {task.kind}; give a regression."
+        )
+    n, machine = task.gram.n, next(task.machines())
+    counts = None if weights is None else copies("an interval", weights, n)
+    number = np.arange(n) if folds is None else np.unique(folds, return_inverse=True)[1]
+    stop = KKTGap(relative=True) if stop is None else stop
+    rounds = Rounds(problem, stop=stop, engine=engine, cache_dtype="float64", **options)
+    full = rounds.solutions["all"] = rounds.solve().in_solver_coordinates(rounds.problem)
+    beta, count = full.alpha.reshape(2, n).sum(axis=0), int(number.max()) + 1
+    nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+    changes, intercepts = [nothing] * count, np.full(count, full.intercept)
+    names, _, values = sufficient(full, rounds.rows, (ZeroAlpha(),), copies=2)
+    members = [np.flatnonzero(number == place) for place in range(count)]
+    plan = [place for place, some in enumerate(members) if len(some) > 1 or not names[some[0]]]
+    ends = [full.status]
+    for begin in range(0, len(plan), AT_ONCE):
+        some = plan[begin : begin + AT_ONCE]
+        turns = [
+            Round(machine.variables(members[place]), "all", place, evaluate=members[place]) for place in some
+        ]
+        for place, ended in zip(some, rounds.run(turns, TOP()), strict=True):
+            values[members[place]] = ended.values
+            ends.append(ended.status)
+            solution = rounds.solutions.pop(place)
+            change = solution.alpha.reshape(2, n).sum(axis=0) - beta
+            where = np.flatnonzero(change)
+            changes[place], intercepts[place] = (where, change[where]), solution.intercept
+    warn_of_unsolved("machines of the intervals", unsolved(ends), len(ends), "the intervals rest on them")
+    return HeldOutMachines(beta, changes, intercepts, number, np.abs(task.labels - values), counts)

@@ -1,0 +1,353 @@
+"""leave_one_out: the exact leave-one-out error.
+
+Algorithm 1 of Franc, Laskov & Müller (2008):
+
+    solve on all examples
+    decide what the sufficiency checks decide
+    for each of the others:  empty its box, start at the seed, go on until the stopping rule is satisfied
+    where h is next to zero at the KKT gap:  go on to smaller gaps, until its sign is certain
+    the error is the share of wrong predictions
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.resampling.of_model import takes_model
+from refsvm.analysis.resampling.results import LeaveOneOut
+from refsvm.analysis.resampling.task import CLASSIFICATION, Task, task_given
+from refsvm.core._checks import frames_within, positive, refuses
+from refsvm.core.engine.limits import interruptible, unless_interrupted
+from refsvm.core.engine.progress import Progress
+from refsvm.core.engine.unsolved import REMEDY, warn
+from refsvm.core.kernels.names import asked
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.progress import ALL_AT_ONCE, LeftOutTable
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.rounds.sufficiency import CHECKS, Check, chosen_checks
+from refsvm.core.rounds.walked import WALK
+from refsvm.core.seeders import TOP, Seeder
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.rules import Rules
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping import BallRule, KKTGap, StoppingRule
+from refsvm.services.line import line_of
+
+TRIED: Final = 10
+"""Rounds after which a rule that decides early has to have done so in half of them, or is given up: the paper's M."""
+
+FULL_TOL: Final = 0.1
+"""The full solution is that much more exact than the rounds: they begin there, and the checks rest on it."""
+
+BALL: Final = BallRule(relative=True)
+
+SURE: Final = 5.0
+"""A decision value of more than so many ε counts as having its sign at the optimum, too: of 7,097 rounds of RBF kernels
+that ended at the KKT gap no value was further than 4.1 ε from that of the optimum."""
+
+SMALLEST_TOL: Final = 1e-8
+"""The KKT gap to which a round goes on for the sign of h; where |h| is less than `SURE` times that, it is a tie."""
+
+PATH_TOL: Final = 1e-8
+"""The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
+
+
+@takes_model
+@refuses(
+    tol="give stop=BallRule({}, relative=True)", cv="leave it out, or call cross_validate(X, y, folds={})"
+)
+def leave_one_out(
+    X: Any = None, y: Any = None, *, kernel: Any = "rbf", gamma: str | float = "scale", degree: int = 3,
+    coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
+    epsilon: float | None = None, nu: float | None = None, seeder: Seeder | None = None,
+    stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
+    checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,
+    engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None, time_limit: float | None = None,
+    callback: Callable[[Progress], object] | None = None, trace: bool | int = False, progress: bool | str = "auto",
+) -> LeaveOneOut:  # fmt: skip
+    """Predict each example by a machine trained on all others.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d)
+        Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a
+        `DualProblem` of classification, regression or novelty detection; y,
+        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
+        `SVR` or `OneClassSVM` with its parameters, before the examples:
+        ``leave_one_out(SVC(C=10), X, y)``. γ is then that of all examples.
+    y : array-like of shape (n,)
+        Labels of any type, of two classes or more; of two the larger is the
+        positive one. More are solved one-vs-one, over one kernel matrix, with
+        the votes of `refsvm.SVC`: an example is left out of the pairs that it
+        is in, and asked of the machines of all others. With `epsilon` the
+        targets of a regression. With `nu` there is no y.
+    kernel, gamma, degree, coef0, gram
+        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
+    C : float or array-like of shape (n,)
+        Penalty. One for each example is its weight, too: it counts so many
+        times in the scores, compared with others, and all copies of it leave
+        together; of weight 0 it is not there. With `nu`, the weights of the
+        examples.
+    epsilon : float, optional
+        Asks for a regression: ε, as in `DualProblem.regression`. An example
+        has two variables, which leave together.
+    nu : float, optional
+        Asks for novelty detection: ν, as in `DualProblem.one_class`. Without r
+        the sum of α is that of n − 1 examples.
+    seeder : Seeder
+        Where a round starts; ``TOP()`` by default, which needs the fewest
+        steps. ``ATO(margin=inf, budget=inf)`` walks to the optimum without r
+        from event to event; steps of SMO follow only if the matrix of the free
+        variables is singular. It is the default where the machine of all
+        examples takes many steps, as at a large C with a linear kernel
+        (`refsvm.core.rounds.walked`).
+    stop : StoppingRule
+        When a round ends; ``BallRule(relative=True)`` by default,
+        ``KKTGap(1e-8, relative=True)`` if the seeder walks to the end.
+        `BallRule` certifies only the sign of the decision value, in most
+        rounds without taking a step. Use ``KKTGap(1e-3)`` if you need the
+        value itself. `LOODualityGap` proves the sign too, but a step with it
+        costs several without. Regression and novelty detection ask for values:
+        ``KKTGap(relative=True)`` is the default there, and rules that prove a
+        sign are refused.
+    selector, step
+        As in `refsvm.solve`.
+    checks : iterable of Check or str
+        Which checks may decide without training: some of "zero alpha",
+        "training error", "xi-alpha bound", "ball", or your own
+        (`refsvm.core.rounds.sufficiency.Check`). Of regression and novelty
+        detection those take part that know the machine without r: "zero
+        alpha".
+    efficiency_test : bool
+        Give up a rule for left-out examples that has decided fewer than half
+        of the first ten rounds early. `BallRule` is tested too seldom to cost
+        much, and is never given up.
+    n_jobs : int, optional
+        Threads; −1 for one on each core. If joblib is set up for processes
+        (``joblib.parallel_config``), processes. The rounds of a machine are
+        shared among them; of several classes one pair is asked after the
+        other.
+    engine : {"auto", "numba", "numpy"}
+        The rounds in compiled code, or readable: same predictions, same α.
+        "auto" begins readable and goes on in compiled code once that pays.
+    cache_mb : float
+        Budget for kernel rows in MiB. Compiled rounds need all n² values in
+        it, of a regression 5n²; otherwise rows are computed on demand.
+    max_iter : int, optional
+        Limit on the steps of each round.
+    time_limit : float, optional
+        Seconds for everything.
+    callback : callable, optional
+        Called from time to time with a `refsvm.core.engine.progress.Progress`: its
+        ``done`` and ``total`` are the number of examples decided and n; a true
+        result ends the call. Of k > 2 classes both numbers count an example
+        for each of its k − 1 pairs.
+    trace : bool or int
+        Record every step, or every k-th, of each round; the steps are the
+        same.
+    progress : bool or "auto"
+        A line on stderr that says how far it is. "auto" shows it in a terminal
+        or a notebook, from two seconds on (`refsvm.services.line`).
+
+    Returns
+    -------
+    LeaveOneOut
+        Also after a limit, then with the examples decided so far:
+        ``is_complete`` is False, `status` says why, the scores are NaN, and
+        their `bounds` hold whatever the others are.
+
+    Raises
+    ------
+    ValueError
+        On arguments out of range or that contradict each other.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result``
+        has the examples decided so far.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If machines are not solved, as `refsvm.SVC` warns;
+        `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
+
+    Notes
+    -----
+    An example that is alone in its class leaves one class to train on. The
+    machine is then constant, and wrong. Examples with C = 0 are predicted by
+    the machine that never used them, and count in no score. Where K is not
+    positive semi-definite the checks 2 and 3 and rules for left-out examples
+    prove nothing; ε-KKT decides then, with a warning. Where the machine
+    without r has no free variable, its intercept may be anything in an
+    interval: the middle is taken, as everywhere. A round that the KKT gap ends
+    with h next to zero goes on to smaller gaps, down to 1e-8, until the sign
+    is certain. Where |h| is less than 5e-8 it is not: that is a tie, which
+    rounding decides.
+
+    Examples
+    --------
+    >>> from refsvm import RBF, leave_one_out
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> loo = leave_one_out(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
+    >>> round(loo.error, 4), loo.is_complete, loo.counts["zero alpha"]
+    (0.1444, True, 112)
+
+    The residuals of a regression, here of the first feature on the others:
+
+    >>> loo = leave_one_out(heart.X[:, 1:], heart.X[:, 0], kernel=RBF(0.005), C=10.0, epsilon=1.0)
+    >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
+    ((270,), 0.8, 0.3)
+    """
+    told = Progress("leave_one_out", "decided", "these")
+    with line_of(told, progress):
+        task = task_given(X, y, asked(kernel, gamma, degree, coef0), gram, C, epsilon=epsilon, nu=nu)
+        options = RunOptions(
+            selector=selector, step=step, stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
+            time_limit=time_limit, trace=trace, n_jobs=n_jobs,
+        )  # fmt: skip
+        found = decided(task, options, seeder, checks, efficiency_test, callback, told)
+        result = found.result()
+    if hasattr(X, "iloc"):
+        result = replace(result, index=X.index)
+    found.warn(result)
+    return unless_interrupted("leave_one_out", result, found.is_pressed)
+
+
+def decided(
+    task: Task, options: RunOptions, seeder: Seeder | None = None, checks: Iterable[str | Check] = CHECKS,
+    efficiency_test: bool = True, callback: Callable[[Progress], object] | None = None,
+    progress: Progress | None = None,
+) -> LeftOutTable:  # fmt: skip
+    """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
+    if task.gram.n < 2:
+        raise ValueError(
+            "X holds one example, and without it there is nothing to train on; give at least two."
+        )
+    hard = WALK if seeder is None else seeder
+    seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
+    kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
+    # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it; the
+    # proofs need float64 rows
+    options = replace(
+        options, stop=KKTGap(kkt.tol * FULL_TOL, relative=True), cache_dtype="float64",
+        shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
+    )  # fmt: skip
+    task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
+    found = LeftOutTable(task, progress or Progress("leave_one_out"), callback)
+    with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
+        for part in task.parts():
+            found.begin(part, Rounds.of(part.machine.problem, options))
+            algorithm_1(found, (seeder, hard), stop, kkt, checks, efficiency_test)
+            if found.status is not Status.CONVERGED:
+                break
+        found.is_pressed = interrupt.pressed
+    found.progress.close()
+    return found
+
+
+def algorithm_1(
+    found: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
+    efficiency_test: bool,
+) -> None:  # fmt: skip
+    """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
+
+    The second of the seeders is that of problems on which SMO takes many steps.
+    """
+    # 1. solve on all examples, more exactly than the rounds
+    found.solve_on_all(kkt)
+    rounds, seeder = found.rounds, seeders[found.is_hard]
+    if found.status is not Status.CONVERGED:
+        return
+    warn_if_stalled(found.full, rounds.rules, kkt.tol)
+    # 2. the sufficiency checks, those that hold for this kernel
+    if not rounds.problem.gram.facts.is_psd and found.proves:
+        checks, stop = checks_valid_for_kernel(rounds, checks, stop, kkt)
+    found.check(checks)
+    # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
+    stop, rest = stop.with_reference(found.full), [found.round(r) for r in found.undecided()]
+    tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
+    # a rule that proves signs costs a look in every round, which it has to be worth
+    if tried:
+        found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
+        # efficiency test: half of the first M rounds were decided early, or the rule is given up
+        stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
+    found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
+    if seeder.is_exact:
+        found.by_walk()
+    settle_signs(found, seeder, kkt)
+    # 4. the error is the share of wrong predictions, over all machines: `LeftOutTable.result`
+
+
+def settle_signs(found: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
+    """Go on with the rounds that the KKT gap has ended next to h = 0, a digit at a time, until |h| is sure of its sign.
+
+    A round begins anew at its seed: few do, and no others have to be kept for them.
+    """
+    tol, unsolved = kkt.tol, found.unsolved.copy()
+    while found.proves and tol > SMALLEST_TOL and (near := found.near_zero(SURE * tol, kkt.relative)):
+        tol = max(0.1 * tol, SMALLEST_TOL)
+        stop = KKTGap(tol, kkt.relative)
+        found.by_rounds(found.rounds.run(found.again(near), seeder, stop), stop)
+        if found.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
+            found.unsolved = unsolved.copy()
+    if tol > SMALLEST_TOL:  # a limit has come before; which way these would turn is not known
+        found.doubt(SURE * tol, kkt.relative)
+
+
+def chosen_for(
+    task: Task, seeder: Any, stop: Any, checks: Any
+) -> tuple[Seeder, StoppingRule, tuple[Check, ...]]:
+    """Return the seeder, the stopping rule and the checks of a task, by default or as given."""
+    by_sign = task.kind == CLASSIFICATION
+    seeder = Seeder.checked("seeder", TOP() if seeder is None else seeder)
+    default = BALL if by_sign else KKTGap(relative=True)
+    # an exact seed satisfies any tolerance that rounding allows, so a tight one costs no step
+    default = KKTGap(PATH_TOL, relative=True) if seeder.is_exact else default
+    stop, chosen = StoppingRule.checked("stop", default if stop is None else stop), chosen_checks(checks)
+    if by_sign:
+        return seeder, stop, chosen
+    if stop.left_out:
+        raise ValueError(
+            f"stop={stop!r} proves the sign of a decision value, and {task.kind} asks for the value; give KKTGap()."
+        )
+    return seeder, stop, tuple(check for check in chosen if check.keeps_machine)
+
+
+def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
+    """Warn if the solution on all examples, on which all else rests, has stalled."""
+    tol *= min(1.0, full.decision_range)
+    if full.status is Status.STALLED and full.kkt_gap > tol:
+        warn(
+            f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "
+            f"above {tol:g}; the checks rest on that solution and may be wrong. {REMEDY[full.status]}"
+        )
+
+
+def checks_valid_for_kernel(
+    rounds: Rounds, checks: tuple[Check, ...], stop: StoppingRule, kkt: StoppingRule
+) -> tuple[tuple[Check, ...], StoppingRule]:
+    """Return the checks and the stopping rule whose proofs hold: most rest on a positive semi-definite K."""
+    rows, n = rounds.rows, rounds.rows.n
+    # the steps on all examples have looked at some curvatures; one below 0 needs no eigenvalues
+    convex = rounds.state.least_curvature >= 0.0
+    if convex and rows.holds_all and n <= ALL_AT_ONCE:
+        rows.fetch(np.arange(n))
+        K = rows.values[rows.slots]
+        convex = bool(np.linalg.eigvalsh(K)[0] >= -1e-8 * np.abs(K).max())
+    if convex:
+        return checks, stop
+    without = [check for check in checks if check.needs_convex] + [stop] * stop.left_out
+    if without:
+        warnings.warn(
+            f"The kernel is not positive semi-definite, on which the proof of each of {without} rests: none is used"
+            + "; each round ends at the KKT gap." * stop.left_out,
+            stacklevel=frames_within() + 1,
+        )
+    return tuple(check for check in checks if not check.needs_convex), kkt if stop.left_out else stop

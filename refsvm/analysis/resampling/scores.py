@@ -1,0 +1,276 @@
+"""Scores of predictions of examples that were not trained on: errors of classes, residuals of targets.
+
+An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While examples are left that nothing has predicted yet,
+a score is NaN, and its bounds hold whatever their predictions will be.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from itertools import combinations
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.analysis.resampling.weights import mean
+
+SCORES: Final = {CLASSIFICATION: ("error",), REGRESSION: ("rmse", "mae", "r2"), NOVELTY: ("outside",)}
+"""Numbers that sum up the predictions of a task."""
+
+
+Score: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
+"""Labels, predictions and weights (None: all count alike) to a number."""
+
+
+class Scores(ABC):
+    """The scores of `LeaveOneOut` and `CrossValidation`; each task has its own, and asking for another's is refused."""
+
+    kind: str
+    labels: np.ndarray
+    predictions: np.ndarray
+    weights: np.ndarray | None
+
+    @property
+    @abstractmethod
+    def is_known(self) -> np.ndarray:
+        """Whether an example is predicted yet, shape (n,)."""
+
+    def _only(self, name: str, *kinds: str) -> None:
+        """Refuse a score that the task does not have."""
+        if self.kind not in kinds:
+            *others, last = (*("residuals",) * (self.kind == REGRESSION), *SCORES[self.kind])
+            has = f"{', '.join(others)} and {last}" if others else last
+            raise AttributeError(f"{name} is not a score of {self.kind}, which has {has}.")
+
+    @property
+    @abstractmethod
+    def outcomes(self) -> np.ndarray:
+        """1 for an example that is predicted rightly whatever is left to be run, −1 wrongly, 0 open; shape (n,)."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every example that counts is predicted, so that the scores are known."""
+        known = self.is_known
+        return bool(known.all() if self.weights is None else known[self.weights > 0.0].all())
+
+    def _of_all(self, score: Score) -> float:
+        """Return a score of all examples; NaN if one that counts is not predicted yet."""
+        return self._of_some(score, self.is_known) if self.is_finished else float("nan")
+
+    def _of_some(self, score: Score, some: np.ndarray) -> float:
+        """Return a score of the examples in a mask; NaN if none of them counts."""
+        weights = None if self.weights is None else self.weights[some]
+        counts = some.any() if weights is None else weights.any()
+        return score(self.labels[some], self.predictions[some], weights) if counts else float("nan")
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores of the task by their names: error; rmse, mae and r2; or outside."""
+        return {name: getattr(self, name) for name in SCORES[self.kind]}
+
+    @property
+    def error(self) -> float:
+        """Share of wrong predictions, weighted; not of a regression. NaN while some are left: see `error_bounds`."""
+        self._only("error", CLASSIFICATION, NOVELTY)
+        return self._of_all(share_wrong)
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest value of each score, by its name, whatever is left; equal once all is run."""
+        return {name: getattr(self, f"{name}_bounds") for name in SCORES[self.kind]}
+
+    @property
+    def error_bounds(self) -> tuple[float, float]:
+        """The lowest and the highest error, whatever the examples that are left will be; equal once all is run.
+
+        An example of several classes counts as soon as its votes are settled: no pair that is left can change them.
+        """
+        self._only("error_bounds", CLASSIFICATION, NOVELTY)
+        return self._share_bounds()
+
+    @property
+    def outside_bounds(self) -> tuple[float, float]:
+        """The lowest and the highest share outside, whatever is left; of novelty detection only."""
+        self._only("outside_bounds", NOVELTY)
+        return self._share_bounds()
+
+    def _share_bounds(self) -> tuple[float, float]:
+        outcomes = self.outcomes
+        return mean(outcomes == -1, self.weights), mean(outcomes != 1, self.weights)
+
+    @property
+    def rmse_bounds(self) -> tuple[float, float]:
+        """The lowest and the highest `rmse`, whatever is left: ∞ at the upper end, as a residual may be any number."""
+        self._only("rmse_bounds", REGRESSION)
+        if self.is_finished:
+            return self.rmse, self.rmse
+        return float(np.sqrt(self._mean_loss(2.0))), np.inf
+
+    @property
+    def mae_bounds(self) -> tuple[float, float]:
+        """The lowest and the highest `mae`, whatever is left: ∞ at the upper end."""
+        self._only("mae_bounds", REGRESSION)
+        return (self.mae, self.mae) if self.is_finished else (self._mean_loss(1.0), np.inf)
+
+    @property
+    def r2_bounds(self) -> tuple[float, float]:
+        """The lowest and the highest `r2`, whatever is left: −∞ at the lower end."""
+        self._only("r2_bounds", REGRESSION)
+        if self.is_finished:
+            return self.r2, self.r2
+        spread = variance(self.labels, self.weights)
+        return -np.inf, float(1.0 - self._mean_loss(2.0) / spread) if spread > 0.0 else float("nan")
+
+    def _mean_loss(self, power: float) -> float:
+        """Return the mean of |residual|ᵖ over all examples, 0 for those that are not predicted yet."""
+        return mean(np.where(self.is_known, np.abs(self.residuals) ** power, 0.0), self.weights)
+
+    @property
+    def outside(self) -> float:
+        """Share of the examples that the machine without them puts outside of its region; of novelty detection only."""
+        self._only("outside", NOVELTY)
+        return self._of_all(share_wrong)
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """Target less prediction for each example, shape (n,), float64; of a regression only. NaN where not known."""
+        self._only("residuals", REGRESSION)
+        return np.asarray(self.labels - self.predictions)
+
+    @property
+    def rmse(self) -> float:
+        """Root of the mean square of the residuals; of a regression only."""
+        self._only("rmse", REGRESSION)
+        return self._of_all(root_mean_square)
+
+    @property
+    def mae(self) -> float:
+        """Mean of the residuals' absolute values; of a regression only."""
+        self._only("mae", REGRESSION)
+        return self._of_all(mean_absolute_error)
+
+    @property
+    def r2(self) -> float:
+        """1 − Σ residuals² / Σ (target − mean target)²; of a regression only."""
+        self._only("r2", REGRESSION)
+        return self._of_all(r_squared)
+
+
+def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
+    """Return 1 for an example whose own class wins whatever the open pairs say, −1 if another does, 0 if it is open.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, k(k − 1)/2), float64
+        Decision values, or numbers of their signs; NaN of a pair that is open.
+    codes : ndarray of shape (n,), int64
+        Numbers of the classes of the examples.
+    k : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n,), int64
+
+    Examples
+    --------
+    An example of class 0 has the votes of (0, 1) and (0, 2), and that of (1, 2) cannot change it:
+
+    >>> import numpy as np
+    >>> from refsvm.analysis.resampling.scores import outcomes_of
+    >>> outcomes_of(np.array([[1.0, 1.0, np.nan], [np.nan, 1.0, 1.0]]), np.array([0, 0]), 3)
+    array([1, 0])
+    """
+    n, every = len(codes), np.arange(len(codes))
+    least = np.zeros((n, k), dtype=np.int64)
+    most = least.copy()
+    for column, (p, q) in enumerate(combinations(range(k), 2)):
+        h = values[:, column]
+        is_open, for_p = (
+            np.isnan(h),
+            h < 0.0 if k == 2 else h > 0.0,
+        )  # the signs and ties of `OneVsOne.votes`
+        least[:, p] += for_p
+        least[:, q] += ~for_p & ~is_open
+        most[:, p] += for_p | is_open
+        most[:, q] += ~for_p
+    own, rivals = codes[:, None], np.arange(k)[None, :]
+    # the lower number wins a tie
+    loses = np.where(rivals < own, most >= least[every, codes][:, None], most > least[every, codes][:, None])
+    beaten = np.where(rivals < own, least >= most[every, codes][:, None], least > most[every, codes][:, None])
+    others = rivals != own
+    outcomes = np.where((loses & others).any(axis=1), 0, 1) - (beaten & others).any(axis=1)
+    for i in np.flatnonzero((outcomes == 0) & np.isnan(values).any(axis=1)) if k > 2 else ():
+        left = [pair for pair, h in zip(combinations(range(k), 2), values[i], strict=True) if np.isnan(h)]
+        if not _may_win(int(codes[i]), least[i], int(most[i, codes[i]]), left):
+            outcomes[i] = -1
+    return outcomes
+
+
+def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
+    """Whether the open pairs may end so that a class wins, which has `most` votes then and gets all of its own pairs.
+
+    Each pair of its rivals has to give its vote to one of the two, and none of them may get too many: the votes are
+    placed one after the other, and moved along a path of pairs where both are full.
+    """
+    room = [most - (d < own) - int(count) for d, count in enumerate(least)]
+    holds: list[list[tuple[int, int]]] = [[] for _ in room]
+
+    def placed(pair: tuple[int, int], seen: set[int]) -> bool:
+        for d in pair:
+            if d in seen:
+                continue
+            seen.add(d)
+            if len(holds[d]) < room[d]:
+                holds[d].append(pair)
+                return True
+            for other in holds[d]:
+                if placed(other, seen):
+                    holds[d].remove(other)
+                    holds[d].append(pair)
+                    return True
+        return False
+
+    return all(placed(pair, set()) for pair in left if own not in pair)
+
+
+def share_wrong(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Return the share of predictions that are not the label: Σ w·wrong / Σ w."""
+    return mean(predictions != labels, weights)
+
+
+def root_mean_square(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """√ mean (y − h)²."""
+    return float(np.sqrt(mean((labels - predictions) ** 2, weights)))
+
+
+def mean_absolute_error(
+    labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    """Mean |y − h|."""
+    return mean(np.abs(labels - predictions), weights)
+
+
+def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """1 − Σ w (y − h)² / Σ w (y − ȳ)², with the weighted mean ȳ; NaN where all targets that count are one number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.resampling.scores import r_squared
+    >>> r_squared(np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 1.0]))
+    0.5
+    """
+    spread = variance(labels, weights)
+    lost = mean((labels - predictions) ** 2, weights)
+    return float(1.0 - lost / spread) if spread > 0.0 else float("nan")
+
+
+def variance(labels: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """Σ w (y − ȳ)² / Σ w; 0 where all targets that count are one number, whatever their mean rounds to."""
+    counting = labels if weights is None else labels[weights > 0.0]
+    if len(counting) == 0 or (counting == counting[0]).all():
+        return 0.0
+    return mean((labels - mean(labels, weights)) ** 2, weights)

@@ -1,0 +1,88 @@
+"""Leave-one-out and cross-validation as they are shown: the first score in large type, or its bounds."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.resampling.scores import SCORES, Score, root_mean_square, share_wrong
+from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.core.result import Status
+from refsvm.services.summary import Parts, Summary, Table, cut
+
+FIRST_OF: Final[dict[str, Score]] = {
+    CLASSIFICATION: share_wrong,
+    REGRESSION: root_mean_square,
+    NOVELTY: share_wrong,
+}
+"""The first score of each task."""
+
+MOST_CLASSES: Final = 20
+"""Classes in a table."""
+
+
+def outcomes_of_known(result: Any) -> np.ndarray:
+    """Return 1, −1 or 0 for each example: predicted rightly, wrongly, or not yet."""
+    return np.where(result.is_known, np.where(result.predictions == result.labels, 1, -1), 0)
+
+
+def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Summary:
+    """Return what is shown of scores.
+
+    Parameters
+    ----------
+    result : LeaveOneOut or CrossValidation
+    how : str
+        Words after the score.
+    parts : Parts, optional
+        Numbers of examples by the check or rule that decided them.
+    heights : tuple of float
+        The first score of each fold.
+    """
+    name = SCORES[result.kind][0]
+    pairs = {"machine": result.machine} if result.machine else {}
+    pairs |= {
+        "steps": f"{result.iterations:,}",
+        "kernel rows": f"{result.kernel_rows:,}",
+        "seconds": f"{result.seconds:.3f}",
+    }
+    if known := [value for value in heights if not np.isnan(value)]:
+        pairs[f"{name} of a fold"] = f"{min(known):.4g} to {max(known):.4g}"
+    columns, seconds = (parts, heights, f"{name} of each fold"), f"{result.seconds:.2f} s"
+    if not result.is_finished:
+        ends = {key: "{:.4g} to {:.4g}".format(*ends) for key, ends in result.bounds.items()}
+        low, high = result.bounds[name]
+        decided = f"{np.count_nonzero(result.outcomes):,} of {len(result.labels):,} examples decided"
+        said = f"{result.status.name}: {decided}; {name} between {low:.4g} and {high:.4g}"
+        return Summary(f"{said}; {seconds}", f"{low:.4g} … {high:.4g}", said, True, pairs | ends, *columns)
+    value, spread = result.scores[name], result.standard_error
+    shown = f"{value:.4g}" if result.kind == REGRESSION else f"{value:.4f}"
+    said = name + ("" if np.isnan(spread) else f" ± {spread:.2g}") + _counted(result) + f", {how}"
+    if result.status is not Status.CONVERGED:
+        said += f", {result.status.name}"
+    line = f"{name} {shown}{said.removeprefix(name)}; {seconds}"
+    pairs |= {key: f"{other:.4g}" for key, other in result.scores.items() if key != name}
+    is_partial = result.status is not Status.CONVERGED
+    return Summary(line, shown, said, is_partial, pairs, *columns, _of_classes(result))
+
+
+def _counted(result: Any) -> str:
+    """Return how many examples are wrong, or that they have weights; nothing of a regression."""
+    if result.weights is not None:
+        return ", weighted"
+    if result.kind == REGRESSION:
+        return ""
+    wrong = int((result.predictions != result.labels).sum())
+    return f": {wrong:,} of {len(result.labels):,} {'outside' if result.kind == NOVELTY else 'wrong'}"
+
+
+def _of_classes(result: Any) -> tuple[Table, ...]:
+    """Return the table of the classes: examples, and how many are wrong."""
+    rows = []
+    for name in result.classes.tolist()[:MOST_CLASSES]:
+        own = result.labels == name
+        wrong = int((result.predictions[own] != name).sum())
+        label = f"{name:g}" if isinstance(name, float) else cut(name)
+        rows.append((label, f"{own.sum():,}", f"{wrong:,}", f"{wrong / own.sum():.4f}"))
+    return (Table(("class", "examples", "wrong", "error"), rows),) if rows else ()

@@ -1,0 +1,329 @@
+"""The task of leave-one-out and folds, and its machines: the part of leave-one-out and folds that knows the task.
+
+==============  ==========================  ====================================  ===============================
+task            asked for by                what an example has                   machines
+==============  ==========================  ====================================  ===============================
+classification  labels                      one variable for each of its pairs    one for each pair of classes
+regression      ``epsilon=``                two variables, which go together      one
+novelty         ``nu=``                     one variable, of a weight that z has  one for each sum of the weights
+==============  ==========================  ====================================  ===============================
+
+A `DualProblem` says by itself which of them it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm.analysis.resampling.weights import weights_in
+from refsvm.core import arithmetic
+from refsvm.core._checks import penalties, targets
+from refsvm.core.formulations import epsilon_of, nu_of, numbered
+from refsvm.core.kernels.checked import matrix_given
+from refsvm.core.kernels.gram import dense_gram
+from refsvm.core.kernels.matrix import KernelMatrix, View
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution
+from refsvm.core.scheme import OneVsOne
+
+CLASSIFICATION, REGRESSION, NOVELTY = "classification", "regression", "novelty"
+
+COPIES: Final = {CLASSIFICATION: 1, REGRESSION: 2, NOVELTY: 1}
+"""Variables of an example."""
+
+
+class Machine(NamedTuple):
+    """One of the machines of a task: a family of problems that differ in which examples are left out.
+
+    Attributes
+    ----------
+    problem : DualProblem
+        With all examples.
+    pair : (int, int)
+        Numbers of the two classes; (0, 0) where there are none.
+    copies : int
+        Variables of an example.
+    """
+
+    problem: DualProblem
+    pair: tuple[int, int]
+    copies: int
+
+    def variables(self, examples: np.ndarray) -> np.ndarray:
+        """Return the variables of some examples, shape (copies · m,): those of the first copy come first."""
+        if self.copies == 1:
+            return examples
+        return np.concatenate([examples, examples + self.problem.n // 2])
+
+
+class LeftOutMachine(NamedTuple):
+    """A machine, and which examples leave-one-out asks it about.
+
+    Attributes
+    ----------
+    machine : Machine
+    examples : ndarray of shape (m,), int64
+        Those of its problem, ascending.
+    asked : list of int or None
+        Positions among them; None for all.
+    gram : KernelMatrix
+        Of all examples.
+    """
+
+    machine: Machine
+    examples: np.ndarray
+    asked: list[int] | None
+    gram: KernelMatrix
+
+    @property
+    def others(self) -> np.ndarray:
+        """The examples of other classes, ascending."""
+        return np.setdiff1d(np.arange(self.gram.n), self.examples, assume_unique=True)
+
+    def values_of_others(self, full: Solution) -> np.ndarray:
+        """h of the machine of all examples for those of other classes."""
+        support = np.flatnonzero(full.alpha)
+        values = self.gram.block(self.examples[support], self.others)
+        return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A task of learning on n examples.
+
+    Parameters
+    ----------
+    kind : {"classification", "regression", "novelty"}
+    gram : KernelMatrix
+        Of the examples.
+    labels : ndarray of shape (n,)
+        The labels given, targets, or 1 for each example that is to be inside.
+    C : ndarray of shape (n,), float64
+        Penalties, or weights: penalties are weights, too.
+    problem : DualProblem or None
+        That of a regression or of novelty detection.
+    classes, codes : ndarrays of shape (k,) and (n,)
+        Names of the classes, and the number of each example's; empty, and 0, where there are none.
+    rows_computed : int
+        Kernel rows that were computed for all machines.
+    name : str
+        That of the kernel, where the matrix is one of its values.
+    """
+
+    kind: str
+    gram: KernelMatrix
+    labels: np.ndarray
+    C: np.ndarray
+    problem: DualProblem | None
+    classes: np.ndarray
+    codes: np.ndarray
+    rows_computed: int = 0
+    name: str = ""
+
+    @property
+    def scheme(self) -> OneVsOne:
+        """How the machines of two classes decide among all of them; of no machine where there are no classes."""
+        return OneVsOne(len(self.classes))
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Numbers of the classes of each machine; (0, 0) where there are none."""
+        return self.scheme.pairs or [(0, 0)]
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """How often each example counts in a score, shape (n,); None if all count alike."""
+        return weights_in(self.C)
+
+    @property
+    def machine(self) -> str:
+        """The kernel, C and ε, or ν, as results show them."""
+        low, high = float(self.C.min()), float(self.C.max())
+        C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+        name = self.name or self.gram.kernel_name
+        if self.problem is None:
+            return f"{name}, C={C}"
+        if self.kind == NOVELTY:
+            return f"{name}, nu={nu_of(self.problem):.6g}"
+        return f"{name}, C={C}, epsilon={epsilon_of(self.problem, len(self.labels)):.6g}"
+
+    def on(self, gram: KernelMatrix) -> Task:
+        """Return the same task with another source of the kernel matrix of its examples."""
+        if gram is self.gram:
+            return self
+        problem = self.problem
+        if problem is not None:
+            problem = problem.with_gram(gram if self.kind == NOVELTY else View(gram, problem.gram.indices))
+        return replace(self, gram=gram, problem=problem, name=self.name or self.gram.kernel_name)
+
+    @property
+    def has_one_machine(self) -> bool:
+        """Whether all examples are asked of one machine."""
+        return len(self.classes) == 2 or self.kind == REGRESSION
+
+    def with_shared_matrix(self, cache_mb: float, single: bool = False) -> Task:
+        """Return the task on a kernel matrix that several machines share: `shared_gram`."""
+        gram = shared_gram(self.gram, cache_mb, single, self.kind != NOVELTY)
+        computed = self.gram.n if self.gram.dense is None and gram.dense is not None else 0
+        return replace(self.on(gram), rows_computed=computed)
+
+    def parts(self) -> Iterator[LeftOutMachine]:
+        """Yield the machines that leave-one-out trains; that of novelty detection of all examples first."""
+        n, every = self.gram.n, np.arange(self.gram.n)
+        if len(self.classes) > 2:
+            for pair in self.pairs:
+                examples = np.flatnonzero(np.isin(self.codes, pair))
+                labels = self.scheme.labels(self.codes[examples], pair)
+                problem = DualProblem._of_labels(self.gram.restrict(examples), labels, self.C[examples])
+                yield LeftOutMachine(Machine(problem, pair, 1), examples, None, self.gram)
+            return
+        machine = next(self.machines())
+        if self.kind != NOVELTY:
+            yield LeftOutMachine(machine, every, None, self.gram)
+            return
+        yield LeftOutMachine(machine, every, [], self.gram)
+        for family, asked in self.families(machine, [*every.reshape(n, 1)]):
+            yield LeftOutMachine(family, every, asked, self.gram)
+
+    def machines(self) -> Iterator[Machine]:
+        """Yield the machines, over all n examples; those of other classes have L = U = 0."""
+        problems: Any = [self.problem]
+        if self.problem is None:
+            problems = DualProblem._of_pairs(self.gram, self.codes, self.C)
+        for problem, pair in zip(problems, self.pairs, strict=True):
+            yield Machine(problem, pair, COPIES[self.kind])
+
+    def families(
+        self, machine: Machine, held_out: Sequence[np.ndarray]
+    ) -> Iterator[tuple[Machine, list[int]]]:
+        """Yield machines with the z of some rounds, each with the positions of the lists of `held_out` that it serves.
+
+        z = ν Σ wᵢ over the examples that stay: of novelty detection each sum of weights has a family of its own.
+        """
+        if self.kind != NOVELTY:
+            yield machine, [*range(len(held_out))]
+            return
+        whole, places = math.fsum(self.C), dict[float, list[int]]()
+        for place, examples in enumerate(held_out):
+            places.setdefault(whole - math.fsum(self.C[examples]), []).append(place)
+        problem = machine.problem
+        share = min(problem.z / float(problem.upper.sum()), 1.0)
+        for rest, some in places.items():
+            # z may not exceed what the boxes hold, which rounding must not decide
+            z = share * min(rest, *(float(np.delete(self.C, held_out[place]).sum()) for place in some))
+            family = DualProblem(problem.gram, problem.v, z, problem.lower, problem.upper)
+            yield machine._replace(problem=family), some
+
+    def predicted(self, values: np.ndarray, known: np.ndarray) -> np.ndarray:
+        """Return the predictions from the decision values of all machines, shape (n, machines).
+
+        An example that is not `known` gets its own label, or NaN for a target.
+        """
+        if self.kind == CLASSIFICATION:
+            # one rule for h = 0, that of `refsvm.SVC`
+            return np.asarray(self.classes[np.where(known, self.scheme.votes(values), self.codes)])
+        values = np.where(known, values[:, 0], np.nan)
+        return values if self.kind == REGRESSION else np.where(values >= 0.0, 1, -1)
+
+
+def shared_gram(
+    gram: KernelMatrix, cache_mb: float, single: bool = False, is_balanced: bool = True
+) -> KernelMatrix:
+    """Return the kernel matrix as an array where the budget holds it, computed in one product; else as it was.
+
+    Any number of rounds and threads may read it, and nothing is computed twice. Where Σα = 0 (`is_balanced`), it is
+    that around the mean of the data, if it is more precise. Of two variables for each example one row is held.
+    """
+    if gram.repeats:
+        examples = shared_gram(gram.source, cache_mb, single, is_balanced)
+        return gram if examples is gram.source else View(examples, gram.indices)
+    dtype = np.float32 if single else np.float64
+    if gram.dense is not None or megabytes(gram.n, gram.n, dtype) > cache_mb:
+        return gram
+    return dense_gram(gram.centred if is_balanced else gram, dtype)
+
+
+def task_given(
+    X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0, *, epsilon: Any = None, nu: Any = None
+) -> Task:
+    """Return the task that the arguments of a public function ask for; X may be a whole problem.
+
+    Raises
+    ------
+    ValueError
+        As `refsvm.DualProblem`'s constructors; if arguments contradict each other, or the problem is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.resampling.task import task_given
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> task_given(X, [0.5, 1.0, 2.5], None, None, epsilon=0.1).kind, task_given(X, None, None, None, nu=0.5).kind
+    ('regression', 'novelty')
+    """
+    if isinstance(X, DualProblem):
+        return _task_of(X, {"y": y, "kernel": kernel, "gram": gram, "epsilon": epsilon, "nu": nu}, C)
+    if epsilon is not None and nu is not None:
+        raise ValueError("epsilon asks for a regression and nu for novelty detection; give one of them.")
+    K = matrix_given(X, kernel, gram)
+    if epsilon is not None:
+        problem = DualProblem.regression(y=y, gram=K, C=C, epsilon=epsilon)
+        return replace(_of_one(problem, REGRESSION), labels=targets(y, K.n))
+    if nu is not None:
+        if y is not None:
+            raise ValueError("nu asks for novelty detection, which has no labels; leave y out, or nu.")
+        weights = penalties(C, K.n)
+        return _of_one(DualProblem.one_class(gram=K, nu=nu, weights=weights), NOVELTY)
+    classes, codes = numbered(y, K.n)
+    return Task(CLASSIFICATION, K, classes[codes], penalties(C, K.n), None, classes, codes)
+
+
+def _of_one(problem: DualProblem, kind: str) -> Task:
+    """Return the task of a problem of regression or novelty detection."""
+    n = problem.n // COPIES[kind]
+    gram = problem.gram.source if kind == REGRESSION else problem.gram
+    labels = 0.5 * (problem.v[:n] + problem.v[n:]) if kind == REGRESSION else np.ones(n, dtype=np.int64)
+    C, nothing = problem.upper[:n], np.zeros(n, dtype=np.int64)
+    return Task(kind, gram, labels, C, problem, nothing[:0], nothing)
+
+
+def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
+    """Return the task of a problem that is given in place of the examples; refuse what it says itself."""
+    for name, value in {**others, "C": None if np.all(C == 1.0) else C}.items():
+        if value is not None:
+            raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
+    if problem.has_labels:
+        classes, codes = np.array([-1, 1]), (problem.v > 0.0).astype(np.int64)
+        C = problem.upper - problem.lower
+        return Task(CLASSIFICATION, problem.gram, problem.v.astype(np.int64), C, None, classes, codes)
+    for kind, is_so in ((REGRESSION, _is_regression), (NOVELTY, _is_novelty)):
+        if is_so(problem):
+            return _of_one(problem, kind)
+    raise ValueError(
+        "X is a DualProblem of another kind than DualProblem.classification, regression and one_class make; only of "
+        "these is it known which variables belong to an example that is left out."
+    )
+
+
+def _is_regression(problem: DualProblem) -> bool:
+    """Whether there are two variables of each example, 0 ≤ αᵢ ≤ C and −C ≤ αₙ₊ᵢ ≤ 0, with vᵢ ≤ vₙ₊ᵢ and z = 0."""
+    n, gram, v, lower, upper = problem.n // 2, problem.gram, problem.v, problem.lower, problem.upper
+    return bool(
+        problem.z == 0.0
+        and gram.repeats
+        and np.array_equal(gram.indices, np.tile(np.arange(n), 2))
+        and (v[:n] <= v[n:]).all()
+        and not (lower[:n].any() or upper[n:].any())
+        and np.array_equal(upper[:n], -lower[n:])
+    )
+
+
+def _is_novelty(problem: DualProblem) -> bool:
+    """Whether v = 0, L = 0 and z > 0."""
+    return not (problem.v.any() or problem.lower.any()) and problem.z > 0.0

@@ -1,0 +1,1 @@
+"""Many small problems of one size at once: pairs of small classes, folds of them."""

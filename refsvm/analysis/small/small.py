@@ -1,0 +1,230 @@
+"""Many small problems of one size: their steps in one call, and all else for all of them at once.
+
+A solve costs some tenths of a millisecond of Python, whatever it has to do. Of many classes with few examples each the
+pairs are thousands of problems of a few variables, whose steps take microseconds. So the arrays of all problems are
+stacked, a backend takes the steps (of all problems at once by `refsvm.analysis.small.stacked`, or of one after another in one
+compiled call), and NumPy does the rest on the stack. Every step is that of `refsvm.solve`; a problem that is not small
+after all is left to it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from refsvm.core.guards.rounding import moves, next_to_bound, room
+from refsvm.core.kernels.functions import Precomputed
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.primal import best_intercepts
+from refsvm.core.problem import DualProblem
+from refsvm.core.rule import is_builtin
+from refsvm.core.solver.rules import Rules
+from refsvm.core.state import SolverState
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.services.guards.kernel_values import INDEFINITE
+from refsvm.services.guards.polish import MOST_FREE_VARIABLES, optima
+
+FEW: Final = 64
+"""Variables up to which a problem is small."""
+
+MOST_STEPS: Final = 1000
+"""Steps that a small problem may take, as many as a solve takes before it looks whether shrinking pays."""
+
+CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE = range(5)
+"""Columns of the results: the code of the stopping rule, or why the steps ended; their number; the least curvature and
+the largest |αᵢ| met; and what the KKT gap was compared with."""
+
+
+def supports(rules: Rules) -> bool:
+    """Whether these rules can solve small problems: rules of the package that end at the KKT gap."""
+    return type(rules.stop) is KKTGap and all(map(is_builtin, map(type, rules)))
+
+
+class SmallProblems:
+    """Problems of m variables with z = 0, L ≤ 0 ≤ U and finite boxes, and the point where each of them stands.
+
+    Parameters
+    ----------
+    kernels : ndarray of shape (P, m, m), float64
+        The kernel matrix of each problem.
+    v, lower, upper : ndarrays of shape (P, m), float64
+    start : ndarray of shape (P, m), float64, optional
+        Feasible α; 0 by default.
+
+    Attributes
+    ----------
+    alpha, gradient : ndarrays of shape (P, m), float64
+        α and G = v − Kα.
+    results : ndarray of shape (P, 5), float64
+        Of each problem, how its steps ended: CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.backend import chosen_backend
+    >>> from refsvm.core.solver.rules import chosen_rules
+    >>> from refsvm.analysis.small.small import SmallProblems
+    >>> K, v = np.array([[[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [0.0, 2.0]]]), np.array([[1.0, -1.0]] * 2)
+    >>> problems = SmallProblems(K, v, np.minimum(v, 0.0), np.maximum(v, 0.0))
+    >>> chosen_backend("numpy").small(problems, chosen_rules(None, None, None), limit=9)
+    >>> problems.alpha
+    array([[ 1. , -1. ],
+           [ 0.5, -0.5]])
+    """
+
+    def __init__(
+        self, kernels: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: np.ndarray,
+        start: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.kernels, self.v, self.lower, self.upper = kernels, v, lower, upper
+        self.alpha = np.zeros(v.shape) if start is None else start.copy()
+        self.gradient = v.copy()
+        if start is not None:
+            self.gradient -= images(kernels, start)
+        self.results = np.zeros((len(v), 5))
+
+    def __len__(self) -> int:
+        return len(self.v)
+
+    @property
+    def size(self) -> int:
+        """The number m of variables of each problem."""
+        return self.v.shape[1]
+
+    def part(self, which: slice) -> SmallProblems:
+        """Return some of the problems, on the same memory."""
+        some = object.__new__(SmallProblems)
+        some.__dict__.update({name: array[which] for name, array in self.__dict__.items()})
+        return some
+
+    def problem(self, p: int) -> DualProblem:
+        """Return one problem as `refsvm.solve` takes it."""
+        gram = Gram(Precomputed(), self.kernels[p], is_checked=True)
+        return DualProblem._of_checked(gram, *(each[p].copy() for each in (self.v, self.lower, self.upper)))
+
+    def memories(self, rules: Rules) -> np.ndarray:
+        """Return the scratch memory that the rules begin with, one row for each problem."""
+        table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
+        if rules.stop.relative:  # that of `KKTGap`, which stands last, begins with v
+            table[:, -2 - self.size : -2] = self.v
+        return table
+
+    def state(self, p: int, rules: Rules) -> SolverState:
+        """Return the state of one problem before its first step."""
+        problem = self.problem(p)
+        return rules.begin(problem, self.alpha[p], KernelRows(problem.gram), self.gradient[p])
+
+    def take(self, p: int, state: SolverState, code: int) -> None:
+        """Take over where the steps of one problem have led."""
+        self.alpha[p], self.gradient[p] = state.alpha, state.gradient
+        tolerance = state.stop_memory[-1] if len(state.stop_memory) else np.nan
+        self.results[p] = code, state.iteration, state.least_curvature, state.largest, tolerance
+
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the largest G over I_up and the smallest over I_down, shape (P,); infinite where there is none."""
+        top = np.where(self.alpha < self.upper, self.gradient, -np.inf).max(axis=1)
+        return top, np.where(self.alpha > self.lower, self.gradient, np.inf).min(axis=1)
+
+    @property
+    def gap(self) -> np.ndarray:
+        """ψ(α), shape (P,)."""
+        top, bottom = self.extremes()
+        return np.asarray(top - bottom)
+
+    # -- the end of a solve, as `refsvm.core.solver.run.Run` makes it of one state ----------------------------------------
+
+    def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
+        """Polish the solutions and set each α to its bound; return which of them stand, shape (P,), bool.
+
+        The others are left to `refsvm.solve`: they need more steps, their kernel is indefinite, or rounding decides.
+
+        Parameters
+        ----------
+        rules : Rules
+        noise : float
+            About how far rounding puts kernel values from the true ones.
+        is_psd : bool
+            Whether the kernel is known to be positive semi-definite.
+        """
+        tolerance = (
+            self.results[:, TOLERANCE] if rules.stop.relative else np.full(len(self), rules.stop.tolerance)
+        )
+        diagonal = np.abs(np.diagonal(self.kernels, axis1=1, axis2=2)).max(axis=1)
+        stands = (self.results[:, CODE] > 0) & ~self._drifted(diagonal, tolerance)
+        if not is_psd:
+            stands &= ~(self.results[:, CURVATURE] < INDEFINITE * diagonal)
+        self._polish(stands)
+        self._snap(diagonal, tolerance)
+        if noise > 0.0:
+            stands &= noise * np.sqrt(np.square(self.alpha).sum(axis=1)) <= tolerance
+        return np.asarray(stands & np.isfinite(self.gap))
+
+    def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
+        """Whether rounding may have moved G too far: `refsvm.core.guards.rounding.drifted`."""
+        size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
+        updates = self.results[:, STEPS] + self.size  # at most m of a start
+        return np.asarray(moves(updates, size, self.gap, tolerance))
+
+    def _polish(self, wanted: np.ndarray) -> None:
+        """Take one exact step on the free variables of these problems: `refsvm.services.guards.polish.polish`."""
+        free = (self.alpha > self.lower) & (self.alpha < self.upper)
+        counts = free.sum(axis=1)
+        gap, change = self.gap, np.zeros(self.alpha.shape)
+        moved = self.alpha.copy()
+        for count in range(1, min(self.size, MOST_FREE_VARIABLES) + 1):
+            some = np.flatnonzero(wanted & (counts == count))
+            if not len(some):
+                continue
+            F = np.argsort(~free[some], axis=1, kind="stable")[:, :count]
+            p = some[:, None]
+            K_FF = self.kernels[p[:, :, None], F[:, :, None], F[:, None, :]]
+            arrays = (each[p, F] for each in (self.alpha, self.gradient, self.lower, self.upper))
+            points, found = optima(K_FF, *arrays)
+            p, F = p[found], F[found]
+            moved[p, F], change[p, F] = points[found], points[found] - self.alpha[p, F]
+        before = self.alpha, self.gradient
+        self.alpha, self.gradient = moved, self.gradient - images(self.kernels, change)
+        # kept only where the gap falls
+        worse = ~(self.gap < gap)
+        self.alpha[worse], self.gradient[worse] = before[0][worse], before[1][worse]
+
+    def _snap(self, diagonal: np.ndarray, tolerance: np.ndarray) -> None:
+        """Set each α within rounding of its bound to the bound: `refsvm.core.guards.rounding.snap`."""
+        gap = self.gap
+        bound, distance, near = next_to_bound(self.alpha, self.lower, self.upper)
+        near &= (gap <= tolerance)[:, None]
+        if near.any():
+            sums, sizes = self.alpha.sum(axis=1), np.abs(self.alpha).sum(axis=1)
+            near &= distance <= room(np.abs(sums), sizes, gap, tolerance, diagonal)[:, None]
+            self.alpha[near] = bound[near]
+
+    # -- what a solution is asked for ---------------------------------------------------------------------------------
+
+    @property
+    def intercept(self) -> np.ndarray:
+        """The b midway between the most violating pair, shape (P,)."""
+        top, bottom = self.extremes()
+        return np.asarray((top + bottom) / 2.0)
+
+    @property
+    def objective(self) -> np.ndarray:
+        """f(α) = ½ αᵀ(v + G), shape (P,)."""
+        return np.asarray(0.5 * (self.alpha * (self.v + self.gradient)).sum(axis=1))
+
+    @property
+    def primal_objective(self) -> np.ndarray:
+        """F(α, b) at the best b, shape (P,)."""
+        b = best_intercepts(self.gradient, self.lower, self.upper)
+        excess = self.gradient - b[:, None]
+        losses = np.maximum(self.upper * excess, self.lower * excess).sum(axis=1)
+        return np.asarray(0.5 * (self.alpha * (self.v - self.gradient)).sum(axis=1) + losses)
+
+
+def images(kernels: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return Kα of each problem, shape (P, m), from kernels of shape (P, m, m), one row after another."""
+    total = np.zeros(alpha.shape)
+    for j in range(alpha.shape[1]):
+        total += alpha[:, j, None] * kernels[:, j]
+    return total

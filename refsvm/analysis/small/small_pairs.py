@@ -1,0 +1,143 @@
+"""The pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`), over one kernel matrix.
+
+The kernel matrix of all examples is computed once, where the budget holds it. Otherwise the classes are shared among
+groups, and the matrix of two groups at a time is computed for the pairs between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from refsvm.analysis.small.small import FEW, SmallProblems
+from refsvm.core.backend import Backend
+from refsvm.core.kernels.gram import dense_gram
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.kernels.precision import noise_of_values
+from refsvm.core.solver.rules import Rules
+
+CHUNK_ENTRIES: Final = 2**19
+"""Kernel values of the problems in a stack: 4 MiB, and steps of some ten milliseconds."""
+
+FEWEST_EXAMPLES: Final = 2 * FEW
+"""Examples whose kernel matrix is computed in one piece; a budget for less takes no stacks."""
+
+
+class Stack(NamedTuple):
+    """Pairs of classes with as many examples, whose problems begin at 0.
+
+    Attributes
+    ----------
+    numbers : ndarray of shape (P,), int64
+        Of the pairs (0, 1), (0, 2), …, (k − 2, k − 1).
+    first, second : ndarrays of shape (P,), int64
+        Their two classes; the first is the positive one.
+    rows : ndarray of shape (P, m), int64
+        Their examples, ascending.
+    problems : SmallProblems
+    noise : float
+        About how far rounding puts kernel values from the true ones; 0 where that is slight.
+    is_psd : bool
+        Whether the kernel is known to be positive semi-definite.
+    """
+
+    numbers: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    rows: np.ndarray
+    problems: SmallProblems
+    noise: float
+    is_psd: bool
+
+    def solve(self, backend: Backend, rules: Rules, limit: int) -> np.ndarray:
+        """Take up to `limit` steps in each problem; return which solutions stand (`SmallProblems.finish`)."""
+        backend.small(self.problems, rules, limit)
+        return self.problems.finish(rules, self.noise, self.is_psd)
+
+
+def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_mb: float) -> Iterator[Stack]:
+    """Yield the pairs of small classes, of three classes and more, stacked by the number of their examples.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+        Of n examples.
+    codes : ndarray of shape (n,), int
+        Class numbers 0 … k − 1.
+    penalties : ndarray of shape (n,), float64
+        C of each example, positive and finite.
+    cache_mb : float
+        Budget for kernel values in MiB.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.core.kernels import Gram
+    >>> from refsvm.analysis.small.small_pairs import stacks
+    >>> gram, codes = Gram(RBF(1.0), np.arange(5.0)[:, None]), np.array([0, 1, 2, 1, 0])
+    >>> [(stack.numbers.tolist(), stack.rows.tolist()) for stack in stacks(gram, codes, np.ones(5), cache_mb=1.0)]
+    [([1, 2], [[0, 2, 4], [1, 2, 3]]), ([0], [[0, 1, 3, 4]])]
+    """
+    k, sizes, members = int(codes.max()) + 1, np.bincount(codes), members_of(codes)
+    for one, other in combinations_with_replacement(groups(sizes, cache_mb), 2):
+        within = one is other
+        first, second = (each.ravel() for each in np.meshgrid(one, other, indexing="ij"))
+        some = (first < second) if within else slice(None)
+        first, second = np.minimum(first, second)[some], np.maximum(first, second)[some]
+        size = sizes[first] + sizes[second]
+        if not (size <= FEW).any():
+            continue
+        examples = np.flatnonzero(np.isin(codes, one if within else np.concatenate([one, other])))
+        part = gram if len(examples) == gram.n else gram.restrict(examples)
+        K = (
+            part.dense
+            if part.dense is not None and part.dense.dtype == np.float64
+            else dense_gram(part).dense
+        )
+        assert K is not None
+        noise = noise_of_values(gram, float(np.abs(K.diagonal()).max()))
+        for m in np.unique(size[size <= FEW]).tolist():
+            alike = np.flatnonzero(size == m)
+            for chunk in np.array_split(alike, -(-len(alike) * m * m // CHUNK_ENTRIES)):
+                p, q = first[chunk], second[chunk]
+                # fewer members than there is room for: their places hold a number beyond all examples, sorted last
+                rows = np.sort(np.concatenate([members[p], members[q]], axis=1), axis=1)[:, :m]
+                there = np.searchsorted(examples, rows)
+                signed = np.where(codes[rows] == p[:, None], 1.0, -1.0)
+                box = signed * penalties[rows]
+                problems = SmallProblems(
+                    K[there[:, :, None], there[:, None, :]],
+                    signed,
+                    np.minimum(0.0, box),
+                    np.maximum(0.0, box),
+                )
+                numbers = p * k - p * (p + 1) // 2 + q - p - 1
+                yield Stack(numbers, p, q, rows, problems, noise, gram.facts.is_psd)
+
+
+def members_of(codes: np.ndarray) -> np.ndarray:
+    """Return the examples of each class, ascending, in a table as wide as the largest small class; n in free places."""
+    n, sizes = len(codes), np.bincount(codes)
+    few = sizes < FEW
+    members = np.full((len(sizes), int(sizes[few].max(initial=1))), n)
+    order = np.argsort(codes, kind="stable")
+    places = np.arange(n) - (np.cumsum(sizes) - sizes)[codes[order]]
+    some = few[codes[order]]
+    members[codes[order][some], places[some]] = order[some]
+    return members
+
+
+def groups(sizes: np.ndarray, cache_mb: float) -> list[np.ndarray]:
+    """Share the small classes among groups, two of which have a kernel matrix within the budget; one if all have."""
+    few = np.flatnonzero(sizes < FEW)
+    most = max((cache_mb * 2**20 / 8.0) ** 0.5, FEWEST_EXAMPLES)
+    ends = np.cumsum(sizes[few])
+    if not len(few) or ends[-1] <= most:
+        return [few] if len(few) > 1 else []
+    # a group ends where it would exceed half of what the matrix of two may have
+    number = (ends - 1) // max(int(most / 2.0) - FEW, 1)
+    return [few[number == each] for each in np.unique(number)]

@@ -1,0 +1,280 @@
+"""The loop for many small problems at once: NumPy takes one step in each of them, then the next.
+
+A readable step costs some 50 µs of Python, which of thousands of problems is seconds. Here an array holds a number, or
+a vector, of each problem that still runs. The formulas are those of `refsvm.core.solver.loop.steps`, `SecondOrder`,
+`PlanningAheadStep`, `KKTGap` and `SolverState.move`, in the same order, so that each problem takes the same steps, bit
+for bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, cast
+
+import numpy as np
+
+from refsvm.core.selectors.second_order import SecondOrder
+from refsvm.core.solver.rules import PLANNING_AHEAD, Rules
+from refsvm.core.state import TAU
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.core.stopping.relative import LEAST_SHARE, ROUNDED, SMALLEST
+
+if TYPE_CHECKING:
+    from refsvm.analysis.small.small import SmallProblems
+
+
+LEFT: Final = 0.75
+"""Share of the problems in the arrays that still run, from which on only these are kept."""
+
+STACKED_FROM_PROBLEMS: Final = 8
+"""Problems from which on it pays to solve them at once: a step of all takes as long as some steps of one."""
+
+
+def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
+    """Whether problems are solved at once: there are many, and their rules, the default ones, are written here."""
+    is_known = type(rules.selector) is SecondOrder and type(rules.stop) is KKTGap
+    return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
+
+
+def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
+    """Take up to `limit` steps in each problem, and write where they have led; for the rules that `are_stacked`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.solver.rules import chosen_rules
+    >>> from refsvm.analysis.small.small import STEPS, SmallProblems
+    >>> from refsvm.analysis.small.stacked import stacked_steps
+    >>> K, v = np.array([[[1.0, 0.0], [0.0, 1.0]]] * 2), np.array([[1.0, -1.0]] * 2)
+    >>> C = np.array([[0.2], [2.0]])
+    >>> problems = SmallProblems(K, v, C * np.minimum(v, 0.0), C * np.maximum(v, 0.0))
+    >>> stacked_steps(problems, chosen_rules(None, None, None), limit=9)
+    >>> problems.alpha, problems.results[:, STEPS]
+    (array([[ 0.2, -0.2],
+           [ 1. , -1. ]]), array([1., 1.]))
+    """
+    selector, stop = cast("SecondOrder", rules.selector), cast("KKTGap", rules.stop)
+    state = Stack(problems, stop)
+    # NaN and ∞ stand where a formula does not apply, and are not chosen
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for iteration in range(limit):
+            code = check(stop, state)
+            code[(code == 0) & (state.stalled >= 2)] = -1
+            state.leave(problems, code, code != 0, iteration)
+            if not len(state.number):
+                return
+            i, j = select(selector, state)
+            state.measure(i, j)
+            mu, planned = length(state)
+            state.move(mu, planned)
+    state.leave(problems, np.zeros(len(state.number)), state.runs, limit)
+
+
+class Stack:
+    """What `refsvm.core.state.SolverState` holds, of each problem that still runs.
+
+    Attributes
+    ----------
+    kernels : ndarray of shape (P, m, m)
+        Of all problems.
+    number : ndarray of shape (R,), int64
+        The places of those that run among all P, ascending.
+    alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (R, m)
+    i, j, curvature and those before : ndarrays of shape (R,)
+        The last working set, the one before it, and the curvatures of both; −1 if there was none yet.
+    first_range, tolerance : ndarrays of shape (R,)
+        The memory of `KKTGap`.
+    """
+
+    def __init__(self, problems: SmallProblems, stop: KKTGap) -> None:
+        P = len(problems)
+        self.kernels, self.number, self.runs = problems.kernels, np.arange(P), np.ones(P, dtype=bool)
+        self.alpha, self.gradient, self.v = problems.alpha, problems.gradient, problems.v
+        self.lower, self.upper = problems.lower, problems.upper
+        self.diagonal = np.diagonal(problems.kernels, axis1=1, axis2=2)
+        self.i = self.j = self.before_i = self.before_j = np.full(P, -1)
+        self.curvature, self.before_curvature = np.zeros((2, P))
+        self.last_step, self.last_newton = np.zeros((2, P))
+        self.last_free, self.last_planned = np.zeros((2, P), dtype=bool)
+        self.stalled = np.zeros(P, dtype=np.int64)
+        self.least_curvature, self.largest = np.full(P, np.inf), np.abs(self.alpha).max(axis=1)
+        self.first_range = np.zeros(P)
+        self.tolerance = np.full(P, stop.tol if stop.relative else np.nan)
+        self._refresh()
+
+    def leave(self, problems: SmallProblems, code: np.ndarray, ends: np.ndarray, iteration: int) -> None:
+        """Write where the problems that end here stand, and go on with the others."""
+        ends = np.flatnonzero(ends & self.runs)
+        if not len(ends):
+            return
+        there = self.number[ends]
+        problems.alpha[there], problems.gradient[there] = self.alpha[ends], self.gradient[ends]
+        steps = np.full(len(ends), iteration)
+        ended = code[ends], steps, self.least_curvature[ends], self.largest[ends], self.tolerance[ends]
+        problems.results[there] = np.stack(ended, axis=1)
+        self.runs[ends] = False
+        left = np.flatnonzero(self.runs)
+        # steps beyond the end of some cost less than to copy all arrays of the others each time
+        if len(left) <= LEFT * len(self.runs):
+            self.__dict__.update({k: a[left] for k, a in self.__dict__.items() if k != "kernels"})
+
+    def of(self, vectors: np.ndarray, i: np.ndarray) -> np.ndarray:
+        """Return the entry i of each problem's vector."""
+        return np.asarray(vectors[np.arange(len(i)), i])
+
+    def rows(self, i: np.ndarray) -> np.ndarray:
+        """Return the kernel row i of each problem."""
+        return np.asarray(self.kernels[self.number, i])
+
+    def _refresh(self) -> None:
+        """Find the most violating pairs: `refsvm.core.problem.most_violating_pair`."""
+        rising = np.where(self.alpha < self.upper, self.gradient, -np.inf)
+        falling = np.where(self.alpha > self.lower, self.gradient, np.inf)
+        self.top = rising.argmax(axis=1)
+        self.gap = self.of(rising, self.top) - falling.min(axis=1)
+
+    def measure(self, i: np.ndarray, j: np.ndarray) -> None:
+        """Describe the sub-problems of these pairs, which become the last working sets."""
+        self.before_i, self.before_j, self.before_curvature = self.i, self.j, self.curvature
+        self.i, self.j = i, j
+        self.row_i, self.row_j = self.rows(i), self.rows(j)
+        # ℓ = Gᵢ − Gⱼ,  q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+        self.slope = self.of(self.gradient, i) - self.of(self.gradient, j)
+        raw = self.of(self.diagonal, i) + self.of(self.diagonal, j) - 2.0 * self.of(self.row_i, j)
+        self.least_curvature = least(self.least_curvature, raw)
+        self.curvature = np.where(raw > 0.0, raw, TAU)
+        # lo = max(Lᵢ − αᵢ, αⱼ − Uⱼ),  hi = min(Uᵢ − αᵢ, αⱼ − Lⱼ)
+        alpha_i, alpha_j = self.of(self.alpha, i), self.of(self.alpha, j)
+        self.low = most(self.of(self.lower, i) - alpha_i, alpha_j - self.of(self.upper, j))
+        self.high = least(self.of(self.upper, i) - alpha_i, alpha_j - self.of(self.lower, j))
+
+    def move(self, mu: np.ndarray, planned: np.ndarray) -> None:
+        """αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j])."""
+        here, stays = np.arange(len(mu)), True
+        # a copy at the first step: these are the caller's arrays until then
+        self.alpha = self.alpha.copy()
+        for t, change in ((self.i, mu), (self.j, -mu)):
+            before = self.alpha[here, t]
+            after = moved(before, change, self.lower[here, t], self.upper[here, t])
+            self.alpha[here, t], stays = after, stays & (after == before)
+            self.largest = most(self.largest, np.abs(after))
+        self.stalled = np.where(stays, self.stalled + 1, 0)
+        self.gradient = self.gradient - mu[:, None] * (self.row_i - self.row_j)
+        self._refresh()
+        self.last_step, self.last_newton = mu, self.slope / self.curvature
+        self.last_free, self.last_planned = (self.low < mu) & (mu < self.high), planned
+
+
+def least(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """min(a, b) as Python has it, which of equal numbers takes the first: 0 and −0 are equal."""
+    return np.where(b < a, b, a)
+
+
+def most(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """max(a, b) as Python has it."""
+    return np.where(b > a, b, a)
+
+
+def moved(value: np.ndarray, change: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """`refsvm.core.state.moved`."""
+    inside = least(most(value + change, lower), upper)
+    inside = np.where(change <= lower - value, lower, inside)
+    return np.where(change >= upper - value, upper, inside)
+
+
+def check(stop: KKTGap, state: Stack) -> np.ndarray:
+    """`refsvm.core.stopping.relative.compare`."""
+    code = (state.gap <= stop.tol).astype(np.int64)
+    some = np.flatnonzero(code)
+    if not stop.relative or not len(some):
+        return code
+    # ψ ≤ ε min(1, s), with s = max − min of v − G, or of v while α = 0
+    alpha, G, free = state.alpha[some], state.gradient[some], (state.lower < state.upper)[some]
+    has_moved = (alpha != 0.0).any(axis=1)
+    values = np.where(has_moved[:, None], state.v[some] - G, state.v[some])
+    s = np.where(free, values, -np.inf).max(axis=1) - np.where(free, values, np.inf).min(axis=1)
+    s = np.where(free.any(axis=1), s, 0.0)
+    first = state.first_range[some]
+    state.first_range[some] = first = np.where((first == 0.0) & has_moved, s, first)
+    s = np.maximum(s, LEAST_SHARE * first)
+    size = np.abs(G).max(axis=1) + np.abs(alpha).max(axis=1) * np.abs(state.diagonal[some]).max(axis=1)
+    rounding = ROUNDED * alpha.shape[1] ** 0.5 * size
+    allowed = np.minimum(np.maximum(np.maximum(stop.tol * s, rounding), SMALLEST), stop.tol)
+    state.tolerance[some] = tolerance = np.where(s >= 1.0, stop.tol, allowed)
+    code[some] = np.where(state.gap[some] > tolerance, 0, np.where(tolerance == stop.tol, 1, 2))
+    return code
+
+
+def select(selector: SecondOrder, state: Stack) -> tuple[np.ndarray, np.ndarray]:
+    """`SecondOrder.select`."""
+    i, of = state.top, state.of
+    ratio = np.where(state.last_planned, state.last_step / state.last_newton, 1.0)
+    exact = np.abs(ratio - 1.0) > selector.planned_range
+    # --- j = argmax g̃ over I_down with Gⱼ < Gᵢ ---
+    slope = of(state.gradient, i)[:, None] - state.gradient
+    curvature = of(state.diagonal, i)[:, None] + state.diagonal - 2.0 * state.rows(i)
+    curvature[~(curvature > 0.0)] = TAU
+    gain = slope * slope / curvature
+    if exact.any():
+        e = np.flatnonzero(exact)
+        room = (of(state.upper, i) - of(state.alpha, i))[e, None]
+        mu = np.minimum(slope[e] / curvature[e], np.minimum(room, (state.alpha - state.lower)[e]))
+        gain[e] = np.where(room > 0.0, mu * (2.0 * slope[e] - mu * curvature[e]), -np.inf)
+    gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
+    j = gain.argmax(axis=1)
+    # --- candidates left by the planned step ---
+    return challenged(state, i, j, of(gain, j), exact) if state.last_planned.any() else (i, j)
+
+
+def challenged(
+    state: Stack, i: np.ndarray, j: np.ndarray, best: np.ndarray, exact: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """`SecondOrder._challenge`; the candidate is the working set before the last one."""
+    c = np.flatnonzero(state.last_planned)
+    k, m, q = state.before_i[c], state.before_j[c], state.before_curvature[c]
+    turned = state.gradient[c, k] < state.gradient[c, m]
+    k, m = np.where(turned, m, k), np.where(turned, k, m)
+    slope = state.gradient[c, k] - state.gradient[c, m]
+    room = least(state.upper[c, k] - state.alpha[c, k], state.alpha[c, m] - state.lower[c, m])
+    mu = least(slope / q, room)
+    gain = np.where(exact[c], mu * (2.0 * slope - mu * q), slope * slope / q)
+    better = (slope > 0.0) & (room > 0.0) & (gain > best[c])
+    i, j = i.copy(), j.copy()
+    i[c[better]], j[c[better]] = k[better], m[better]
+    return i, j
+
+
+def length(state: Stack) -> tuple[np.ndarray, np.ndarray]:
+    """`PlanningAheadStep.length`; return which steps are planned, too."""
+    # μ* = clip(ℓ/q, lo, hi)
+    mu = least(most(state.slope / state.curvature, state.low), state.high)
+    planned = np.zeros(len(mu), dtype=bool)
+    Q11, Q22 = state.curvature, state.before_curvature
+    may_plan = state.last_free & ~state.last_planned & (Q11 > TAU) & (Q22 > TAU)
+    c = np.flatnonzero(may_plan)
+    if len(c):
+        plan, good = planned_steps(state, c)
+        mu[c[good]], planned[c[good]] = plan[good], True
+    return mu, planned
+
+
+def planned_steps(state: Stack, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`PlanningAheadStep._plan` of the problems c: μ_P, and whether it is taken."""
+    i, j, k, m = state.i[c], state.j[c], state.before_i[c], state.before_j[c]
+    Q11, Q22, w1 = state.curvature[c], state.before_curvature[c], state.slope[c]
+    row_i, row_j, G, alpha = state.row_i, state.row_j, state.gradient, state.alpha
+    w2 = G[c, k] - G[c, m]
+    # Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ,  det = Q₁₁Q₂₂ − Q₁₂²
+    Q12 = row_i[c, k] - row_i[c, m] - row_j[c, k] + row_j[c, m]
+    det = Q11 * Q22 - Q12 * Q12
+    # μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂
+    mu = (Q22 * w1 - Q12 * w2) / det
+    rest = w2 - Q12 * mu
+    second = rest / Q22
+    at_k = alpha[c, k] + np.where(k == i, mu, 0.0) - np.where(k == j, mu, 0.0)
+    at_m = alpha[c, m] + np.where(m == i, mu, 0.0) - np.where(m == j, mu, 0.0)
+    low = most(state.lower[c, k] - at_k, at_m - state.upper[c, m])
+    high = least(state.upper[c, k] - at_k, at_m - state.lower[c, m])
+    inside = (state.low[c] < mu) & (mu < state.high[c]) & (low < second) & (second < high)
+    # 2g₂ = μ(2w₁ − μQ₁₁) + (w₂ − Q₁₂μ)²/Q₂₂
+    gain = mu * (2.0 * w1 - mu * Q11) + rest * second
+    return mu, inside & ~(det <= 1e-10 * (Q11 * Q22)) & (gain >= 0.0)

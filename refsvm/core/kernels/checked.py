@@ -1,0 +1,335 @@
+"""The kernel matrix that a caller means, checked: a kernel on data, an array, or an object of the caller's own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core._checks import examples, frames_within, is_sparse, not_negative, owned, read_only, whole
+from refsvm.core.kernels.blocks import called, check_finite_values, shaped
+from refsvm.core.kernels.facts import KernelFacts
+from refsvm.core.kernels.functions import Kernel, Linear, Precomputed
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.kernels.matrix import KernelMatrix, View
+from refsvm.core.kernels.names import DEFAULT, Named
+from refsvm.core.kernels.origin import around, origin_of
+from refsvm.core.kernels.products import stored_for_products
+from refsvm.core.rule import SAID, is_builtin
+
+AGREEMENT: Final = 1e-6
+"""Largest difference of two values of an object that should be equal, relative to the largest: float32 may round."""
+
+
+def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
+    """Return the kernel matrix that a caller of a public function means: of a kernel on a copy of X, or `gram` itself.
+
+    A matrix that is given as an array is not copied: it may take gigabytes.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (n, d), or None
+    kernel : Kernel, Precomputed, callable, `refsvm.core.kernels.names.Named`, or None
+        None: the kernel of `refsvm.SVC`, RBF with γ "scale".
+    gram : array-like of shape (n, n), object with `n` and `block`, or None
+        See `GivenMatrix`.
+
+    Raises
+    ------
+    ValueError
+        If there is neither X nor gram, or both, or one of them is none.
+
+    Examples
+    --------
+    >>> from refsvm.core.kernels.checked import matrix_given
+    >>> matrix_given(None, None, [[2.0, 1.0], [1.0, 2.0]]).diagonal()
+    array([2., 2.])
+    """
+    if gram is None:
+        if X is None:
+            raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
+        data, kernel = examples(X), DEFAULT if kernel is None else kernel
+        if isinstance(kernel, Named):
+            kernel = kernel.on(data)
+        if isinstance(kernel, Kernel):
+            data = stored_for_products(kernel, data)
+        # a problem outlives the call, and the caller may write to X afterwards
+        return gram_on(kernel, data if isinstance(kernel, Precomputed) else owned(data, X))
+    if X is not None or kernel is not None:
+        other = "kernel" if X is None else "X"
+        raise ValueError(
+            f"gram and {other} are both given; gram is the whole kernel matrix, leave {other} out."
+        )
+    return matrix_of(gram)
+
+
+def matrix_of(gram: Any) -> KernelMatrix:
+    """Return a kernel matrix of the package as it is, and anything else checked and wrapped."""
+    if isinstance(gram, KernelMatrix):
+        return gram
+    if isinstance(gram, np.ndarray | list | tuple) or hasattr(gram, "toarray"):
+        return gram_on(Precomputed(), examples(gram))
+    return GivenMatrix(gram)
+
+
+def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: Any, **moving: Any) -> Gram:
+    """Return the Gram matrix of a kernel, `Linear` by default, on checked data; `moving` is about its origin."""
+    kernel = Linear() if kernel is None else kernel
+    if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
+        raise ValueError(
+            f'kernel={kernel!r} is not a kernel; pass e.g. "rbf", RBF(gamma=0.5) or a callable k(X, Z).'
+        )
+    if isinstance(kernel, Kernel) and not is_builtin(type(kernel)):
+        _refuse_complex(kernel)
+    return Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X, **moving)
+
+
+def _refuse_complex(kernel: Kernel) -> None:
+    """Refuse a kernel of the user whose function is complex, of which a matrix would hold the real part alone."""
+    with np.errstate(all="ignore"):
+        value = kernel.from_inner(np.full((1, 1), 0.5), np.ones(1), np.ones(1))
+    if np.iscomplexobj(value):
+        raise ValueError(
+            f"kernel={kernel!r} returned complex values; a kernel is a real function here: return the real part or the "
+            "modulus, if that is the kernel that you mean."
+        )
+
+
+def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray, **moving: Any) -> Gram:
+    """Return the Gram matrix of a kernel on these rows of checked data; for `Precomputed`, X is that of all rows.
+
+    `moving` are the arguments of `refsvm.core.kernels.gram.Gram` about its origin.
+    """
+    if isinstance(kernel, Precomputed):
+        _refuse_oblong(X)
+        X = X[np.ix_(rows, rows)] if len(rows) < len(X) else X
+    elif len(rows) < X.shape[0]:
+        X = X[rows]
+    return gram_on(kernel, X, **moving)
+
+
+def origin_for(kernel: Any, X: Any, rows: np.ndarray) -> np.ndarray | None:
+    """Return where this kernel is evaluated around for these rows of checked data; None for 0."""
+    if not getattr(kernel, "is_inner_product", False):
+        return None
+    return origin_of(X[rows] if len(rows) < X.shape[0] else X)
+
+
+def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarray:
+    """Return the kernel values of rows of X with the examples of some variables, shape (m, len(variables)).
+
+    Where the matrix itself was given, X holds the values with all of its examples, shape (m, n).
+    """
+    X, known = examples(X), gram
+    while isinstance(known, View):
+        known, variables = known.source, known.indices[variables]
+    trained: Any = known
+    if isinstance(getattr(trained, "kernel", Precomputed()), Precomputed):
+        if X.shape[1] != known.n:
+            raise ValueError(
+                f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
+                f"{known.n} training examples."
+            )
+        return np.asarray(X[:, variables])
+    if X.shape[1] != trained.X.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features; the path was trained on {trained.X.shape[1]}.")
+    data, others = around(trained.origin, X), around(trained.origin, trained.X[variables])
+    if isinstance(trained.kernel, Kernel):
+        return np.asarray(trained.kernel(data, others))
+    return shaped(called(trained.kernel, data, others), (data.shape[0], others.shape[0]))
+
+
+def grown(gram: KernelMatrix, X: Any) -> Gram:
+    """Return the matrix with more examples after its own: of the same kernel, or a given one with more rows.
+
+    Of a linear kernel its `centred` matrix has the origin of that of the examples before.
+
+    X holds the new examples; of a given matrix their values with all n + m examples, shape (m, n + m).
+    """
+    X, known = examples(X), getattr(gram, "X", None)
+    kernel: Any = getattr(gram, "kernel", None)
+    if known is None:
+        raise ValueError(f"{type(gram).__name__} holds no examples, to which others could be added.")
+    n, m = known.shape[0], X.shape[0]
+    if not isinstance(kernel, Precomputed):
+        if X.shape[1] != known.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features; the examples before have {known.shape[1]}.")
+        if is_sparse(known):
+            from scipy.sparse import csr_array, vstack
+
+            every: Any = csr_array(vstack([known, X]))
+        else:
+            every = np.concatenate([known, X.toarray() if is_sparse(X) else X])
+        return Gram(kernel, every).decided_as(gram)
+    if X.shape[1] != n + m:
+        raise ValueError(
+            f"X has shape {X.shape}; give the values with all {n + m} examples, shape ({m}, {n + m})."
+        )
+    K = np.empty((n + m, n + m), dtype=known.dtype)
+    K[:n, :n], K[n:], K[:n, n:] = known, X, X[:, :n].T
+    return Gram(kernel, K)
+
+
+def _refuse_oblong(K: Any) -> None:
+    if K.shape[0] != K.shape[1]:
+        n = K.shape[0]
+        raise ValueError(
+            f"The precomputed kernel has shape {K.shape}; expected a square matrix, shape ({n}, {n})."
+        )
+
+
+def _symmetric(K: Any) -> np.ndarray:
+    """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning.
+
+    Returns a view that cannot be written to, or the repaired matrix.
+    """
+    K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
+    _refuse_oblong(K)
+    # compared exactly first: nearly all given matrices are symmetric to the last bit
+    if not np.array_equal(K, K.T):
+        if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
+            warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=5)
+        K = 0.5 * (K + K.T)
+    return read_only(K)
+
+
+class GivenMatrix(KernelMatrix):
+    """A kernel matrix that an object of the caller's evaluates: of strings or graphs, on a GPU, in a database.
+
+    The object needs two things:
+
+    =============================  ==============================================================================
+    ``n``                          how many examples there are
+    ``block(rows, columns=None)``  K[rows][:, columns] for two int64 vectors, all columns by default: one number for
+                                   each pair, in this order, as anything that NumPy takes for an array
+    =============================  ==============================================================================
+
+    It may have more:
+
+    =================================  ==========================================================================
+    ``diagonal()``                     all kᵢᵢ; made of blocks otherwise
+    ``full_matrix_only = True``        all rows are evaluated in one block, where there is memory for them
+    ``prefers_batches = True``         several rows in one block cost far less than one by one
+    ``is_psd = True``                  the kernel is known to be positive semi-definite
+    ``data_error = 1e-7``              about how far a value may be from the true one, if that is much
+    =================================  ==========================================================================
+
+    It may say whatever else `refsvm.core.kernels.facts.KernelFacts` names, too.
+
+    Rows are stored and counted by `refsvm.core.kernels.rows.KernelRows` as those of any kernel. With ``n_jobs`` several
+    threads call `block` at the same time.
+
+    Parameters
+    ----------
+    given : object
+
+    Raises
+    ------
+    ValueError
+        If a method or attribute is missing, or `block` and `diagonal` do not return a symmetric matrix of finite
+        numbers. A few places are checked here, and every block later.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, solve
+    >>> class CommonLetters:
+    ...     def __init__(self, words):
+    ...         self.words, self.n = [set(word) for word in words], len(words)
+    ...
+    ...     def block(self, rows, columns=None):
+    ...         others = self.words if columns is None else [self.words[j] for j in columns]
+    ...         return [[len(self.words[i] & word) for word in others] for i in rows]
+    >>> problem = DualProblem.classification(y=[1, 1, -1, -1], gram=CommonLetters(["abc", "abd", "xy", "xyz"]))
+    >>> solve(problem).alpha.round(3)
+    array([ 0.222,  0.222, -0.444,  0.   ])
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given, self._name = given, f"gram={type(given).__name__}"
+        if isinstance(given, type):
+            raise ValueError(f"gram={given.__name__} is a class; pass an object of it.")
+        for name in ("n", "block"):
+            if not hasattr(given, name):
+                raise ValueError(
+                    f"{self._name} has no {name!r}: it is neither an array nor an object with n, the number of "
+                    "examples, and block(rows, columns=None), which returns K[rows][:, columns]."
+                )
+        self.n = whole(f"{type(given).__name__}.n", given.n, 1)
+        self.full_matrix_only, self.facts = getattr(given, "full_matrix_only", False), KernelFacts.of(given)
+        if hasattr(given, "rounding") and not hasattr(given, "data_error"):
+            said = SAID.format(f"{type(given).__name__}.rounding", "data_error")
+            warnings.warn(said, DeprecationWarning, stacklevel=frames_within() + 1)
+            self.facts = replace(self.facts, data_error=given.rounding)
+        not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
+        # asked for once: an object on another machine may be slow to ask
+        self._diagonal = self._all_diagonal()
+        self._probe()
+
+    @property
+    def kernel_name(self) -> str:
+        """The kernel, as it prints."""
+        return self._name
+
+    def block(
+        self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """K[rows][:, columns], as the object says, checked."""
+        shape = len(rows), self.n if columns is None else len(columns)
+        call = f"block of {shape[0]} rows" + ("" if columns is None else f" and {shape[1]} columns")
+        # copies: the object may write to what it gets
+        asked = rows.copy(), None if columns is None else columns.copy()
+        values = self._numbers(call, shape, lambda: self.given.block(*asked))
+        if out is None:
+            return values
+        out[...] = values
+        return out
+
+    def diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, which were asked for once."""
+        return self._diagonal.copy()
+
+    def _all_diagonal(self) -> np.ndarray:
+        """All kᵢᵢ, as the object says, or made of small blocks: few values are evaluated in vain."""
+        if hasattr(self.given, "diagonal"):
+            return self._numbers("diagonal()", (self.n,), self.given.diagonal)
+        steps = [np.arange(s, min(s + 8, self.n)) for s in range(0, self.n, 8)]
+        return np.concatenate([self.block(s, s).diagonal() for s in steps])
+
+    def _numbers(self, call: str, shape: tuple[int, ...], evaluate: Callable[[], Any]) -> np.ndarray:
+        """Return what the object returns as an array of its own; what is wrong with it is said in one sentence."""
+        try:
+            found = evaluate()
+            values = np.array(found, order="C")  # a copy: the object may go on to use its own
+            if values.dtype.kind not in "fiub" or values.shape != shape:
+                what = f" (a {type(found).__name__})" if values.dtype.kind == "O" else ""
+                raise ValueError(
+                    f"it returned values of type {values.dtype}{what}, shape {values.shape}; it must return one real "
+                    f"number for each pair, shape {shape}."
+                )
+            check_finite_values(values)
+        except Exception as error:
+            raise ValueError(f"{self._name} fails on a {call}: {type(error).__name__}: {error}") from error
+        return values.astype(np.float64, copy=False)
+
+    def _probe(self) -> None:
+        """Compare a few values that should be the same: a wrong order would train on another matrix without a word."""
+        some = np.unique([0, self.n // 3, self.n // 2, self.n - 1])
+        back, turned, B = some[::-1], np.roll(some, 1), self.block(some, some)
+        for what, one, other in (
+            ("is not symmetric: block(i, j) and block(j, i) differ", B.T, B),
+            ("does not follow the order of the rows asked for", self.block(back, some), B[::-1]),
+            (
+                "does not follow the order of the columns asked for",
+                self.block(some, turned),
+                np.roll(B, 1, axis=1),
+            ),
+            ("has another row without columns than with them", self.block(some[:1])[:, some], B[:1]),
+            ("has a diagonal() that is not that of its blocks", self._diagonal[some], B.diagonal()),
+        ):
+            difference = float(np.abs(one - other).max())
+            if difference > AGREEMENT * float(np.abs(B).max()):
+                raise ValueError(f"{self._name} {what}, by {difference:.3g} among examples {some.tolist()}.")

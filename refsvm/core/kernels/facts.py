@@ -1,0 +1,50 @@
+"""KernelFacts: what is known of the numbers of a kernel matrix, in one object that views and stores hand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """Facts of the numbers of a kernel matrix.
+
+    Parameters
+    ----------
+    is_psd : bool
+        Whether the matrix is known to be positive semi-definite for any data.
+    has_unit_diagonal : bool
+        Whether all kᵢᵢ are known to be 1: no value of a positive semi-definite matrix exceeds 1 then.
+    data_error : float
+        About how far the data alone put a value from the true one (`refsvm.core.kernels.products.PreparedExamples`).
+    kernel_error : float or None
+        About how far rounding puts a value from the true one, whose effect on decision values is about ‖α‖ times that.
+        None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
+    prefers_batches : bool
+        Whether several rows in one product cost far less than the same rows one by one.
+    keeps_float32 : bool
+        Whether values are given or stored as float32 anywhere behind the matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.core.kernels import Gram
+    >>> part = Gram(RBF(0.5), np.array([[1.0], [2.0], [4.0]])).restrict(np.array([0, 2]))
+    >>> part.facts.is_psd, part.facts.has_unit_diagonal, part.facts.keeps_float32
+    (True, True, False)
+    """
+
+    is_psd: bool = False
+    has_unit_diagonal: bool = False
+    data_error: float = 0.0
+    kernel_error: float | None = None
+    prefers_batches: bool = False
+    keeps_float32: bool = False
+
+    @classmethod
+    def of(cls, matrix: Any) -> KernelFacts:
+        """Return the facts that an object says of itself, as attributes of these names."""
+        names = [each.name for each in fields(cls)]
+        return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

@@ -1,0 +1,57 @@
+"""The sigmoid kernel, in general indefinite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsvm.core import arithmetic
+from refsvm.core._checks import not_negative, real
+from refsvm.core.kernels.differences import named
+from refsvm.core.kernels.functions.base import Kernel
+from refsvm.core.kernels.products import inner_products
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """k(x, z) = tanh(γ x·z + c), in general indefinite: the dual then has local optima only.
+
+    Parameters
+    ----------
+    gamma : float
+        γ ≥ 0.
+    coef0 : float
+        c, any finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Sigmoid
+    >>> Sigmoid(gamma=0.1)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).round(4)
+    array([[0.8005]])
+    """
+
+    gamma: float = 1.0
+    coef0: float = 0.0
+    name = "sigmoid"
+    is_bounded = True
+    uses_norms = False
+
+    def __post_init__(self) -> None:
+        not_negative("gamma", self.gamma)
+        real("coef0", self.coef0)
+
+    def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
+        """Evaluate tanh(γ x·z + c)."""
+        inner *= self.gamma
+        inner += self.coef0
+        arithmetic.current.hyperbolic_tangents(inner)
+        return inner
+
+    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
+        """∂k/∂c = 1 − k² and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
+        named(self, name)
+        by_coef0 = 1.0 - self(X, Z) ** 2
+        return by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z)

@@ -1,0 +1,216 @@
+"""Memory for kernel values.
+
+The operating system maps a page of memory on the first write to it. An array takes address space for its whole size at
+once, and memory only for the pages that were written to. So a `RowBuffer` is as large as its budget allows, and a
+small problem leaves most of it unmapped.
+
+Mapping the page of a kernel row can take as long as computing the row. Three things make it cheaper:
+
+* Pages that are mapped already: `reused` keeps the memory of unused arrays for the next ones.
+* Pages of the usual size (4 KiB). NumPy asks for huge ones (2 MiB), which are mapped faster where the system has some
+  at hand. A virtual machine often has not: then each byte takes five times as long.
+* A second thread can write to the pages of the next rows while the first one computes. Buffers of `AHEAD_FROM_BYTES`
+  and more do so in memory that is not mapped yet.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+import weakref
+from concurrent.futures import Future
+from contextlib import suppress
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from refsvm.core.kernels.threads import helper_threads
+
+AHEAD_FROM_BYTES: Final = 2**25
+"""Size from which the pages of a buffer are mapped ahead by a second thread."""
+
+MAPPED_AHEAD_BYTES: Final = 2**24
+"""Most bytes that the second thread maps at a time."""
+
+KEPT_FROM_BYTES: Final = 2**20
+"""Size of the smallest arrays whose memory is kept; that of smaller ones the C library keeps."""
+
+KEPT_BYTES: Final = 2**28
+"""Most bytes of address space that are kept."""
+
+LENT_FROM_BYTES: Final = 2**27
+"""Size from which the system may take what is kept, while it is unused."""
+
+
+class RowBuffer:
+    """An array whose rows are written in order, from the first to the last.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Number of rows and their length.
+    dtype : numpy type
+
+    Attributes
+    ----------
+    values : ndarray of that shape and type
+        Not initialised.
+
+    Raises
+    ------
+    MemoryError or ValueError
+        If the system has no address space for such an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.kernels.memory import RowBuffer
+    >>> buffer = RowBuffer((3, 2), np.float64)
+    >>> buffer.ensure_ready(1)
+    >>> buffer.values[0] = 5.0
+    >>> buffer.values.shape
+    (3, 2)
+    """
+
+    def __init__(self, shape: tuple[int, int], dtype: type) -> None:
+        row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
+        size = shape[0] * row_bytes
+        # memory that is kept is mapped already, and a second thread would have nothing to do
+        ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
+        self.values = reused(shape, dtype)
+        self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
+        self._ready = 0 if ahead else shape[0]  # rows that can be written to
+        self._submitted = self._ready  # rows given to the second thread
+        self._work: Future[None] | None = None
+
+    @property
+    def ready(self) -> int:
+        """Rows that can be written to."""
+        return self._ready
+
+    def ensure_ready(self, stop: int) -> None:
+        """Return once the rows before `stop` can be written to without waiting for the second thread.
+
+        Call it before writing to a row for the first time. The second thread then maps as many rows as were ready,
+        at most `MAPPED_AHEAD_BYTES`.
+        """
+        if stop <= self._ready:
+            return
+        if self._work is not None:
+            self._work.result()
+        first = self._ready = max(self._submitted, stop)
+        # as many as there were so far: a small problem does not map the whole budget
+        self._submitted = min(first + min(first, self._rows_at_a_time), len(self.values))
+        threads = helper_threads() if first < self._submitted else None
+        self._work = None if threads is None else threads.submit(touch, self.values[first : self._submitted])
+
+
+def touch(rows: np.ndarray) -> None:
+    """Write to every page of rows that hold nothing yet, which maps them."""
+    # one write maps a page; to fill it would take the memory bandwidth that the first thread needs
+    rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
+
+
+def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.ndarray:
+    """Return an array in the memory of an earlier one that is unused, if there is such an array.
+
+    Its memory is kept in turn once neither it nor a view of it is left.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    dtype : numpy type
+
+    Returns
+    -------
+    ndarray of that shape and type, not initialised
+
+    Raises
+    ------
+    MemoryError or ValueError
+        If the system has no address space for such an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.kernels.memory import reused
+    >>> reused((3, 2), np.float32).shape
+    (3, 2)
+    """
+    size = prod(shape) * np.dtype(dtype).itemsize
+    return np.empty(shape, dtype) if size < KEPT_FROM_BYTES else mapped(shape, dtype, size)
+
+
+def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndarray:
+    """Return an array of so many bytes whose memory is kept; see `reused`."""
+    if not hasattr(mmap, "MADV_FREE"):  # such as on Windows
+        return np.empty(shape, dtype)
+    try:
+        memory = taken(size)
+    except (OSError, OverflowError):
+        return np.empty(shape, dtype)  # NumPy's error message names the size
+    owner = np.frombuffer(memory, np.uint8, size)  # of all views, and of views of them
+    weakref.finalize(owner, give_back, memory, size).atexit = False
+    return owner.view(dtype).reshape(shape)
+
+
+def taken(size: int) -> mmap.mmap:
+    """Return the smallest memory kept that is large enough; or the largest, enlarged; or new, with small pages."""
+    with suppress(IndexError):  # nothing is kept
+        # the smallest that fits, so that large ones remain for large arrays
+        enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)
+        memory = _kept.pop(enough)
+        if len(memory) < size:
+            with suppress(OSError, SystemError, ValueError):
+                memory.resize(size)  # the pages that are mapped stay so
+        if len(memory) >= size:
+            return memory
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def give_back(memory: mmap.mmap, used: int) -> None:
+    """Keep unused memory, and give up the smallest if that is too much in all."""
+    # one huge array must not push out everything else that is kept
+    if len(memory) > KEPT_BYTES:
+        return
+    if used >= LENT_FROM_BYTES:  # what a small array leaves unused is lent already
+        with suppress(OSError):  # an older system does not know it
+            memory.madvise(
+                mmap.MADV_FREE, 0, used
+            )  # the pages stay mapped unless the system runs short of memory
+    _kept.append(memory)
+    _kept.sort(key=len)
+    while sum(map(len, _kept)) > KEPT_BYTES:
+        with suppress(IndexError):
+            _kept.pop(0)
+
+
+_kept: list[mmap.mmap] = []
+"""Unused memory, by size. A finaliser may run at any time: so there is no lock, and each change is a step."""
+
+
+def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.ndarray:
+    """Return an array for intermediate values, in the same memory at every call of a thread.
+
+    Mapping fresh memory for each block of kernel values would cost more than computing them.
+
+    Parameters
+    ----------
+    shape : (int, int)
+    dtype : numpy type
+        float64 or float32.
+
+    Returns
+    -------
+    ndarray of that shape and type, not initialised
+        Valid until the next call of the same thread.
+    """
+    count = shape[0] * shape[1]
+    # it only grows: blocks of a solve have much the same size
+    if getattr(_of_thread, "values", None) is None or len(_of_thread.values) < count:
+        _of_thread.values = np.empty(count)
+    return np.asarray(_of_thread.values.view(dtype)[:count].reshape(shape))
+
+
+_of_thread = threading.local()

@@ -1,0 +1,245 @@
+"""Kernels called by name, as scikit-learn's SVC, LIBSVM and the command line call them.
+
+The parameters of a named kernel are given with its name, and γ may depend on the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm.core._checks import hint, is_sparse, not_negative
+from refsvm.core.arithmetic import dot
+from refsvm.core.kernels import functions
+from refsvm.core.kernels.functions import Kernel, Precomputed
+from refsvm.core.kernels.sparse import canonical
+from refsvm.core.rule import rules_in
+from refsvm.services.summary import short
+
+KERNELS: Final[dict[str, Any]] = {
+    kernel.name: kernel for kernel in rules_in(functions) if issubclass(kernel, Kernel)
+} | {"precomputed": Precomputed}
+"""The kernels of the package by their names."""
+
+
+class Named(NamedTuple):
+    """A kernel by its name, with the parameters of `refsvm.SVC`; γ may be that of data that are not known yet."""
+
+    name: str = "rbf"
+    gamma: str | float | tuple[float, ...] = "scale"
+    degree: int = 3
+    coef0: float = 0.0
+
+    def on(self, X: Any) -> Any:
+        """Return the kernel on these data."""
+        return kernel_called(self.name, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+
+
+DEFAULT: Final = Named()
+"""The kernel of `refsvm.SVC`, and of all functions."""
+
+
+def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
+    """Return the kernel that the arguments of a function ask for: an object as it is, a name as `Named`.
+
+    None is returned for the default, which a kernel matrix or a whole problem may stand in for.
+
+    Raises
+    ------
+    ValueError
+        If the name is not known, a parameter is out of range, or a kernel that brings its own parameters is given
+        others; if another kernel than "rbf" is given one γ for each feature.
+
+    Examples
+    --------
+    >>> from refsvm.core.kernels.names import asked
+    >>> asked("poly", degree=2), asked("rbf")
+    (Named(name='poly', gamma='scale', degree=2, coef0=0.0), None)
+    """
+    if kernel is None or isinstance(kernel, str):
+        return _called("rbf" if kernel is None else kernel, gamma, degree, coef0)
+    if (gamma if isinstance(gamma, str) else None, degree, coef0) != DEFAULT[1:]:
+        raise ValueError(
+            f"kernel={short(kernel)} brings its own parameters; set them there, or give a name, such as "
+            'kernel="rbf", gamma=0.5.'
+        )
+    return kernel
+
+
+def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
+    """Return the kernel of a name, checked; None for the default."""
+    gamma = of_features(gamma, kernel)
+    given = Named(kernel, gamma, degree, coef0)
+    if given.name not in KERNELS:
+        near = hint(
+            given.name.lower(), KERNELS, f"choose from {', '.join(KERNELS)}, or give an object: RBF(0.5)."
+        )
+        raise ValueError(f"kernel={kernel!r} is unknown; {near}")
+    if isinstance(gamma, str) and gamma not in ("scale", "auto"):
+        near = hint(gamma.lower(), ("scale", "auto"), 'give "scale", "auto" or a number.')
+        raise ValueError(f"gamma={gamma!r} is unknown; {near}")
+    if not isinstance(gamma, str | tuple):
+        not_negative("gamma", gamma)
+    return None if given == DEFAULT else given
+
+
+def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
+    """Return one γ for each feature as a tuple of floats, and any other γ as it is.
+
+    Parameters
+    ----------
+    gamma : {"scale", "auto"}, float or array-like of shape (d,)
+    kernel : str or object
+        "rbf" takes one γ for each feature; a kernel that is an object has its own.
+
+    Raises
+    ------
+    ValueError
+        If an entry is negative or no number, or the kernel of this name takes one γ alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.kernels.names import of_features
+    >>> of_features(np.array([0.5, 2.0])), of_features(0.5), of_features("scale")
+    ((0.5, 2.0), 0.5, 'scale')
+    """
+    several: bool = np.iterable(gamma) and not isinstance(gamma, str | bytes)
+    if not several:
+        return gamma
+    if isinstance(kernel, str) and kernel != "rbf":
+        raise ValueError(
+            f"gamma has {len(list(gamma))} entries, and kernel={kernel!r} takes one number; one gamma for each "
+            'feature is for kernel="rbf".'
+        )
+    return functions.RBF(gamma).gamma
+
+
+def kernel_called(
+    kernel: Any,
+    X: Any,
+    *,
+    gamma: Any = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    weights: np.ndarray | None = None,
+) -> Any:
+    """Return the kernel of a name, with those of the parameters that it has; any other kernel as it is.
+
+    Its other parameters, which LIBSVM's kernels do not have, keep their defaults.
+
+    Parameters
+    ----------
+    kernel : str, or Kernel, Precomputed or callable
+        A key of `KERNELS`, or a kernel that brings its own parameters.
+    X : ndarray or CSR of shape (n, d)
+        The data, for γ.
+    gamma : {"scale", "auto"}, float or array-like of shape (d,)
+        See `gamma_on` and `of_features`.
+    degree : int
+    coef0 : float
+    weights : ndarray of shape (n,), optional
+        See `gamma_on`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.kernels.names import kernel_called
+    >>> kernel_called("rbf", np.array([[0.0, 1.0], [2.0, 1.0]]), gamma="auto")
+    RBF(gamma=0.5)
+    """
+    if not isinstance(kernel, str):
+        return kernel
+    known = parameters_named(kernel)
+    given: dict[str, Any] = {"degree": int(degree), "coef0": float(coef0)}
+    if "gamma" in known:
+        gamma = of_features(gamma, kernel)
+        given["gamma"] = gamma if isinstance(gamma, tuple) else gamma_on(X, gamma, weights)
+    return KERNELS[kernel](**{name: given[name] for name in known})
+
+
+def parameters_named(kernel: str) -> list[str]:
+    """Return which of gamma, degree and coef0, the parameters of LIBSVM's kernels, the kernel of a name has.
+
+    Examples
+    --------
+    >>> from refsvm.core.kernels.names import parameters_named
+    >>> parameters_named("rbf"), parameters_named("linear")
+    (['gamma'], [])
+    """
+    return [field.name for field in fields(KERNELS[kernel]) if field.name in ("gamma", "degree", "coef0")]
+
+
+def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> float:
+    """Return γ as a number: "scale" is 1/(d · variance of all entries of X), "auto" is 1/d, as in scikit-learn.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+        Constant data count as of variance 1/d.
+    gamma : {"scale", "auto"} or float
+    weights : ndarray of shape (n,), optional
+        Of the examples, none negative: an example of weight 2 counts as two. scikit-learn's SVC ignores them here.
+
+    Raises
+    ------
+    ValueError
+        If the variance is so extreme that γ is no positive finite number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.kernels.names import gamma_on
+    >>> X = np.array([[0.0, 0.0], [4.0, 0.0]])
+    >>> gamma_on(X, "scale"), gamma_on(X, "auto"), gamma_on(X, 0.1)
+    (0.16666666666666666, 0.5, 0.1)
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        variance = _sparse_variance(X, weights) if is_sparse(X) else _variance(X, weights)
+        value = float(1.0 / np.float64(X.shape[1] * variance)) if variance != 0.0 else 1.0
+    if not 0.0 < value < np.inf:
+        raise ValueError(
+            f'gamma="scale" gives {value} on data of variance {variance:.3g}; scale the features (StandardScaler), '
+            "or give gamma as a number."
+        )
+    return value
+
+
+def _variance(X: np.ndarray, weights: np.ndarray | None) -> float:
+    """Variance of all entries."""
+    if weights is None:
+        return float(X.var())
+    mean = np.average(X.mean(axis=1), weights=weights)
+    return float(np.average(np.square(X - mean).mean(axis=1), weights=weights))
+
+
+def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
+    """Variance of all entries, those that a CSR matrix leaves out included."""
+    X = canonical(X)
+    n, d = X.shape
+    of_rows = np.ones(n) if weights is None else weights
+    stored = np.repeat(of_rows, np.diff(X.indptr))
+    total = d * of_rows.sum()
+    mean = dot(stored, X.data) / total
+    return float((dot(stored, np.square(X.data - mean)) + (total - stored.sum()) * mean**2) / total)
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether X is the kernel matrix itself."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def is_user_kernel(kernel: Any) -> bool:
+    """Whether the kernel is a callable of the user's, which may take examples of any kind."""
+    return callable(kernel) and not isinstance(kernel, Kernel)

@@ -1,0 +1,1 @@
+"""Paths: the optimum for every C, followed from breakpoint to breakpoint."""

@@ -1,0 +1,117 @@
+"""PathAudit: the KKT conditions along a path, from scratch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from refsvm.core._checks import whole
+from refsvm.core.paths.recorder import PathRecord, Timeline
+from refsvm.core.walk.line import ProblemLine
+
+POINTS: Final = 256
+"""Breakpoints whose values are computed in one product."""
+
+
+@dataclass(frozen=True)
+class PathAudit:
+    """The worst violation of the KKT conditions along a path.
+
+    Attributes
+    ----------
+    at : float
+        At breakpoints: the larger of the natural residual, what ŝ lacks to lie in its box, and |Σŝ|/Σw. The natural
+        residual of an example is the smaller of its KKT violation in units of the margin, |yᵢ(h(xᵢ)) − 1|, and the
+        distance of its ŝ, in widths of the box, from the bound at which there would be none.
+    between : float
+        The same at points between neighbouring breakpoints.
+    C : float
+        Where the worst of all is; the t of another line.
+    points : int
+        How many points were looked at.
+    """
+
+    at: float
+    between: float
+    C: float
+    points: int
+
+    @property
+    def worst(self) -> float:
+        """The larger of `at` and `between`."""
+        return max(self.at, self.between)
+
+
+def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -> PathAudit:
+    """Recompute G − b = v − Kα − b at all points and compare with what α demands; along 1/C of λv − Kŝ − b̂ and ŝ.
+
+    Parameters
+    ----------
+    along : ProblemLine
+    K : ndarray of shape (n, n)
+    record : PathRecord
+    between : int
+        Points between two neighbours.
+
+    Raises
+    ------
+    ValueError
+        If `between` is not a whole number ≥ 0.
+    """
+    between = whole("between", between, 0)
+    if not len(record.t):
+        return PathAudit(0.0, 0.0, float("nan"), 0)
+    found, ts = violations(along, K, record, between)
+    worst = float(ts.flat[found.argmax()])
+    return PathAudit(
+        float(found[:, -1].max()),
+        float(found[1:, :-1].max(initial=0.0)),
+        1.0 / worst if along.is_c_path else worst,
+        found.size - between,
+    )
+
+
+def violations(
+    along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the violation at so many points before each breakpoint and there, and t, or λ: shape (m, between + 1).
+
+    Before the first breakpoint there is nothing: its row repeats it.
+    """
+    ts, points = 1.0 / record.t if along.is_c_path else record.t, Timeline(record, len(K))
+    shares, last = np.arange(1, between + 2) / (between + 1), np.arange(len(ts))
+    first = np.maximum(last - 1, 0)
+    at, b = ((1.0 - shares) * each[first, None] + shares * each[:, None] for each in (ts, record.intercept))
+    found = np.empty_like(at)
+    for begin in range(0, len(ts), POINTS):
+        ks = last[begin : begin + POINTS]
+        alpha = np.array([points.at(k) for k in range(first[begin], ks[-1] + 1)])
+        here, there = alpha[first[ks] - first[begin]], alpha[ks - first[begin]]
+        for s, share in enumerate(shares.tolist()):
+            middle = (1.0 - share) * here + share * there
+            found[ks, s] = _residuals(along, K, at[ks, s], middle, b[ks, s])
+    return found, at
+
+
+def _residuals(
+    along: ProblemLine, K: np.ndarray, ts: np.ndarray, alpha: np.ndarray, intercept: np.ndarray
+) -> np.ndarray:
+    """Return the violation at each of p points, given α, or ŝ, of shape (p, n)."""
+    v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts.tolist()), strict=True))
+    unit = along.unit[0] + along.unit[1] * ts
+    width = high - low
+    open_box = width > 0.0
+    # near the end of a line that closes a box rounding is as wide as the box
+    span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
+    # G − b in its unit, λ: above 0 only where α is at its upper bound, below 0 only at the lower one
+    excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]
+    rising = np.minimum(excess, (high - alpha) / span)
+    falling = np.minimum(-excess, (alpha - low) / span)
+    natural = np.where(open_box, np.maximum(rising, falling), 0.0).max(axis=1, initial=0.0)
+    outside = np.maximum(low - alpha, alpha - high).max(axis=1, initial=0.0) / along.widest
+    z = np.array([along.z(t) for t in ts.tolist()])
+    all_of_it = (np.abs(alpha) if along.is_c_path else width).sum(axis=1)
+    unbalanced = np.abs(alpha.sum(axis=1) - z) / np.maximum(all_of_it, 1e-300)
+    return np.maximum(natural, np.maximum(outside, unbalanced))

@@ -1,0 +1,179 @@
+"""RegularizationPath: the optimum for every C of a range, stored as its breakpoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from refsvm.analysis.paths.error_curve import ErrorCurve, curve_of_changes
+from refsvm.analysis.resampling.weights import given_weights, steps_of
+from refsvm.core._checks import examples, pandas_for
+from refsvm.core.formulations import signs_among
+from refsvm.core.kernels.checked import cross_values
+from refsvm.core.kernels.functions import Precomputed
+from refsvm.core.paths.tracked import TrackedPath
+from refsvm.core.problem import DualProblem
+from refsvm.core.walk.line import RegularizationLine
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RegularizationPath(TrackedPath):
+    """The optimum α(C), b(C) for every C of a range: α(C)/C and b(C)/C are linear in 1/C between breakpoints.
+
+    Made by `refsvm.regularization_path`.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        The problem at C = 1, with merged duplicates as one variable.
+    record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
+        As of `refsvm.core.paths.tracked.TrackedPath`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, regularization_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
+    >>> path
+    RegularizationPath(5 breakpoints, C from 0.1 to 10, CONVERGED)
+    >>> path.C.round(2)
+    array([ 0.1 ,  1.42,  1.76,  6.13, 10.  ])
+    >>> path.alpha(1.5).round(3), path.n_support(1.5), round(path.intercept(5.0), 3)
+    (array([-1.447,  1.5  , -1.5  ,  1.447]), 4, -0.323)
+    """
+
+    problem: DualProblem
+
+    @cached_property
+    def along(self) -> RegularizationLine:
+        """The line λ = 1/C in scaled variables."""
+        return RegularizationLine(self.problem)
+
+    # -- breakpoints -----------------------------------------------------------------------------------------------
+
+    @property
+    def C(self) -> np.ndarray:  # noqa: N802
+        """Breakpoints, ascending, shape (m,); the first and the last one are the ends of the range.
+
+        There are none if a limit or Ctrl-C, or rounding, came before the optimum at C_min was found.
+        """
+        return self.record.t
+
+    # -- values at any C -------------------------------------------------------------------------------------------
+
+    def alpha(self, C: float) -> np.ndarray:
+        """Return the signed α at C, shape (n,).
+
+        Raises
+        ------
+        ValueError
+            If C is outside of the path, here and in the other methods that take one.
+        """
+        bound = self.problem.lower + self.problem.upper
+        part = self._variables(C) / np.where(bound == 0.0, 1.0, bound)
+        part = part.clip(0.0, 1.0)  # rounding of the interpolation
+        return C * self.merged.weight * part[self.merged.group]
+
+    def intercept(self, C: float) -> float:
+        """Return b at C."""
+        return C * (self._intercept(C) - self._gram.offset(self._variables(C)))
+
+    def n_support(self, C: float) -> int:
+        """Count the examples with α ≠ 0."""
+        return int(np.count_nonzero(self.alpha(C)))
+
+    def objective(self, C: float) -> float:
+        """f(α) = vᵀα − ½ αᵀKα at C: the maximum of the dual problem."""
+        alpha = C * self._variables(C)
+        return float(self.problem.v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
+
+    def decision_function(self, X: Any, C: float) -> np.ndarray:
+        """h(x) = Σ αᵢ k(x, xᵢ) + b at C.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+            With a precomputed kernel or ``gram=``: shape (t, n), the kernel values with the n training examples.
+        C : float
+
+        Returns
+        -------
+        ndarray of shape (t,)
+        """
+        return C * self._decision(X, C)
+
+    def predict(self, X: Any, C: float) -> np.ndarray:
+        """Return labels at C, shape (t,); h = 0 counts for the second of `classes`. Of a regression, h itself."""
+        values = self.decision_function(X, C)
+        return self.classes[(values >= 0.0).astype(np.int64)] if self.problem.has_labels else values
+
+    def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
+        """Return the kernel values of rows of X with the examples of merged variables, shape (t, len(variables))."""
+        gram: Any = self.problem.centred.gram
+        whole = self.merged.first
+        if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
+            # the columns of all examples, of which the path holds those that are not merged
+            if (X := examples(X)).shape[1] != self.n:
+                raise ValueError(
+                    f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
+                    f"{self.n} training examples."
+                )
+            X = X[:, whole]
+        return cross_values(gram, variables, X)
+
+    # -- along the whole path --------------------------------------------------------------------------------------
+
+    def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
+        """Return the error on other examples as a function of C.
+
+        Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is known exactly.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (t, d)
+        y : array-like of shape (t,)
+            Labels, entries of `classes`.
+        sample_weight : array-like of shape (t,), optional
+            How often each example counts.
+
+        Returns
+        -------
+        ErrorCurve
+        """
+        if not self.problem.has_labels:
+            raise ValueError(
+                "This path is one of regression; an error curve counts labels, use decision_function."
+            )
+        X = examples(X)
+        labels = signs_among(y, self.classes, X.shape[0])
+        return self.error_of(X, labels, given_weights(sample_weight, len(labels)))
+
+    def error_of(self, X: Any, labels: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:
+        """Return that error on rows of X with labels ±1; weights may all be 0."""
+        counts = steps_of(weights, len(labels))
+        said, at, i, up = self.crossings(X)
+        errors = counts[said != (labels > 0.0)].sum().item()
+        change = np.where(up == (labels[i] > 0.0), -counts[i], counts[i])
+        ends = float(self.C[0]), float(self.C[-1])
+        return curve_of_changes(ends, errors, at, change, counts.sum().item(), self.status)
+
+    def to_frame(self) -> Any:
+        """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""
+        pd = pandas_for("to_frame()")
+
+        events = self.events
+        names = {-1: "right", 0: "elbow", 1: "left"}
+        return pd.DataFrame(
+            {
+                "C": self.C[events["breakpoint"]],
+                "index": self.merged.first[events["index"]],
+                "before": [names[side] for side in events["before"].tolist()],
+                "after": [names[side] for side in events["after"].tolist()],
+                "kind": events["kind"],
+                "elbow": self.record.elbow[events["breakpoint"]],
+            }
+        )

@@ -1,0 +1,228 @@
+"""TrackedPath: base of the paths of `regularization_path` and of all other lines."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core._checks import read_only, real
+from refsvm.core.engine.unsolved import warn
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.paths.audit import POINTS, PathAudit, audit
+from refsvm.core.paths.duplicates import Merged
+from refsvm.core.paths.recorder import PathRecord, Timeline
+from refsvm.core.result import Status
+from refsvm.core.walk.line import ProblemLine, solved_gram
+from refsvm.services.summary import Shown, Summary
+
+SIGNS: Final = read_only(np.array([-1, 1]))
+"""The labels of a classification in the mathematics."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TrackedPath(Shown):
+    """The optimum along a line, stored as its breakpoints: base of `RegularizationPath` and `ParametricPath`.
+
+    A concrete class says which line that is, `along`, and gives values between breakpoints.
+
+    Parameters
+    ----------
+    record : PathRecord
+        Breakpoints, and the changes there.
+    merged : Merged
+        Which variables are one.
+    status : Status
+        Whether the path reaches its end, or why it ended before.
+    seconds, start_seconds : float
+        Time for the path, with kernel matrix and start; and for these two.
+    drift : float
+        Largest error of G, in the line's unit, that had accumulated when it was recomputed.
+    nullity : int
+        Largest dimension of the null space of A on the way; 0 if every elbow was regular.
+    tracker : str
+        The tracker, as it prints.
+    counts : dict of str to int
+        How often each routine of the tracker was called: "special", "derivative", "backup", "repair".
+    matrix : ndarray of shape (g, g), optional
+        The kernel matrix of the merged variables, if it is at hand; `kernel_matrix` computes it otherwise.
+    classes : ndarray of shape (2,)
+        The labels of a classification, sorted; the second is the positive class. −1 and +1 where a problem was given.
+    """
+
+    record: PathRecord
+    merged: Merged
+    status: Status
+    seconds: float
+    start_seconds: float
+    drift: float
+    nullity: int
+    tracker: str
+    counts: dict[str, int] = field(default_factory=dict)
+    matrix: np.ndarray | None = field(default=None, repr=False)
+    classes: np.ndarray = field(default_factory=lambda: SIGNS)
+
+    @property
+    @abstractmethod
+    def along(self) -> ProblemLine:
+        """The line of the merged variables."""
+
+    def _summary(self) -> Summary:
+        at, name = self.record.t, "C" if self.along.is_c_path else "t"
+        span = [f"{name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
+        elbow = self.record.elbow
+        told = {
+            "breakpoints": f"{len(at):,}", "events": f"{len(self.events):,}",
+            "most free variables": f"{elbow.max() if len(elbow) else 0}", "variables": f"{self.along.start.n:,}",
+            "seconds": f"{self.seconds:.3f}", "tracker": self.tracker.partition("(")[0],
+        }  # fmt: skip
+        line = ", ".join([f"{len(at)} breakpoints", *span, self.status.name])
+        is_partial = self.status is not Status.CONVERGED
+        return Summary(
+            line, sentence=". ".join([*span, self.status.value]), is_partial=is_partial, pairs=told
+        )
+
+    @property
+    def events(self) -> np.ndarray:
+        """Variables that left a bound or reached one, in order: a structured array of dtype `refsvm.analysis.paths.EVENT`."""
+        return self.record.events
+
+    @property
+    def n(self) -> int:
+        """Number of variables, of which each merged one counts."""
+        return len(self.merged.group)
+
+    @cached_property
+    def _points(self) -> Timeline:
+        """α, or ŝ, of the merged variables at any breakpoint."""
+        return Timeline(self.record, self.along.start.n)
+
+    # -- between breakpoints ---------------------------------------------------------------------------------------
+
+    def check_not_empty(self) -> None:
+        """Raise ValueError if there is no breakpoint."""
+        if not len(self.record.t):
+            start, advice = (
+                ("C_min", "choose a smaller C_min, ") if self.along.is_c_path else ("its start", "")
+            )
+            raise ValueError(
+                f"The path is empty, as no optimum was found at {start} ({self.status.name}); {advice}scale the "
+                "features (StandardScaler), or allow more time."
+            )
+
+    def warn_if_unfinished(self, what: str) -> None:
+        """Warn that something is made of a path that ends before its end, and lacks the rest."""
+        if self.status is not Status.CONVERGED and len(self.record.t):
+            name, at = "C" if self.along.is_c_path else "t", self.record.t[-1]
+            warn(
+                f"{what} ends at {name}={at:.6g}, where the path has ended ({self.status.name}), and lacks the rest: "
+                "scale the features (StandardScaler), or allow more time and events."
+            )
+
+    def _segment(self, at: float, before: bool = False) -> tuple[int, float]:
+        """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}, or 1/C in place of t; the later k where a t stands twice."""
+        self.check_not_empty()
+        ts, name, advice = self.record.t, "t", ""
+        if self.along.is_c_path:
+            name, advice = "C", "; choose C_min and C_max accordingly"
+        way, at = 1.0 if ts[0] <= ts[-1] else -1.0, real(name, at)
+        passed, there = way * ts, way * at
+        if not passed[0] <= there <= passed[-1]:
+            raise ValueError(
+                f"{name}={at!r} is outside of the path, which goes from {ts[0]:.6g} to {ts[-1]:.6g}{advice}."
+            )
+        k = int(passed.searchsorted(there, side="left" if before else "right")) - (not before)
+        if passed[k] == there:
+            return k, 0.0
+        k -= before
+        first, last, t = ts[k], ts[k + 1], at
+        if self.along.is_c_path:
+            first, last, t = 1.0 / first, 1.0 / last, 1.0 / t
+        return k, float((t - first) / (last - first))
+
+    def _variables(self, at: float, before: bool = False) -> np.ndarray:
+        """α, or ŝ, of the merged variables, eq. (53)."""
+        k, mu = self._segment(at, before)
+        here = self._points.at(k)
+        if mu == 0.0:
+            return here
+        there = self._points.at(k + 1)
+        return np.where(here == there, here, (1.0 - mu) * here + mu * there)
+
+    def _intercept(self, at: float, before: bool = False) -> float:
+        """Return b, or b̂."""
+        (k, mu), b = self._segment(at, before), self.record.intercept
+        return float(b[k] if mu == 0.0 else (1.0 - mu) * b[k] + mu * b[k + 1])
+
+    def _decision(self, X: Any, at: float, before: bool = False) -> np.ndarray:
+        """Return h, or λh, of rows of X."""
+        variables = self._variables(at, before)
+        support = np.flatnonzero(variables)
+        return np.asarray(self.cross(X, support) @ variables[support] + self._intercept(at, before))
+
+    @abstractmethod
+    def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
+        """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
+
+    def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Find where the sign of h changes along the path, exactly: h, or λh, is affine between breakpoints.
+
+        Parameters
+        ----------
+        X : array-like or CSR of shape (m, d)
+
+        Returns
+        -------
+        said : ndarray of shape (m,), bool
+            Whether h ≥ 0 where the path begins.
+        at, index, up : ndarrays of shape (k,)
+            For each change t, or C, the row of X, and whether h ≥ 0 from there on.
+        """
+        self.check_not_empty()
+        cross, b = self.cross(X, np.arange(self.along.start.n)), self.record.intercept
+        ts = 1.0 / self.record.t if self.along.is_c_path else self.record.t
+        values, found = np.empty((0, len(cross))), list[tuple[np.ndarray, np.ndarray, np.ndarray]]()
+        for first in range(0, len(ts), POINTS):
+            ks = np.arange(len(ts))[first : first + POINTS]
+            more = np.array([self._points.at(k) for k in ks]) @ cross.T + b[ks, None]
+            values = np.concatenate([values[-1:], more])  # after the last one before
+            said, ks = values >= 0.0, ks[-1] + np.arange(1 - len(values), 1)
+            if first == 0:
+                begin = said[0]
+            k, i = np.nonzero(said[1:] != said[:-1])
+            share = values[k, i] / (values[k, i] - values[k + 1, i])
+            found.append((ts[ks[k]] + (ts[ks[k + 1]] - ts[ks[k]]) * share, i, said[k + 1, i]))
+        at, index, up = (np.concatenate(each) for each in zip(*found, strict=True))
+        return begin, 1.0 / at if self.along.is_c_path else at, index, up
+
+    @property
+    def _gram(self) -> KernelMatrix:
+        """The kernel matrix of the merged variables, around the origin around which the path was tracked."""
+        return solved_gram(self.along.start, self.along.end)
+
+    @cached_property
+    def kernel_matrix(self) -> np.ndarray:
+        """K of the merged variables, shape (g, g); of a linear kernel perhaps around the mean of the data.
+
+        See `refsvm.DualProblem.centred`. b in ``record.intercept`` belongs to it.
+        """
+        if self.matrix is not None:
+            return self.matrix
+        return np.ascontiguousarray(self._gram.block(np.arange(self._gram.n)))
+
+    def kkt_audit(self, between: int = 2) -> PathAudit:
+        """Measure how far the path is from optimal, at every breakpoint and at points between neighbours.
+
+        Parameters
+        ----------
+        between : int
+            Points between two neighbours.
+
+        Returns
+        -------
+        PathAudit
+        """
+        return audit(self.along, self.kernel_matrix, self.record, between)

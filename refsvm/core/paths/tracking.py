@@ -1,0 +1,267 @@
+"""Tracking of one path: its start, its breakpoints, its end, and its rounding error."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core._checks import frames_within, positive, positive_or_inf
+from refsvm.core.engine.limits import PathLimits, interruptible
+from refsvm.core.engine.progress import Progress
+from refsvm.core.engine.unsolved import unsolved, warn
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.kernels.precision import EPSILON, decision_noise, noise_of_values
+from refsvm.core.kernels.rows import megabytes
+from refsvm.core.paths.audit import violations
+from refsvm.core.paths.duplicates import Merged, no_merging
+from refsvm.core.paths.path import RegularizationPath
+from refsvm.core.paths.recorder import PathRecord, PathRecorder, Timeline
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Status
+from refsvm.core.trackers.backup import ACCEPTED, solve_at
+from refsvm.core.trackers.base import PathTracker, points_of
+from refsvm.core.trackers.svmp import SVMP
+from refsvm.core.walk.line import ProblemLine, RegularizationLine, solved_gram
+from refsvm.core.walk.state import PathState, whole_rows
+from refsvm.services.guards.kernel_values import noisy
+
+DEFAULT_TRACKER: Final = SVMP()
+
+EPS_START: Final = 1e-9
+"""KKT gap to which SMO solves the start, in units of the decision function."""
+
+HARD: Final = 1e6
+"""From how many times the C at which the start is easy on it is not tried by SMO."""
+
+TENTH: Final = 0.1 * ACCEPTED
+"""Rounding of the targets, in the unit of G − b, that hides the optimum from a path."""
+
+SPOILED: Final = 10.0 * ACCEPTED
+"""Violation of the conditions, computed afresh, from which a point is not part of the path."""
+
+
+def track(
+    problem: DualProblem,
+    *,
+    C_min: float = 1e-4,
+    C_max: float = 1e3,
+    tracker: PathTracker | None = None,
+    merged: Merged | None = None,
+    engine: str = "auto",
+    cache_mb: float = 1000.0,
+    limits: PathLimits | None = None,
+) -> RegularizationPath:
+    """Track a dual problem whose box is multiplied by C.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        At C = 1: z = 0, and each box has a bound at 0, as those of classification and of ε-regression have.
+    merged : Merged, optional
+        For the path, which of the examples share a variable of `problem`.
+    limits : PathLimits, optional
+    C_min, C_max, tracker, engine, cache_mb
+        As in `regularization_path`.
+
+    Raises
+    ------
+    ValueError
+        As `regularization_path`, and for a box without a bound at 0 or a z that is not 0.
+    """
+    C_min, C_max = positive("C_min", C_min), positive("C_max", C_max)
+    if not C_min < C_max:
+        raise ValueError(f"C_min={C_min!r} is not below C_max={C_max!r}; give C_min < C_max.")
+    tracker = chosen_tracker(tracker)
+    limits = PathLimits(problem.n) if limits is None else limits
+    if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
+        raise ValueError(
+            "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
+        )
+    K = kernel_matrix(problem.centred.gram, cache_mb)
+    walk = PathState(problem, K, engine, RegularizationLine(problem, C_min, C_max))
+    merged = no_merging(problem) if merged is None else merged
+    return RegularizationPath(
+        problem=problem, merged=merged, **followed(walk, tracker, 1.0 / C_min, 1.0 / C_max, limits)
+    )
+
+
+def chosen_tracker(tracker: PathTracker | None) -> PathTracker:
+    """Return the tracker, `SVMP` by default."""
+    return DEFAULT_TRACKER if tracker is None else PathTracker.checked("tracker", tracker)
+
+
+def followed(
+    walk: PathState, tracker: PathTracker, begin: float, end: float, limits: PathLimits
+) -> dict[str, Any]:
+    """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
+    recorder = PathRecorder(walk.problem.n)
+    look_at_line(limits, begin, end, is_c_path=walk.along.is_c_path)
+    with interruptible() as limits.interrupt:
+        walk.deadline = limits.deadline
+        _begin(walk, begin, limits, tracker)
+        started = time.perf_counter()
+        if walk.status is None:
+            recorder.add(walk.breakpoint("start"))
+            for events, point in enumerate(points_of(tracker, walk, end), 1):
+                recorder.add(point)
+                walk.status = limits.reached(point, events)
+                if walk.status is not None:
+                    # a limit reached with the point that ends the path is none
+                    at = 1.0 / point[0] if walk.along.is_c_path else point[0]
+                    if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
+                        walk.status = None
+                    break
+        # after Ctrl-C as well: the path as far as it came is kept
+        record = recorder.record()
+        if walk.status is None and limits.interrupt.pressed:
+            walk.status = Status.INTERRUPTED
+        # the points before the first that rounding has spoiled
+        if walk.rounding() > ACCEPTED and len(record.t):
+            spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
+            if spoiled.any():
+                record = record.until(int(spoiled.argmax()))
+                walk.status = walk.status or Status.STALLED
+    seconds = time.perf_counter() - limits.began
+    if walk.status is Status.STALLED:
+        warn(_why_it_stalled(record, walk, begin))
+    elif unsolved([walk.status or Status.CONVERGED]):
+        warn(_what_ended_it(record, walk, begin))
+    elif words := _what_is_noisy(record, walk):
+        warnings.warn(words, stacklevel=frames_within() + 1)
+    return {
+        "record": record, "status": walk.status or Status.CONVERGED, "seconds": seconds,
+        "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
+        "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
+    }  # fmt: skip
+
+
+def look_at_line(limits: PathLimits, begin: float, end: float, *, is_c_path: bool = False) -> None:
+    """Let the progress of these limits, if there is one, say how far a walk is that begins now."""
+    if limits.progress is not None:
+        look = partial(_look, limits.progress, limits.part, (begin, end), is_c_path)
+        limits.progress.begin("start", total=100, look=look)
+
+
+def _look(progress: Progress, part: tuple[int, int], ends: tuple[float, float], is_c_path: bool) -> None:
+    """Say how far the path is: by log C, or by the parameter of another line."""
+    if progress.state is None or progress.steps is None:
+        return
+    value, (begin, end) = float(progress.state[0]), ends
+    share = math.log(value * begin) / math.log(begin / end) if is_c_path else (value - begin) / (end - begin)
+    progress.under_way = f"{'C' if is_c_path else 't'} = {value:.4g}, {progress.steps:,} breakpoints"
+    progress.tell(int(100.0 * (part[0] + min(max(share, 0.0), 1.0)) / part[1]))
+
+
+def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:
+    """Move the walk to the optimum for t: by SMO, or, if that takes too long, from an easier t."""
+    eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
+    if estimate is not None:
+        walk.variables.alpha[:], eps = estimate
+    # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
+    easy = walk.largest * float((walk.variables.upper - walk.variables.lower).sum())
+    # SMO from scratch is fast where nearly all α are at a bound, and slow where few are
+    if easy <= HARD * t or not walk.along.is_c_path:
+        solve_at(walk, t, eps, "start")
+        if walk.status is not Status.STALLED:
+            return
+    _walk_from_where_it_is_easy(walk, t, easy, limits)
+
+
+def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
+    """Follow another line to the optimum for t: along 1/C from a smaller C, or in a box that grows to the whole."""
+    along = walk.along
+    first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # in units of the margin
+    if not along.is_c_path:  # in a part of the box, which grows to the whole
+        whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
+        small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)
+        along = ProblemLine(small, whole, (first, last), walk.largest, walk.K) if first < last else along
+    other = PathState(walk.problem, walk.K, walk.engine, along)
+    other.deadline = walk.deadline
+    if (first - last) * along.line.t < 0.0 and solve_at(other, first, eps, "start"):
+        for _ in DEFAULT_TRACKER.follow(other, last):
+            if limits.interrupt.pressed or limits.deadline.left() <= 0.0:
+                other.status = Status.INTERRUPTED if limits.interrupt.pressed else Status.TIME_LIMIT
+                break
+        if other.status is None:
+            walk.counts["start"] += 1
+            walk.place(t, other.variables.alpha, other.b, "start")
+    walk.status = other.status
+
+
+def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
+    """Return the sentence for a path that rounding has ended, of the kernel values or of the targets."""
+    along, (name, at) = walk.along, ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
+    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
+    what = f"kernel values up to {walk.largest:.1g}"
+    remedy = "subtract the mean of each feature and scale it (StandardScaler), or choose smaller C"
+    # ε max|v| in the unit of G − b: of targets far from 0 that is above the accuracy of a path, whatever K is
+    if EPSILON * np.abs(along.arrays(begin)[0]).max() > TENTH * (along.unit[0] + along.unit[1] * begin):
+        what, remedy = f"targets up to {np.abs(along.start.v).max():.1g}", "subtract the mean of the targets"
+    return (
+        f"The path {where}: {what} are rounded so much that no optimum can be found to the accuracy of a path; "
+        f"{remedy}."
+    )
+
+
+def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
+    """Return the sentence for a path that a limit has ended."""
+    name, at = ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
+    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
+    limit = "max_events" if walk.status is Status.MAX_ITER else "time_limit"
+    return f"The path {where}, before its end: {limit} was reached. Raise {limit}, or scale the features."
+
+
+def _what_is_noisy(record: PathRecord, walk: PathState) -> str:
+    """Return the sentence for a path whose kernel values are rounded by too much at some breakpoint; "" for others."""
+    along, diagonal = walk.along, walk.K.diagonal()
+    gram = solved_gram(along.start, along.end)
+    if noise_of_values(gram, walk.largest) == 0.0:
+        return ""
+    points = Timeline(record, walk.problem.n)
+    for k, t in enumerate(record.t):
+        at, unit = (1.0 / t, 1.0 / t) if along.is_c_path else (t, 1.0)
+        allowed = along.tolerance(at, ACCEPTED)
+        if noise := decision_noise(gram, points.at(k), diagonal, allowed):
+            return noisy(noise / unit, allowed / unit)
+    return ""
+
+
+def largest(K: np.ndarray) -> float:
+    """Return max |Kᵢⱼ|, which of a positive semi-definite matrix stands on the diagonal."""
+    return float(np.abs(K.diagonal()).max())
+
+
+def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
+    """Return K of shape (n, n), if the budget holds it and it is positive semi-definite."""
+    n = gram.n
+    needed = megabytes(n, n)
+    if gram.dense is None and needed > positive_or_inf("cache_mb", cache_mb):
+        raise ValueError(
+            f"cache_mb={cache_mb!r} does not hold the kernel matrix of {n} examples, {needed:.0f} MiB, which a path "
+            f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
+        )
+    K = gram.dense
+    # the twin reads whole rows of float64; what is held otherwise is copied once
+    if K is None or whole_rows(K) is None:
+        K = np.ascontiguousarray(gram.block(np.arange(n)))
+    if not gram.facts.is_psd:
+        _refuse_indefinite(K)
+    return K
+
+
+def _refuse_indefinite(K: np.ndarray) -> None:
+    """Refuse a matrix with a clearly negative eigenvalue: K + shift·I has no Cholesky factor then."""
+    # a positive semi-definite matrix has eigenvalues of rounding below 0
+    shift = 1e-10 * max(float(np.abs(K).max()), 1e-300) * len(K)
+    try:
+        np.linalg.cholesky(K + shift * np.eye(len(K)))
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "The kernel matrix is not positive semi-definite, so the optimum is not a path in C; use a kernel that "
+            "is, such as RBF or Linear, or solve(…) for single values of C."
+        ) from None

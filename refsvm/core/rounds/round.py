@@ -1,0 +1,83 @@
+"""Round and RoundResult: the input and the output of `refsvm.Rounds.run`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm.core.result import Status, Trace
+
+LATEST: Final = "latest of all"
+"""Name of the solution that is kept to look at what rounding does to it; no round starts from it."""
+
+
+class Round(NamedTuple):
+    """One problem of a family: its box, its start and the decision values to evaluate.
+
+    Attributes
+    ----------
+    left_out : int or ndarray of int64, optional
+        Examples left out: L = U = 0.
+    origin : hashable, optional
+        Name of the kept solution that the round starts from; α = 0 if nothing is kept by that name.
+    keep : hashable, optional
+        Name under which its own solution is kept, in place of an earlier one.
+    C : float
+        Factor of the box of the problem.
+    weights : ndarray of shape (n,), float64, optional
+        A further factor of the box of each example; those with 0 are left out, too.
+    neighbour : (hashable or None, hashable), optional
+        Names of a neighbour's solutions before and after the change that this round makes:
+        `refsvm.core.seeders.neighbour.extrapolate`.
+    evaluate : int or ndarray of int64, optional
+        Examples whose decision values are returned; by default those of `left_out`.
+
+    Examples
+    --------
+    >>> from refsvm.core.rounds.round import Round
+    >>> Round(7, origin="all")
+    Round(left_out=7, origin='all', keep=None, C=1.0, weights=None, neighbour=None, evaluate=None)
+    """
+
+    left_out: Any = None
+    origin: Hashable = None
+    keep: Hashable = None
+    C: float = 1.0
+    weights: np.ndarray | None = None
+    neighbour: tuple[Hashable, Hashable] | None = None
+    evaluate: Any = None
+
+
+class RoundResult(NamedTuple):
+    """The result of a round.
+
+    Attributes
+    ----------
+    left_out : int, ndarray of int64 or None
+        Examples that were left out.
+    values : float or ndarray of float64
+        h(xᵢ) = vᵢ − Gᵢ + b of the examples to evaluate.
+    iterations : int
+        Steps.
+    reason : str
+        Sentence of the stopping rule, or the status.
+    status : Status
+    seed_seconds, solve_seconds : float
+        Time to make the start, and to solve from there. Compiled rounds of one chunk share its time.
+    kernel_rows : int
+        Kernel rows computed.
+    trace : Trace, optional
+        Its steps, if `Rounds` was asked for them.
+    """
+
+    left_out: Any
+    values: Any
+    iterations: int
+    reason: str
+    status: Status
+    seed_seconds: float
+    solve_seconds: float
+    kernel_rows: int
+    trace: Trace | None = None

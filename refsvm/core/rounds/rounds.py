@@ -1,0 +1,402 @@
+"""Rounds: many related solves over one kernel matrix.
+
+Leave-one-out, cross-validation, a grid over C and the path are families of problems that share K, v and z and differ in
+their box: a left-out example or a fold has L = U = 0, another C scales the box. A round
+
+    sets the box,  moves to its start (α += δ, G −= Kδ),  solves,  reads the result off the state
+
+so that kernel rows are computed once for all rounds, and a round costs little more than its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core._checks import whole
+from refsvm.core.engine.limits import Deadline, Limits, interruptible, unless_interrupted
+from refsvm.core.engine.progress import Progress
+from refsvm.core.kernels.precision import SHARE_OF_TOLERANCE
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.round import LATEST, Round, RoundResult
+from refsvm.core.rounds.runner import Runner
+from refsvm.core.seeders import Cold, Seeder
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.rules import Rules, starting_point
+from refsvm.core.solver.run import Run
+from refsvm.core.solver.shrinking import Shrinking
+from refsvm.core.state import SolverState
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.services.pool import worker_count
+from refsvm.services.summary import Shown, Summary
+
+RELATIVE: Final = KKTGap(relative=True)
+
+
+class Rounds(Shown):
+    """Solve a family of problems that share the kernel matrix, v and z, and differ in their box.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        Its box is the default box of a round.
+    selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter,
+    callback, polish
+        As in `refsvm.solve`, but the default of `stop` is
+        ``KKTGap(relative=True)``. `max_iter` is a limit for each round.
+    time_limit : float, optional
+        Seconds for all rounds together.
+    trace : bool or int
+        Record every step, or every k-th, of the rounds of `run`, which then do
+        not run in compiled chunks.
+    n_jobs : int, optional
+        Workers that share the rounds of `run`: threads, or processes if joblib
+        is set up for them (``joblib.parallel_config``). −1: one for each core.
+
+    Attributes
+    ----------
+    rows : KernelRows
+        The one store of kernel rows.
+    problem : DualProblem
+        With a Gram matrix that takes its rows from the store, so that none is
+        computed twice.
+    solutions : dict of names to Solution
+        The solutions that rounds keep under a name (``Round.keep``) and that
+        others start from (``Round.origin``).
+    state : SolverState
+        Where the last round ended. Made by the first round.
+    status : Status
+        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback
+        has, TIME_LIMIT once rounds take longer than what is left.
+
+    Raises
+    ------
+    ValueError
+        On arguments out of range or rules that do not fit together.
+
+    Notes
+    -----
+    A round begins with counters and scratch memory of its own. Its steps
+    depend on earlier rounds through the rounding of G alone, and not even so
+    if it starts cold or names its `origin`. Not to be shared by threads.
+
+    Examples
+    --------
+    Brute-force leave-one-out:
+
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem, Rounds
+    >>> from refsvm.datasets import load
+    >>> heart = load("heart")
+    >>> problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005), C=1.0)
+    >>> rounds, errors = Rounds(problem), 0
+    >>> for r in range(problem.n):
+    ...     solution = rounds.solve(problem.without(r))
+    ...     errors += heart.y[r] * solution.decision_values[r] <= 0
+    >>> int(errors)
+    40
+    """
+
+    state: SolverState
+
+    def __init__(
+        self, problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
+        stop: StoppingRule | None = None, engine: str = "auto", shrinking: bool | Shrinking = True,
+        cache_mb: float = 200.0, cache_dtype: str = "auto", max_iter: int | None = None,
+        time_limit: float | Deadline | None = None, callback: Callable[[Progress], object] | None = None,
+        polish: bool = False, trace: bool | int = False, n_jobs: int | None = None,
+    ) -> None:  # fmt: skip
+        self._begin(problem, RunOptions(
+            selector=selector, step=step, stop=RELATIVE if stop is None else stop, engine=engine, shrinking=shrinking,
+            cache_mb=cache_mb, cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback,
+            polish=polish, trace=trace, n_jobs=n_jobs,
+        ))  # fmt: skip
+
+    def _summary(self) -> Summary:
+        told = {
+            "variables": f"{self.problem.n:,}", "kernel": self.problem.gram.kernel_name,
+            "solutions kept": f"{len(self.solutions)}", "kernel rows": f"{self.rows.computed:,}",
+            "status": self.status.name,
+        }  # fmt: skip
+        name = self.problem.gram.kernel_name
+        line = f"n={self.problem.n}, {name}; {len(self.solutions)} solutions kept, {self.status.name}"
+        return Summary(line, pairs=told)
+
+    @classmethod
+    def of(cls, problem: DualProblem, options: RunOptions) -> Rounds:
+        """Return the rounds of a problem with options that are checked already."""
+        rounds = object.__new__(cls)
+        rounds._begin(problem, options)
+        return rounds
+
+    def _begin(self, problem: DualProblem, options: RunOptions) -> None:
+        """Begin with memory for kernel rows and a clock."""
+        self.options, self.rules, self.workers = options, options.rules, worker_count(options.n_jobs)
+        self.solutions: dict[Hashable, Solution] = {}
+        self.status, self.used = Status.CONVERGED, ""
+        self.most_iterations, self.first_iterations = 0, 0  # of the longest round, of the first
+        self._given, self._is_centred = problem, problem.centred is not problem
+        self._set_run()
+        self.max_iter, self.problem = self.limits.most, problem.with_gram(self.rows)
+        self._grams = [problem.gram, self.rows]  # of problems that belong here
+
+    def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
+        """Make a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
+        self._run = Run(self._given, self.options, allowed=SHARE_OF_TOLERANCE, rows=rows, limits=limits)
+        self.rows, self.limits, self.backend = self._run.rows, self._run.limits, self._run.backend
+
+    def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
+        """Return the problem of a round, for instance to hand it to a seeder.
+
+        Parameters
+        ----------
+        lower, upper : ndarrays of shape (n,), float64
+            The box.
+
+        Returns
+        -------
+        DualProblem
+            Its ``gram`` reads the stored kernel rows.
+        """
+        return self.problem.boxed(lower, upper)
+
+    def clone_for_worker(self) -> Rounds:
+        """Return the same rounds for another worker: one store, and a state and an engine of its own."""
+        other = object.__new__(Rounds)
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
+        # a worker that shared its rounds again would wait for workers that wait for it
+        other.workers, other.solutions, other._grams = 1, self.solutions.copy(), self._grams.copy()
+        # what a run remembers of its solve belongs to one thread
+        other._set_run(self.rows, copy(self.limits))
+        return other
+
+    def with_shrinking(self) -> Rounds:
+        """Return the same rounds with shrinking and one exact step at the end of each, over the same store of rows."""
+        other = self.clone_for_worker()
+        other.workers, other.options = self.workers, replace(self.options, shrinking=True, polish=True)
+        other._set_run(other.rows, other.limits)
+        return other
+
+    def __reduce__(self) -> Any:
+        """Pickle without kernel rows, which the other process computes anew."""
+        # rows may take gigabytes: to compute them anew is faster than to pickle them
+        anew = partial(Rounds.of, self._given, replace(self.options, n_jobs=1))
+        return _from_pickle, (anew, self.solutions, self.first_iterations)
+
+    def __enter__(self) -> Rounds:
+        """Let Ctrl-C end the rounds of this block between two of them; at its end KeyboardInterrupt is raised."""
+        self._block = interruptible()
+        self._block.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._block.__exit__(*failure)
+        if failure[0] is None:
+            unless_interrupted("A block of rounds", self, self._block.pressed)
+
+    def run(
+        self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
+        time_seeds: bool = False,
+    ) -> Iterator[RoundResult]:  # fmt: skip
+        """Run rounds in order, each from the solution that it names, moved by the seeder.
+
+        Where all kernel rows are in memory and every rule has a twin, a chunk
+        of rounds runs in compiled code, by several workers if there are any:
+        same α bit for bit, but for the order in which workers are done.
+
+        Parameters
+        ----------
+        rounds : iterable of Round
+        seeder : Seeder, optional
+            By default `Cold`.
+        stop : StoppingRule, optional
+            That of these rounds.
+        time_seeds : bool
+            Whether the seconds of seeds are measured separately from those of
+            steps.
+
+        Yields
+        ------
+        RoundResult
+            The result of each round. After Ctrl-C there are no more, and
+            KeyboardInterrupt is raised; within a block, ``with rounds:``, at
+            its end.
+
+        Examples
+        --------
+        >>> from refsvm import RBF, TOP, DualProblem, Rounds
+        >>> from refsvm.datasets import load
+        >>> from refsvm.core.rounds.round import Round
+        >>> heart = load("heart")
+        >>> rounds = Rounds(DualProblem.classification(heart.X, heart.y, kernel=RBF(0.005)))
+        >>> rounds.solutions["all"] = rounds.solve()
+        >>> ended = rounds.run([Round(r, origin="all") for r in range(heart.n)], TOP())
+        >>> int(sum(heart.y[each.left_out] * each.values <= 0 for each in ended))
+        39
+        """
+        rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
+        for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
+            self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
+        runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
+        if not self._run.may_speak(self.problem):  # compiled rounds say nothing
+            return self._unless_interrupted(runner.run(rounds))
+        plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
+        return self._unless_interrupted(self._looked_at(runner.run(plan), rules.stop))
+
+    def _unless_interrupted(self, ended: Iterator[RoundResult]) -> Iterator[RoundResult]:
+        """Yield the results; then raise KeyboardInterrupt if Ctrl-C has ended the rounds, and no block around them."""
+        yield from ended
+        unless_interrupted("Rounds.run", self)
+
+    def _looked_at(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
+        """Yield the results; then let the guards look at the kept solutions."""
+        # not before: how large α is decides how far rounding moves decision values
+        yield from ended
+        for kept in self.solutions.values():
+            self._run.look_at(kept, stop)
+        self.solutions.pop(LATEST, None)
+
+    def solve(
+        self, box: DualProblem | None = None, *, lower: np.ndarray | None = None, upper: np.ndarray | None = None,
+        start: Any = None, origin: Solution | None = None, stop: StoppingRule | None = None,
+        max_iter: int | None = None, trace: bool | int = False,
+    ) -> Solution:  # fmt: skip
+        """Solve one round.
+
+        Parameters
+        ----------
+        box : DualProblem, optional
+            The problem in the box of this round, as returned by `boxed` or
+            ``problem.without(r)``.
+        lower, upper : ndarrays of shape (n,), float64, optional
+            The box itself. Without any, it is that of the problem.
+        start : array-like of shape (n,), optional
+            Signed α to start from; cold by default. An infeasible start is
+            repaired with a warning.
+        origin : Solution, optional
+            An earlier round, from whose α and G the start is reached; where
+            the last round ended by default. Results then do not depend on the
+            rounds between.
+        stop : StoppingRule, optional
+            The stopping rule of this round.
+        max_iter : int, optional
+            The limit on the steps of this round.
+        trace : bool or int
+            Record every step, or every k-th.
+
+        Returns
+        -------
+        Solution
+            With counters of this round alone, and copies of α and G.
+
+        Raises
+        ------
+        ValueError
+            If the box is not a box or that of another problem, holds no α with
+            the sum z, or the start is not a vector of n numbers.
+        """
+        most = self.max_iter if max_iter is None else whole("max_iter", max_iter, 1)
+        rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
+        is_given = box is None and lower is None and upper is None
+        problem = self._given if is_given else self._in_box(box, lower, upper)
+        start = None if start is None else starting_point(problem, start)
+        origin = None if origin is None else origin.in_solver_coordinates(problem)
+        solution = self.steps(problem, start, origin, rules, most, trace=trace)
+        solution = solution.of(problem.with_gram(self._given.gram)) if self._is_centred else solution
+        return unless_interrupted("Rounds.solve", solution)
+
+    def steps(
+        self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,
+        shrinks: bool = True, trace: bool | int = False,
+    ) -> Solution:  # fmt: skip
+        """Solve one round whose arguments need no check; see `solve`.
+
+        Parameters
+        ----------
+        problem : DualProblem
+            In the box of the round, its rows taken from the store.
+        start, origin, rules, most, trace
+            As in `solve`, all of them given.
+        shrinks : bool
+            False takes steps on all variables, also if other rounds shrink.
+        """
+        self.limits.most = most
+        with self._run as run:
+            # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
+            if start is None and not problem.zero_is_feasible:
+                start = starting_point(problem, None)
+            if not hasattr(self, "state"):
+                # from zero where an origin follows: G of its own start would be computed in vain
+                first = start if start is not None and origin is None else np.zeros(problem.n)
+                self.state = rules.begin(problem, first, self.rows)
+            known = None if origin is None else (origin.alpha, origin.gradient)
+            self.state.restart(problem, start, rules.memories(problem), known)
+            # --- steps, until a rule or a limit says stop ---
+            ending = run.take_steps(self.state, rules, trace, shrinks=shrinks)
+        if run.rows is not self.rows:
+            problem = self._in_float64(run.rows, problem)
+        solution = Solution.read(problem, self.state, ending, self.most_iterations)
+        self.most_iterations = solution.longest_round
+        return solution
+
+    def _in_float64(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
+        """Take over the rows that a round has changed to, for all that is kept too, and return its problem."""
+        self.rows, self.problem = rows, self.problem.with_gram(rows)
+        self._grams.append(rows)
+        self.state.problem = problem.with_gram(rows)
+        # seeds start from these: a G of float32 rows would bring their rounding into every round
+        for name, solved in self.solutions.items():
+            its = solved.problem.with_gram(rows)
+            self.solutions[name] = replace(
+                solved, problem=its, gradient=its.gradient(solved.alpha), rounding=0.0
+            )
+        return self.state.problem
+
+    def _in_box(
+        self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
+    ) -> DualProblem:
+        """Return the problem of a round; a box that is a problem needs no check but that it is this one."""
+        given = self._given
+        if box is None:
+            return self.boxed(
+                given.lower if lower is None else lower, given.upper if upper is None else upper
+            )
+        if lower is not None or upper is not None:
+            raise ValueError("box and lower or upper are both given; give the one or the other.")
+        if not isinstance(box, DualProblem):
+            raise ValueError(
+                f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
+            )
+        # identity, and not equal numbers: comparing matrices would cost more than the round
+        if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
+            raise ValueError(
+                "box belongs to another problem; make it from the problem of these rounds, by boxed() or without()."
+            )
+        return self._stored(box)
+
+    def _stored(self, problem: DualProblem) -> DualProblem:
+        """Return the problem of a round, its rows taken from the store."""
+        return problem if problem.gram is self.problem.gram else problem.with_gram(self.problem.gram)
+
+    def close(self) -> None:
+        """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""
+        if hasattr(self, "state"):
+            self.state.session = None
+
+
+def _from_pickle(anew: Callable[[], Rounds], solutions: dict[Hashable, Solution], first: int) -> Rounds:
+    """Return rounds that come from another process."""
+    rounds = anew()
+    rounds.first_iterations = first
+    rounds.solutions.update(solutions)
+    return rounds

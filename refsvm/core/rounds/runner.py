@@ -1,0 +1,290 @@
+"""Rounds one after another: the box, the seed, the steps, the decision values of those left out.
+
+A left-out example, a fold and a cell of a grid are all the same here. `refsvm.compiled.rounds.packed` runs many at a
+time, with the same α bit for bit.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Container, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.resampling.workers import in_parts, sharing_pays
+from refsvm.core._checks import vector
+from refsvm.core.engine.limits import interruptible
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.round import Round, RoundResult
+from refsvm.core.rule import Rule, is_builtin, memory_of
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.seeders.neighbour import extrapolate
+from refsvm.core.solver.rules import Rules, feasible_start
+from refsvm.core.state import NOTHING
+from refsvm.core.stopping.base import StoppingRule, has_target
+
+SHORT_ROUND: Final = 2000
+"""Steps that a round may take on all variables; what is left then is solved with shrinking."""
+
+_log = logging.getLogger("refsvm")
+
+LARGE: Final = 1000
+"""With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
+
+FOLD_SHARE: Final = 0.01
+"""A round that leaves out a larger share of a large problem takes about as long as that from α = 0."""
+
+TOLD_FROM: Final = 30.0
+"""Seconds that rounds are going to take from which on that is said once, after the first of them."""
+
+LATE_FROM: Final = 3.0
+"""Seconds without a first result after which that is said."""
+
+OVERTIME_SECONDS: Final = 1.0
+"""Seconds that the rounds that are left may take beyond a time limit."""
+
+NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
+
+
+def tell_rest(rounds: int, seconds: float, name: str = "rounds") -> bool:
+    """Log how many rounds are left, and about how long they take, if that is long; return whether it was."""
+    rest = rounds * seconds
+    if rest > TOLD_FROM:
+        shown = f"{rest:.0f} s" if rest < 120.0 else f"{rest / 60.0:.0f} minutes"
+        _log.info("%d %s are left; they take about %s", rounds, name, shown, extra={"notice": True})
+    return rest > TOLD_FROM
+
+
+@contextmanager
+def told_if_late(n: int, sentence: str, *values: object) -> Iterator[None]:
+    """Log a sentence with these values if a block on n examples takes long: the first result may be late."""
+    if n <= LARGE:  # a thread that is started costs some ten microseconds, which short calls notice
+        yield
+        return
+    timer = threading.Timer(LATE_FROM, _log.info, (sentence, *values), {"extra": {"notice": True}})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+class Runner:
+    """Runs the rounds of one family from one seeder to one stopping rule.
+
+    Parameters
+    ----------
+    family : refsvm.Rounds
+    seeder : Seeder
+    rules : Rules
+
+    Attributes
+    ----------
+    limit : int
+        Steps that a short round may take, which begins without shrinking (`is_short`). −1: no round is short.
+    trained : int
+        The number of variables that may move.
+    is_large : bool
+        Whether shrinking pays from the first steps of a round that begins at α = 0.
+    shares : bool
+        Whether seeds from one solution have work in common.
+    time_seeds : bool
+        Whether the time of seeds is measured separately from that of steps.
+    """
+
+    def __init__(self, family: Any, seeder: Seeder, rules: Rules, time_seeds: bool = False) -> None:
+        self.family, self.seeder, self.rules, self.time_seeds = family, seeder, rules, time_seeds
+        self.shares = type(seeder).memory is not Rule.memory
+        self._shared: tuple[Solution, int, np.ndarray | None] | None = None
+        self._shown: tuple[Solution, Solution] | None = None
+        rows, shrinks = family.rows, bool(family.options.shrinking)
+        # of all examples a pair of classes trains on its own
+        self.trained = np.count_nonzero(family.problem.lower < family.problem.upper)
+        self.is_large = shrinks and self.trained > LARGE
+        # short rounds are faster without shrinking, if all rows are in memory and there is no callback
+        K, watched = rows.gram.dense, family.options.callback or family.options.polish
+        self.holds_float32 = K is not None and K.dtype == np.float32
+        limit = family.max_iter
+        if shrinks:
+            watched = watched or family.limits.deadline.is_set or family.problem.is_open
+            limit = min(limit, SHORT_ROUND)
+        may_be_short = not watched and (rows.holds_all or self.holds_float32)
+        self.limit = limit if may_be_short else -1
+        # all rows in one product, since every round will read most of them
+        if may_be_short and not self.holds_float32:
+            rows.fetch(np.arange(rows.gram.n))
+
+    def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
+        """Yield how each round ended, until Ctrl-C or the callback ends them."""
+        family, waiting, is_told = self.family, deque(plan), False
+        while waiting and family.status is Status.CONVERGED:
+            began = time.perf_counter()
+            # around each call: the generator may rest between two of them, while the caller works
+            with interruptible() as interrupt:
+                done = family.backend.rounds(self, waiting)
+            each = (time.perf_counter() - began) / len(done)
+            # only after they are done: a round that raises is still the first that waits
+            for _ in done:
+                waiting.popleft()
+            if interrupt.pressed:
+                family.status = Status.INTERRUPTED
+            # rounds without a step are over soon where kernel rows are at hand; elsewhere their seeds take long
+            elif family.limits.seconds_left() < -OVERTIME_SECONDS:
+                family.status = Status.TIME_LIMIT
+            # that of all examples, which others start from, is no measure of them
+            is_measure = done[-1].left_out is not None
+            if is_measure and not is_told:
+                is_told = tell_rest(len(waiting), each / family.workers)
+            yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
+            shared = is_measure and family.workers > 1 and family.status is Status.CONVERGED
+            # long rounds come one by one from compiled code, too
+            if shared and sharing_pays(waiting, each, family.backend.name == "numba"):
+                yield from in_parts(self, [*waiting], each)
+                break
+
+    def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:
+        """Whether a round begins without shrinking, given the names of the kept solutions.
+
+        On a large problem no round from α = 0 does, nor a fold if the first of those was long. How long other rounds
+        took does not count, so that workers take the steps of one thread.
+        """
+        if not self.is_large or self.limit < 0:
+            return self.limit >= 0
+        is_fold = np.size(each.left_out) > FOLD_SHARE * self.trained
+        is_seeded = each.origin in (self.family.solutions if kept is None else kept)
+        return is_seeded and not (is_fold and self.family.first_iterations > self.limit)
+
+    def round(self, each: Round) -> RoundResult:
+        """Run one round: its box, its seed, its steps."""
+        family, began, rows = self.family, time.perf_counter(), self.family.rows.computed
+        problem, start, origin = self.boxed(each), None, family.solutions.get(each.origin)
+        if each.neighbour is not None:
+            start, origin = self._follow_neighbour(each, origin, problem)
+        elif origin is not None:
+            start = self.seed(each, origin, problem)
+        seeded, is_short = time.perf_counter(), self.is_short(each)
+        rules = self.rules
+        if rules.stop.left_out:
+            rules = rules._replace(stop=for_example(rules.stop, each.left_out))
+        most, trace = self.limit if is_short else family.max_iter, family.options.trace
+        solution = family.steps(problem, start, origin, rules, most, shrinks=not is_short, trace=trace)
+        return self.ended(each, solution, began, seeded, rows)
+
+    def boxed(self, each: Round) -> DualProblem:
+        """Return the problem of a round."""
+        problem: DualProblem = self.family.problem
+        lower, upper = problem.lower.copy(), problem.upper.copy()
+        if each.weights is not None or each.C != 1.0:
+            lower, upper = scaled((lower, upper), each)
+        if each.left_out is not None:
+            lower[each.left_out] = upper[each.left_out] = 0.0
+        return problem._part_of_box(lower, upper)
+
+    def seed(self, each: Round, solved: Solution, problem: DualProblem) -> np.ndarray:
+        """Return the seed of a round from this solution."""
+        more = {"memory": self.memory(solved, [each])} if self.shares else {}
+        seeder = self.family.backend.seeder(self.seeder, self.family.rows)
+        if is_builtin(type(self.seeder)):
+            return seeder.seed(solved, problem, **more)
+        # that of a seeder of the user's is checked, and it may only read the solution
+        # one read-only copy serves all seeds from a solution
+        if self._shown is None or self._shown[0] is not solved:
+            self._shown = solved, read_only_solution(solved)
+        try:
+            seed = seeder.seed(self._shown[1], problem, **more)
+        except Exception as error:
+            error.add_note(
+                f"Raised by {self.seeder!r} for the round without {each.left_out}, of {problem.n} examples."
+            )
+            raise
+        return checked_seed(self.seeder, seed, problem)
+
+    def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
+        """Return the memory that all seeds from one solution share, made once it pays for some of these rounds."""
+        if self._shared is None or self._shared[0] is not solved:
+            self._shared = solved, self.family.most_iterations, None
+        _, steps, memory = self._shared
+        if memory is None:
+            left_out = [NONE_LEFT_OUT if each.left_out is None else each.left_out for each in rounds]
+            if not self.seeder.pays(solved, steps, left_out):
+                return NOTHING
+            memory = memory_of(self.seeder, solved, steps)
+            self._shared = solved, steps, memory
+        return memory
+
+    def _follow_neighbour(
+        self, each: Round, solved: Solution | None, problem: DualProblem
+    ) -> tuple[np.ndarray, Solution]:
+        """Return the seed that follows a neighbour, and the solution from whose gradient fewer rows lead there."""
+        before, after = map(self.family.solutions.get, each.neighbour or ())
+        assert after is not None
+        if solved is None:
+            # every α at its bound away from 0: how small values of C end
+            return extrapolate(problem.lower + problem.upper, problem, after), after
+        alpha = extrapolate(self.seed(each, solved, problem), problem, after, before, solved)
+        changes = [np.count_nonzero(alpha != solution.alpha) for solution in (solved, after)]
+        return alpha, after if changes[1] < changes[0] else solved
+
+    def ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> RoundResult:
+        """Return the result of a round and keep its solution; an unfinished short round is resumed first."""
+        family, steps = self.family, solution.iterations
+        if solution.status is Status.MAX_ITER and steps < family.max_iter:
+            solution = self._resume_with_shrinking(each, solution)
+            steps += solution.iterations
+        family.most_iterations = max(family.most_iterations, steps)
+        # the first round of a large problem begins at α = 0
+        family.first_iterations = family.first_iterations or steps
+        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # which end all rounds
+            family.status = solution.status
+        if each.keep is not None:
+            family.solutions[each.keep] = solution
+        asked = each.left_out if each.evaluate is None else each.evaluate
+        return RoundResult(
+            each.left_out, solution.decision_values[[] if asked is None else asked], steps, solution.reason,
+            solution.status, seeded - began, time.perf_counter() - seeded, family.rows.computed - rows, solution.trace,
+        )  # fmt: skip
+
+    def _resume_with_shrinking(self, each: Round, begun: Solution) -> Solution:
+        """Solve with shrinking what a short round has left; the steps are counted anew, the trace has all of them."""
+        family, steps = self.family, begun.iterations
+        rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
+        most, trace = family.max_iter - steps, family.options.trace
+        solution: Solution = family.steps(begun.problem, begun.alpha, begun, rules, most, trace=trace)
+        if begun.trace is None or solution.trace is None:
+            return solution
+        begun.trace.append_later(solution.trace, steps)
+        return replace(solution, trace=begun.trace)
+
+
+def scaled(box: tuple[np.ndarray, np.ndarray], each: Round) -> Iterator[np.ndarray]:
+    """Return the box times C and the weights of a round, both bounds; 0 · ∞ is 0."""
+    sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
+    if not (sizes >= 0.0).all():
+        raise ValueError(f"C={each.C!r} times the weights of a round is negative; give 0 or more.")
+    return (np.multiply(bound, sizes, np.zeros(len(bound)), where=sizes > 0.0) for bound in box)
+
+
+def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
+    """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
+    return replace(stop, example=r) if has_target(stop) else stop  # type: ignore[type-var]
+
+
+def read_only_solution(solved: Solution) -> Solution:
+    """Return the same solution with arrays that cannot be written to: later rounds start from it, too."""
+    alpha, gradient = solved.alpha.view(), solved.gradient.view()
+    alpha.flags.writeable = gradient.flags.writeable = False
+    return replace(solved, alpha=alpha, gradient=gradient)
+
+
+def checked_seed(seeder: Seeder, seed: Any, problem: DualProblem) -> np.ndarray:
+    """Return the seed that a seeder has made, as compiled rounds can read it; repaired with a warning if infeasible."""
+    name = f"the seed of {type(seeder).__name__}"
+    return feasible_start(problem, vector(name, seed, problem.n), name)

@@ -1,0 +1,233 @@
+"""Rule: base of selectors, step rules, stopping rules, seeders, trackers, shrinking and checks."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from abc import ABC
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from inspect import isabstract
+from types import ModuleType
+from typing import Any, ClassVar, Final, TypeVar
+
+import numpy as np
+
+from refsvm.core._checks import hint
+
+Kind = TypeVar("Kind", bound="Rule")
+
+
+SAID: Final = "{} is called {} from refsvm 0.4.0 on; the old name works in this version alone."
+
+
+class Renamed:
+    """An old name of a method or an attribute, for one version: it warns, and gives what has the new name.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from refsvm import KKTGap
+    >>> with warnings.catch_warnings(record=True, action="always") as said:
+    ...     KKTGap(1e-3).absolute(None), str(said[0].message)[:68]
+    (KKTGap(tol=0.001, relative=False), 'KKTGap.absolute is called with_absolute_tolerance from refsvm 0.4.0 ')
+    """
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def __get__(self, thing: Any, owner: type) -> Any:
+        if thing is None:
+            return self
+        warnings.warn(SAID.format(f"{owner.__name__}.{self.old}", self.new), DeprecationWarning, stacklevel=2)
+        for base in owner.__mro__:
+            # what overrides the old name has both, and may have called the old one of its base
+            if self.new in vars(base) and vars(base)[self.new] is not vars(base).get(self.old):
+                return vars(base)[self.new].__get__(thing, owner)
+        return getattr(thing, self.new)
+
+
+class Rule(ABC):  # noqa: B024  each family adds its abstract method
+    """A frozen dataclass of hyper-parameters, which decides one thing. Its family says what, in one abstract method.
+
+    One instance serves many solves, so it holds nothing that changes. A rule keeps its past in its memory,
+    scratch space that the solver owns.
+
+    **It may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.row(i)``;
+    ``state.problem``; ``state.left_out``, the examples whose box is empty; and ``state.duality_gap()``, at the best b.
+
+    **It may write** to its memory alone. A step that plans also writes ``state.candidates``.
+
+    Attributes
+    ----------
+    example_call : str
+        A member of the family, for messages.
+    role : str
+        The name of the signature that its twins have, in `refsvm.compiled.interface`; "" where each has its own.
+    renamed : dict of str to str
+        Old names of methods and properties, which work for one version (`Renamed`).
+
+    Examples
+    --------
+    >>> from refsvm import SecondOrder, Seeder
+    >>> SecondOrder(planned_range=0.5).parameters()
+    (0.5,)
+    >>> Seeder.checked("seeder", SecondOrder())
+    Traceback (most recent call last):
+    ValueError: seeder=SecondOrder(planned_range=0.9) is not a Seeder; pass an instance of one, such as seeder=TOP().
+    """
+
+    example_call: ClassVar[str] = ""
+    role: ClassVar[str] = ""
+    renamed: ClassVar[dict[str, str]] = {}
+    find_twin: ClassVar[Callable[[str], Callable[..., Any] | None]] = staticmethod(lambda module: None)
+    """The twin of the rule of a module, or None; `refsvm.compiled.twins` puts its own search here."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give a family its old names; let what overrides an old name override the new one, with a warning."""
+        super().__init_subclass__(**options)
+        for old, new in vars(cls).get("renamed", {}).items():
+            setattr(cls, old, Renamed(old, new))
+        for old, new in cls.renamed.items():
+            first = next(base for base in cls.__mro__ if old in vars(base) or new in vars(base))
+            if new not in vars(first):
+                warnings.warn(SAID.format(f"{first.__name__}.{old}", new), DeprecationWarning, stacklevel=3)
+                for name in (old, new):
+                    setattr(cls, name, vars(first)[old])
+
+    def parameters(self) -> tuple[float, ...]:
+        """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
+        cls: Any = type(self)
+        values = [getattr(self, field.name) for field in fields(cls)] if is_dataclass(cls) else []
+        return tuple(float(value) for value in values if isinstance(value, int | float | np.number))
+
+    def twin(self) -> Callable[..., Any] | None:
+        """Return the Numba version, which decides the same bit for bit, or None: then the rule runs in NumPy only.
+
+        A shipped rule has its twin where `refsvm.compiled` mirrors its own file. Compiled code computes no kernel: a
+        twin gets kernel row i from ``row, there = row_or_ask(state, i)`` (`refsvm.compiled.interface.rows`). Where it
+        is not there, the twin returns at once, whatever it likes, and is called again when it is.
+        """
+        found: Callable[..., Any] | None = type(self).find_twin(type(self).__module__)
+        return found
+
+    def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
+        """Return the memory that the rule needs in addition to the state: a new float64 array of any length.
+
+        Parameters
+        ----------
+        problem : DualProblem
+            To be solved. A seeder gets the `Solution` it starts from instead.
+        steps : int
+            Steps of the longest round so far; 0 where there was none.
+        """
+        return np.zeros(0)
+
+    def rows_needed(self, n: int) -> int:
+        """Return how many of n kernel rows the rule needs in memory at once; 0 if those of the pair are enough."""
+        return 0
+
+    @classmethod
+    def checked(cls: type[Kind], name: str, rule: Any) -> Kind:
+        """Return the value of argument `name` if it belongs to this family, or raise ValueError.
+
+        A rule of the package may be given by its name on the command line, a class stands for its defaults.
+        """
+        if isinstance(rule, str):
+            rule = cls._called(name, rule)
+        elif isinstance(rule, type) and issubclass(rule, cls) and not isabstract(rule):
+            rule = rule()
+        if not isinstance(rule, cls):
+            raise ValueError(
+                f"{name}={rule!r} is not a {cls.__name__}; pass an instance of one, such as {name}={cls.example_call}."
+            )
+        return rule
+
+    @classmethod
+    def _called(cls: type[Kind], argument: str, name: str) -> Kind:
+        """Return the rule of this family with a name, with its defaults."""
+        known = {name_of(each): each for each in _family(cls) if is_builtin(each) and not isabstract(each)}
+        if name not in known:
+            near = hint(name, known, f"choose from {', '.join(sorted(known))}.")
+            raise ValueError(f"{argument}={name!r} is unknown; {near}")
+        return known[name]()
+
+
+_SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-gap": "loo-duality-gap"}
+
+
+def name_of(rule: type) -> str:
+    """Return the name of a rule on the command line: HybridMaximumGain is hybrid-maximum-gain, NewtonStep newton.
+
+    Examples
+    --------
+    >>> from refsvm import MostViolatingPair, NewtonStep
+    >>> from refsvm.core.rule import name_of
+    >>> name_of(MostViolatingPair), name_of(NewtonStep)
+    ('mvp', 'newton')
+    """
+    long = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", rule.__name__.removesuffix("Step")).lower()
+    return _SHORT.get(long, long)
+
+
+def _family(base: type[Kind]) -> list[type[Kind]]:
+    """Return all classes below a base."""
+    return [each for child in base.__subclasses__() for each in (child, *_family(child))]
+
+
+@cache
+def is_builtin(rule: type) -> bool:
+    """Whether a rule of this type belongs to the package."""
+    return rule.__module__.startswith("refsvm.")
+
+
+def export(room: dict[str, Any], *lazy: str) -> None:
+    """Set ``__all__`` of a room: the classes and functions that its ``__init__`` imports from the package.
+
+    A line ``from refsvm.core.steps.newton import NewtonStep as NewtonStep`` in the room's ``__init__`` is all that registers
+    a rule: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the page of all rules
+    read these lists. An assignment to ``__all__`` would hide the names from type checkers, which read the lines.
+
+    Parameters
+    ----------
+    room : dict
+        The names of the module, ``vars()``.
+    *lazy : str
+        Names that are imported when first needed.
+    """
+    here = [
+        name
+        for name, thing in room.items()
+        if getattr(thing, "__module__", "").startswith("refsvm.") and thing is not export
+    ]
+    room["__all__"] = sorted([name for name in here if not name.startswith("_")] + [*lazy])
+
+
+def rules_in(room: ModuleType) -> list[type[Any]]:
+    """Return the rules, or kernels, that a room registers, without its base.
+
+    Examples
+    --------
+    >>> from refsvm import trackers
+    >>> from refsvm.core.rule import rules_in
+    >>> [rule.__name__ for rule in rules_in(trackers)]
+    ['Hastie', 'SVMP']
+    """
+    return [rule for name in room.__all__ if not isabstract(rule := getattr(room, name))]
+
+
+def memory_of(rule: Rule, *of: Any) -> np.ndarray:
+    """Return the memory of a rule for a new solve. Compiled code would misread another type.
+
+    Raises
+    ------
+    ValueError
+        If it is no float64 vector.
+    """
+    memory: Any = rule.memory(*of)
+    if isinstance(memory, np.ndarray) and memory.dtype.char == "d" and memory.ndim == 1:
+        return memory
+    raise ValueError(
+        f"{rule!r}.memory() returned {memory!r:.60}; it must return a float64 vector, a new one each time."
+    )

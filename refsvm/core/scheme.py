@@ -1,0 +1,84 @@
+"""OneVsOne: how machines of two classes decide among several; the one place that knows which machines there are.
+
+All that trains, stores or asks the machines of several classes takes their order, signs and votes from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class OneVsOne:
+    """One machine for each two of k classes, in the order and with the signs and votes of LIBSVM.
+
+    The pairs are (0, 1), (0, 2), …, (k − 2, k − 1). The first class of a pair is the positive one; a single pair (two
+    classes) is turned round, as in scikit-learn, so that h(x) > 0 means the second class.
+
+    Parameters
+    ----------
+    k : int
+        Number of classes, or 0 where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.scheme import OneVsOne
+    >>> OneVsOne(3).pairs, OneVsOne(3).labels(np.array([0, 1, 2]), (0, 2))
+    ([(0, 1), (0, 2), (1, 2)], array([ 1.,  0., -1.]))
+    >>> OneVsOne(3).votes(np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0]]))
+    array([1, 0])
+    """
+
+    k: int
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The numbers of the two classes of each machine, in order."""
+        return [*combinations(range(self.k), 2)]
+
+    def named(self, classes: np.ndarray) -> Iterator[tuple[Any, Any]]:
+        """Return the names of the two classes of each machine, from the names of all."""
+        return combinations(classes.tolist(), 2)
+
+    def places(self, present: np.ndarray) -> list[int]:
+        """Return the numbers of the machines of which both classes are among `present`, ascending class numbers."""
+        chosen = {*combinations(present.tolist(), 2)}
+        return [number for number, pair in enumerate(self.pairs) if pair in chosen]
+
+    def sides(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return the negative and the positive class of a machine."""
+        return pair if self.k == 2 else (pair[1], pair[0])
+
+    def labels(self, codes: np.ndarray, pair: tuple[int, int]) -> np.ndarray:
+        """Return the labels of examples for a machine, shape (n,): 1, −1, and 0 of other classes."""
+        negative, positive = self.sides(pair)
+        return (codes == positive) * 1.0 - (codes == negative) * 1.0
+
+    def votes(self, values: np.ndarray) -> np.ndarray:
+        """Return the class number with the most votes of the machines; the lowest on a tie, as in LIBSVM.
+
+        Parameters
+        ----------
+        values : ndarray of shape (t, k(k − 1)/2), float64
+            Decision values, intercepts included.
+
+        Returns
+        -------
+        ndarray of shape (t,), int64
+        """
+        if self.k == 2:
+            return (values[:, 0] >= 0.0).astype(np.int64)
+        count, first = np.zeros((len(values), self.k), dtype=np.int64), 0
+        for p in range(self.k - 1):  # its pairs (p, p + 1) … (p, k − 1) stand side by side
+            wins = values[:, first : first + self.k - 1 - p] > 0.0
+            count[:, p] += np.count_nonzero(wins, axis=1)
+            count[:, p + 1 :] += ~wins
+            first += self.k - 1 - p
+        return count.argmax(axis=1)

@@ -1,0 +1,88 @@
+"""Spread the missing sum over the variables that have room; seeders share this."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from refsvm.core.problem import total
+
+ROUNDING: Final = 4.0 * float(np.finfo(float).eps)
+
+
+def spread(
+    alpha: np.ndarray, among: np.ndarray, missing: float, lower: np.ndarray, upper: np.ndarray
+) -> float:
+    """Add equal shares of the missing sum to the variables that still have room, again and again.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (n,), float64
+        L ≤ α ≤ U; changed in place.
+    among : ndarray of shape (m,), int64
+        The variables that take part, ascending.
+    missing : float
+        z − 1ᵀα. Its sign says in which direction the variables move.
+    lower, upper : ndarrays of shape (n,), float64
+        The box. A variable that reaches a bound is set to it exactly.
+
+    Returns
+    -------
+    float
+        The sum that is still missing: only rounding, unless no variable has room left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.seeders.spread import spread
+    >>> alpha = np.array([0.0, 0.5, 0.9])
+    >>> spread(alpha, np.array([1, 2]), 0.5, np.zeros(3), np.ones(3)), alpha
+    (0.0, array([0. , 0.9, 1. ]))
+    """
+    for _ in range(len(among) + 1):
+        room = alpha[among] < upper[among] if missing > 0.0 else alpha[among] > lower[among]
+        open_ones = among[room]
+        if missing == 0.0 or not len(open_ones):
+            break
+        share = missing / len(open_ones)
+        before, low, high = alpha[open_ones], lower[open_ones], upper[open_ones]
+        after = np.clip(before + share, low, high)
+        after[share <= low - before] = low[share <= low - before]
+        after[share >= high - before] = high[share >= high - before]
+        alpha[open_ones] = after
+        missing = total(np.append(missing, before - after))
+        if not (after == (high if share > 0.0 else low)).any():
+            break
+    return missing
+
+
+def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Spread z − 1ᵀα among the variables strictly inside the box, the rest among all; return α.
+
+    A rest of rounding, up to 4 units in the last place of Σ|α|, is not redistributed: variables at bounds stay
+    there.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (n,), float64
+        L ≤ α ≤ U; changed in place.
+    z : float
+        The sum wanted.
+    lower, upper : ndarrays of shape (n,), float64
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.seeders.spread import complete
+    >>> complete(np.array([0.5, 0.0, 0.0]), 2.0, np.zeros(3), np.ones(3))
+    array([1. , 0.5, 0.5])
+    """
+    free = np.flatnonzero((alpha > lower) & (alpha < upper))
+    spread(alpha, free, z - total(alpha), lower, upper)
+    for _ in range(2):  # again, where the rounding of large numbers is left beside small ones
+        missing = z - total(alpha)
+        if abs(missing) <= ROUNDING * (total(np.abs(alpha)) + abs(z)):
+            break
+        spread(alpha, np.arange(len(alpha)), missing, lower, upper)
+    return alpha

@@ -1,0 +1,63 @@
+"""Second-order selection for conjugate steps: the j whose conjugate step gains most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.state import TAU, SolverState
+
+LEAST: Final = 1e-3
+"""Least share of the curvature of a pair that its conjugate direction counts with: a step there would meet the box."""
+
+
+@dataclass(frozen=True)
+class ConjugateSecondOrder(WorkingSetSelector):
+    """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/(qᵢⱼ − βⱼ²/q_Δ) over j in I_down with Gⱼ < Gᵢ.
+
+    Where `ConjugateStep` goes on along the last displacement Δ, with βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and q_Δ = ΔᵀKΔ, that is the
+    gain of its step where no bound cuts it. The denominator counts with at least a thousandth of qᵢⱼ. Before the first
+    step and after one that was cut this is second-order selection.
+
+    References
+    ----------
+    The rule is ours. The steps are those of A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, "Faster SVM training
+    via conjugate SMO", Pattern Recognition 111, 2021, who select by ½ℓ²/q. Near to it: D. Pechyony and V. Vapnik, "Fast
+    optimization algorithms for solving SVM+", 2011, let that variable join a short working set whose direction,
+    conjugate to the last few steps, gains most.
+
+    Examples
+    --------
+    >>> from refsvm import ConjugateSecondOrder, ConjugateStep, DualProblem, RBF, solve
+    >>> from refsvm.datasets import make_chessboard
+    >>> board = make_chessboard(60, rng=0)
+    >>> problem = DualProblem.classification(board.X, board.y, kernel=RBF(0.5), C=1000.0)
+    >>> solve(problem, selector=ConjugateSecondOrder(), step=ConjugateStep(), shrinking=False).status.name
+    'CONVERGED'
+    """
+
+    takes_displacement: ClassVar[bool] = True
+
+    def select(self, state: SolverState) -> tuple[int, int]:
+        """Scan I_down once with the kernel row of i."""
+        i = state.top
+        if state.gap <= 0.0:
+            return -1, -1
+        slope = state.gradient[i] - state.gradient
+        # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ
+        curvature = state.diagonal[i] + state.diagonal - 2.0 * state.row(i)
+        curvature[~(curvature > 0.0)] = TAU
+        image = state.displacement_image
+        if image is not None and state.last_free and state.carried_curvature > 0.0:
+            # q − β²/q_Δ
+            beta = image[i] - image
+            curvature = np.maximum(
+                curvature - beta * beta * (1.0 / state.carried_curvature), LEAST * curvature
+            )
+        # 2 gain = ℓ²/(q − β²/q_Δ)  (the ½ changes no comparison)
+        gain = slope * slope / curvature
+        gain[~((state.alpha > state.lower) & (slope > 0.0))] = -np.inf
+        return i, int(gain.argmax())

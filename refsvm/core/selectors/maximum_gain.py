@@ -1,0 +1,109 @@
+"""Maximum gain: the best pair among those that need at most one new kernel row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.selectors.gain import exact_gain
+from refsvm.core.state import TAU, SolverState
+
+
+@dataclass(frozen=True)
+class MaximumGain(WorkingSetSelector):
+    """Best exact gain over the pairs that contain a variable of the previous working set {k₁, k₂}.
+
+    The kernel rows of k₁ and k₂ were needed for the last gradient update, so they are in memory: the scan costs no
+    kernel evaluation, and the step needs at most one new row. The first working set is the most violating pair.
+
+    On its own the rule may stall at a point that is not optimal (Theorem 7 shows four examples where it does); the
+    solve then ends with `Status.STALLED`. `HybridMaximumGain` adds the way out, also for gains that are rounding.
+
+    Parameters
+    ----------
+    rows : {2, 1, "all"}
+        Rows looked at: both of the previous set; only the variable that was new in it, so that each variable is used
+        in two successive steps (§2.5); or every row in memory: once all are there, the largest gain of all pairs, as
+        `Greedy` takes it (§4.6).
+
+    Raises
+    ------
+    ValueError
+        If rows is none of these.
+
+    References
+    ----------
+    T. Glasmachers and C. Igel, "Maximum-gain working set selection for SVMs", JMLR 7, 2006, §2.3, §2.5, Theorem 7.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, Linear, MaximumGain, solve
+    >>> X, y = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
+    >>> solve(DualProblem.classification(X, y, kernel=Linear()), selector=MaximumGain()).alpha
+    array([ 0. , -0.5,  0.5])
+    """
+
+    rows: int | str = 2
+    may_stall: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        checked_rows(self.rows)
+
+    def select(self, state: SolverState) -> tuple[int, int]:
+        """Scan the pairs {k, ·} for the rows looked at."""
+        if state.working_sets[0, 0] < 0:
+            return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
+        i, j, _ = best_reselection(state, self.rows)
+        return i, j
+
+    def parameters(self) -> tuple[float, ...]:
+        """Return (rows,), 0 standing for "all"."""
+        return (checked_rows(self.rows),)
+
+
+def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, float]:
+    """Return the pair {k, t} of largest exact gain 2g over the rows k looked at and all t, and 2g; or (−1, −1, 0).
+
+    A pair is unordered: the variable with the larger gradient rises.
+    """
+    G, alpha = state.gradient, state.alpha
+    rise, fall = state.upper - alpha, alpha - state.lower
+    i, j, best = -1, -1, 0.0
+    looked_at = rows_considered(state, rows)
+    # a row that is computed may take the place of another: all are there before the scan begins
+    for k in looked_at:
+        state.row(k)
+    for k in looked_at:
+        # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
+        difference = G[k] - G
+        curvature = state.diagonal[k] + state.diagonal - 2.0 * state.row(k)
+        curvature[~(curvature > 0.0)] = TAU
+        rises = difference > 0.0
+        room = np.where(rises, np.minimum(rise[k], fall), np.minimum(rise, fall[k]))
+        gain = exact_gain(np.abs(difference), curvature, room)
+        t = int(gain.argmax())
+        if gain[t] > best:
+            best = float(gain[t])
+            i, j = (k, t) if rises[t] else (t, k)
+    return i, j, best
+
+
+def rows_considered(state: SolverState, rows: int | str) -> list[int]:
+    """Return the variables k whose kernel rows the scan uses, in the order of the scan."""
+    if rows == "all":
+        return [int(k) for k in np.flatnonzero(state.rows.slots >= 0)]
+    first, second = state.working_sets[0].tolist()
+    if rows == 2:
+        return [first, second]
+    return [second] if first in state.working_sets[1].tolist() else [first]
+
+
+def checked_rows(rows: int | str) -> float:
+    """Return rows as a number, 0 standing for "all"."""
+    if isinstance(rows, complex | np.ndarray) or rows not in (1, 2, "all"):
+        raise ValueError(f'rows={rows!r} is unknown; give 2 (the paper\'s rule), 1 or "all".')
+    return 0.0 if rows == "all" else float(rows)

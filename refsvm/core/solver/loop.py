@@ -1,0 +1,81 @@
+"""The loop. `steps` is SMO itself, readable; `iterate` sets it up.
+
+Until a rule says stop: select (i, j), choose μ, and move αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]). It also ends when the
+selector has no pair left, or when two steps in a row have changed nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from refsvm.core._checks import positive_or_inf
+from refsvm.core.problem import DualProblem
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.solver.rules import chosen_rules, row_store, starting_point
+from refsvm.core.solver.validated import validated
+from refsvm.core.state import SolverState
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule
+
+Steps = Generator[SolverState, None, int]
+
+
+def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop: StoppingRule) -> Steps:
+    """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
+    while not (code := stop.check(state)):
+        # --- select ---
+        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # two steps in a row changed nothing
+        if i < 0:
+            return -1
+        # --- step ---
+        state.rows.use(i, j)
+        state.measure(i, j)
+        state.n_candidates = 0
+        mu = step.length(state, i, j)
+        # --- update ---
+        if step.uses_momentum:
+            state.move(i, j, *mu)  # μ and κ
+        else:
+            state.move(i, j, mu)
+        yield state
+    return code
+
+
+def iterate(
+    problem: DualProblem,
+    *,
+    selector: WorkingSetSelector | None = None,
+    step: StepRule | None = None,
+    stop: StoppingRule | None = None,
+    start: Any = None,
+    cache_mb: float = 200.0,
+) -> Steps:
+    """Walk through the solution of a dual problem, one readable NumPy step at a time.
+
+    Parameters
+    ----------
+    problem, selector, step, stop, start, cache_mb
+        As in `refsvm.solve`.
+
+    Yields
+    ------
+    SolverState
+        The same object after every step: copy what you want to keep.
+
+    Raises
+    ------
+    ValueError
+        If the rules do not fit together or the budget is too small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, iterate
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, 1, -1])
+    >>> [round(state.gap, 3) for state in iterate(DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0))]
+    [1.476, 0.415, 0.0]
+    """
+    rules = chosen_rules(selector, step, stop)
+    rows = row_store(problem, rules, positive_or_inf("cache_mb", cache_mb))
+    return steps(rules.begin(problem, starting_point(problem, start), rows), *validated(*rules))

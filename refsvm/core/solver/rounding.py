@@ -1,0 +1,53 @@
+"""Rounding of decision values: how much room b of a one-class problem leaves for it."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.kernels.precision import noise_of_values
+from refsvm.core.problem import EPSILON
+from refsvm.core.stopping.relative import ROUNDED
+
+MOST_ROUNDED: Final = 1e-10
+"""Largest share of the terms of a decision value by which b of a one-class problem makes room for rounding."""
+
+
+def intercept_of_inside(
+    gram: KernelMatrix, alpha: np.ndarray, gradient: np.ndarray, inside: np.ndarray, otherwise: float
+) -> float:
+    """Return the least b of a one-class problem for which no example inside has h < 0, and a little for rounding.
+
+    h(xᵢ) = b − Gᵢ. A prediction adds up the same terms in another order: what that moves has the size of the terms, not
+    of the sum.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    alpha, gradient : ndarrays of shape (n,)
+        α and G.
+    inside : ndarray of shape (n,), bool
+        Examples with αᵢ below its bound.
+    otherwise : float
+        b if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.core.kernels import Gram
+    >>> from refsvm.core.solver.rounding import intercept_of_inside
+    >>> gram, alpha = Gram(Linear(), np.array([[1.0], [3.0]])), np.array([1.0, 0.5])
+    >>> round(intercept_of_inside(gram, alpha, np.array([-2.5, -7.5]), alpha < 1.0, 0.0), 9)
+    -7.5
+    """
+    b = float(gradient[inside].max()) if inside.any() else otherwise
+    largest = float(np.abs(gram.diagonal()).max())
+    terms = float(np.abs(gradient).max()) + float(alpha.max()) * largest
+    share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.facts.data_error / EPSILON)
+    # kernel values of a prediction are rounded anew, those far from the origin by more than sums are
+    noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(alpha))
+    return b + max(min(share, MOST_ROUNDED) * terms, noise)

@@ -1,0 +1,185 @@
+"""Run: takes the steps of a solve, chunk after chunk, until a verdict stands.
+
+    until the stopping rule is satisfied, no step gains, or a limit is reached:
+        take a chunk of steps                      (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`)
+    each guard reviews the verdict, and may take it back         (`refsvm.core.guards`)
+
+`solve` and `refsvm.Rounds` both end here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from refsvm.core.backend import chosen_backend
+from refsvm.core.engine.limits import Limits, interruptible
+from refsvm.core.guards.base import Guard, Verdict
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Ending, Solution, Status, Trace
+from refsvm.core.rule import is_builtin
+from refsvm.core.solver.hard_margin import INSEPARABLE, HardMargin
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.rules import Rules, float64_rows, row_store
+from refsvm.core.solver.shrinking import all_variables
+from refsvm.core.solver.validated import user_code
+from refsvm.core.state import SolverState
+from refsvm.core.stopping.base import StoppingRule
+from refsvm.services.guards.chosen import guards_for, with_rules
+from refsvm.services.guards.users_rules import located
+
+ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
+"""Meanings of the negative codes."""
+
+CHUNK_SECONDS: Final = 0.02
+"""Between two checks of the limits."""
+
+
+class Run:
+    """Takes the steps of one solve after the other; enter it as a context around each.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    options : RunOptions
+    allowed : float
+        How far float32 rows may move G, as a share of the tolerance, before a solve leaves them.
+    rows : KernelRows, optional
+        Of the matrix that the solves share; new ones by default.
+    limits : Limits, optional
+        Those of the options by default; the clock begins here.
+
+    Attributes
+    ----------
+    guards : list of refsvm.core.guards.base.Guard
+        In the order in which they are asked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm.core.solver.options import RunOptions
+    >>> from refsvm.core.solver.run import Run
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, 1, -1])
+    >>> problem, options = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0), RunOptions(engine="numpy")
+    >>> with Run(problem, options) as run:
+    ...     state = options.rules.begin(problem, np.zeros(4), run.rows)
+    ...     run.take_steps(state, options.rules).status.name, state.iteration
+    ('CONVERGED', 3)
+    """
+
+    def __init__(
+        self, problem: DualProblem, options: RunOptions, *, allowed: float = 1.0, rows: KernelRows | None = None,
+        limits: Limits[Any] | None = None,
+    ) -> None:  # fmt: skip
+        # before anything else: its clock is that of the first solve
+        self.limits = limits or Limits(problem.n, options.max_iter, options.time_limit, options.callback)
+        if limits is None and options.told is not None:
+            self.limits.progress = options.told
+        budget, dtype, self.shrinking = options.cache_mb, options.cache_dtype, options.shrinking
+        self.rows = rows or row_store(problem, options.rules, budget, dtype, self.shrinking)
+        self.backend = chosen_backend(options.engine)
+        self.guards: list[Guard] = guards_for(
+            self.rows, self.shrinking, self.limits, polish=options.polish, allowed=allowed,
+            in_float64=partial(float64_rows, problem, options.rules, budget) if dtype == "auto" else None,
+        )  # fmt: skip
+        self._preparation = time.perf_counter() - self.limits.began  # counted as part of the first solve
+
+    def __enter__(self) -> Run:
+        """Begin a solve: from here on its seconds and kernel rows count, and Ctrl-C ends it."""
+        now = self.limits.last_check = time.perf_counter()
+        self._began, self._preparation = now - self._preparation, 0.0
+        self._counted = self.rows.computed, self.rows.hits
+        self.rows.evaluator.reserve()  # which a solve that failed may have left released
+        # before Ctrl-C changes its meaning, because a user's kernel may refuse
+        if self.rows.filled < self.rows.capacity:
+            self.rows.fetch_if_few(self.shrinking.full_gram_up_to)
+        self._block = interruptible()
+        self.limits.interrupt = self._block.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._block.__exit__(*failure)
+
+    def take_steps(
+        self, state: SolverState, rules: Rules, trace: int = False, shrinks: bool = True
+    ) -> Ending:
+        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends them; return the ending.
+
+        Parameters
+        ----------
+        state : SolverState
+            Moved, to the last point reached.
+        rules : Rules
+        trace : bool or int
+            Record every step, or every k-th.
+        shrinks : bool
+            False takes the steps on all variables.
+        """
+        # the engine that a solution names is that of its own steps, not of the solve before
+        self.backend.used.clear()
+        recorder = None if trace is False else Trace(1 if trace is True else trace)
+        guards = with_rules(self.guards, rules)
+        with located(state, rules):
+            verdict = self._until_stopped(state, rules, guards, recorder, shrinks and bool(self.shrinking))
+        for guard in guards:
+            guard.after(state, rules, verdict)
+        self.rows, (status, code) = state.rows, verdict
+        if self._block.pressed:  # report Ctrl-C even if the solve has converged
+            status, code = Status.INTERRUPTED, 0
+        return Ending(
+            self.rows.computed - self._counted[0], self.rows.hits - self._counted[1],
+            status, rules.stop.reasons[code - 1] if code > 0 else status.value,
+            time.perf_counter() - self._began, ", ".join(self.backend.used) or self.backend.name, recorder,
+            max(guard.error for guard in guards),
+        )  # fmt: skip
+
+    def _until_stopped(
+        self, state: SolverState, rules: Rules, guards: list[Guard], trace: Trace | None, shrinks: bool
+    ) -> Verdict:
+        """Take chunk after chunk until a verdict stands."""
+        # few steps at first: how long one takes is not known yet
+        limits, chunk, is_first = self.limits, 16, True
+        take: Callable[..., int] = partial(
+            self.shrinking.steps if shrinks else all_variables, self.backend, limits
+        )
+        in_chunks = not shrinks and not state.problem.is_open
+        if state.problem.is_open:
+            take = HardMargin(state, take).steps
+        while True:
+            # chunks by the clock are no occasion to change the state: bits would depend on it
+            if is_first or not in_chunks:
+                for guard in guards:
+                    if ended := guard.before(state, rules):
+                        return ended
+            began, left, is_first = time.perf_counter(), limits.most - state.iteration, False
+            code = take(state, rules, min(chunk, left) if in_chunks else left, trace)
+            now = time.perf_counter()
+            if trace is not None:
+                trace.stamp(began - self._began, now - self._began)
+            # a limit reached with the step that solves the problem is none
+            code = code or rules.stop.check(state)
+            if not is_builtin(type(rules.stop)):
+                code = user_code(rules.stop, state, code, ENDINGS if state.problem.is_open else (-1,))
+            status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
+            if status is None:
+                # nothing in this formula changes a step: only how often a callback is asked depends on the clock
+                chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
+                continue
+            verdict: Verdict | None = Verdict(status, max(code, 0))
+            for guard in guards:
+                verdict = verdict and guard.review(state, rules, verdict)
+            if verdict is not None:
+                return verdict
+
+    def may_speak(self, problem: DualProblem) -> bool:
+        """Whether the guards have to look at solutions that compiled rounds find."""
+        return any(guard.may_speak(self.rows.gram, problem.fixed_noise) for guard in self.guards)
+
+    def look_at(self, solved: Solution, stop: StoppingRule) -> None:
+        """Let the guards look at a solution that compiled rounds have found on these rows."""
+        for guard in self.guards:
+            guard.look_at(solved, stop)

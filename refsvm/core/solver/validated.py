@@ -1,0 +1,103 @@
+"""Checks of the return values of users' rules that would make no step, or pass for something else.
+
+The package's own rules are tested for it, and `refsvm.testing.check_strategy` finds more of what a rule does wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from refsvm.core.rule import is_builtin
+from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.state import NO_PAIR, SolverState
+from refsvm.core.steps.base import StepRule
+from refsvm.core.stopping.base import StoppingRule, validated_code
+
+
+def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
+    """Return the rules of a loop; those of the user refuse to return truth values, endless steps and negative codes.
+
+    Parameters
+    ----------
+    selector, step, stop : rules
+
+    Returns
+    -------
+    selector, step, stop
+        With the methods that a loop calls: `select`, `length` and `check`.
+
+    Examples
+    --------
+    >>> from refsvm import KKTGap, NewtonStep, SecondOrder
+    >>> from refsvm.core.solver.validated import validated
+    >>> validated(SecondOrder(), NewtonStep(), KKTGap())
+    (SecondOrder(planned_range=0.9), NewtonStep(), KKTGap(tol=0.001, relative=False))
+    """
+    ours = [*map(is_builtin, map(type, (selector, step, stop)))]
+    return (
+        selector if ours[0] else _Selector(selector),
+        step if ours[1] else _Step(step),
+        stop if ours[2] else _Stop(stop),
+    )
+
+
+def refuse_negative(stop: StoppingRule, code: Any) -> Any:
+    """Return the code of a rule of the user; a negative one would pass for one of the loop's own."""
+    return validated_code(stop, code) if isinstance(code, Real) and code < 0 else code
+
+
+def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
+    """Return the code of a rule of the user, or one of the run's own, which no rule may return."""
+    if code not in own:
+        return validated_code(stop, code)
+    refuse_negative(stop, stop.check(state))
+    return int(code)
+
+
+class _Selector:
+    """A selector of the user."""
+
+    def __init__(self, rule: WorkingSetSelector) -> None:
+        self._rule = rule
+
+    def select(self, state: SolverState) -> Any:
+        """Return the pair, or raise ValueError where truth values would pass for 0 and 1, or half a pair is named."""
+        found: Any = self._rule.select(state)
+        i, j = found
+        is_half = isinstance(i, Integral) and isinstance(j, Integral) and int(j) < 0 <= int(i)
+        if is_half or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
+            raise ValueError(NO_PAIR.format(i, j))
+        return i, j
+
+
+class _Step:
+    """A step rule of the user."""
+
+    def __init__(self, rule: StepRule) -> None:
+        self._rule, self.uses_momentum = rule, rule.uses_momentum
+
+    def length(self, state: SolverState, i: int, j: int) -> Any:
+        """Return the step length, or raise ValueError where no α could be the next one."""
+        mu: Any = self._rule.length(state, i, j)
+        parts = mu if self.uses_momentum and isinstance(mu, tuple) else (mu,)
+        if any(isinstance(each, Real) and not math.isfinite(each) for each in parts):
+            raise ValueError(
+                f"length() returned μ = {mu!r}, a step length outside [lo, hi] = [{state.low!r}, {state.high!r}]; "
+                f"α or G is not finite after it. The step rule is {self._rule!r}."
+            )
+        return mu
+
+
+class _Stop:
+    """A stopping rule of the user."""
+
+    def __init__(self, rule: StoppingRule) -> None:
+        self._rule = rule
+
+    def check(self, state: SolverState) -> Any:
+        """Return the code, or raise ValueError if it is negative."""
+        return refuse_negative(self._rule, self._rule.check(state))

@@ -1,0 +1,117 @@
+"""Conjugate steps: each free step goes on along the one before, as far as that spoils nothing that it has gained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+
+from refsvm.core._checks import whole
+from refsvm.core.state import SolverState
+from refsvm.core.steps.base import StepRule
+
+CONJUGATE: Final = 1e-10
+"""Least curvature of the conjugate direction, relative to that of the pair: less is rounding."""
+
+
+@dataclass(frozen=True)
+class ConjugateStep(StepRule):
+    """Move along the direction of the pair made conjugate to the last displacement Δ, up to the box.
+
+    After a free step ΔᵀG = 0. A direction p with pᵀKΔ = 0 keeps that, so that nothing is lost again along Δ:
+
+        β = (KΔ)ᵢ − (KΔ)ⱼ,   q_Δ = ΔᵀKΔ      p = eᵢ − eⱼ − (β/q_Δ) Δ,   pᵀKp = q − β²/q_Δ
+        μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p
+
+    The slope along p is still ℓ. It gains ½ℓ²/(q − β²/q_Δ), never less than the step of the pair alone. All of it
+    is a step of length μ that carries κ = −μβ/q_Δ of the last displacement. Where the variable that meets its bound is
+    not of the pair, only κ is cut there, and the pair goes on to its own maximum, from which the next step goes on:
+
+        μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ)
+
+    Some steps are Newton's: the first, a step after one that cut the pair, a step whose p has no curvature but
+    rounding, and a step whose p would move i or j out of its box at once. So is a step whose p would move more than
+    `max_support` variables. The support of p grows by up to two variables a step, up to all free ones, and each step
+    has to look at all of it. To begin anew costs little: with 40 to 128 variables at most, 45 problems took 56 to 57 %
+    of Newton's steps in the geometric mean, with 80 the fewest. In the geometric mean over 18 sets at C, 10C and 100C,
+    40 and 80 took the same time to 1 %.
+
+    Parameters
+    ----------
+    max_support : int, default 80
+        Most variables that a step moves.
+
+    Raises
+    ------
+    ValueError
+        If max_support is not a whole number ≥ 2.
+
+    References
+    ----------
+    A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, "Faster SVM training via conjugate SMO", Pattern Recognition
+    111, 2021 (arXiv 2003.08719).
+
+    Examples
+    --------
+    >>> from refsvm import ConjugateStep, DualProblem, NewtonStep, RBF, solve
+    >>> from refsvm.datasets import make_chessboard
+    >>> board = make_chessboard(60, rng=0)
+    >>> problem = DualProblem.classification(board.X, board.y, kernel=RBF(0.5), C=1000.0)
+    >>> steps = [solve(problem, step=step, shrinking=False).iterations for step in (NewtonStep(), ConjugateStep())]
+    >>> steps[1] < 0.6 * steps[0]
+    True
+    """
+
+    max_support: int = 80
+    uses_momentum: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        whole("max_support", self.max_support, 2)
+
+    def length(self, state: SolverState, i: int, j: int) -> tuple[float, float]:
+        """Return (μ, κ)."""
+        image = state.displacement_image
+        if image is not None and state.last_free and state.carried_curvature > 0.0:
+            # σ = −β/q_Δ,  pᵀKp = q − β²/q_Δ
+            beta = float(image[i] - image[j])
+            sigma = -beta / state.carried_curvature
+            curvature = state.curvature + sigma * beta
+            if curvature > CONJUGATE * state.curvature:
+                mu, kappa = self._inside(state, i, j, sigma, state.slope / curvature)
+                if mu > 0.0:
+                    return mu, kappa
+        # μ* = clip(ℓ/q, lo, hi)
+        return min(max(state.slope / state.curvature, state.low), state.high), 0.0
+
+    def _inside(self, state: SolverState, i: int, j: int, sigma: float, mu: float) -> tuple[float, float]:
+        """Return (μ, σμ), or less where a variable of p = eᵢ − eⱼ + σΔ meets its bound; (0, 0) if p moves too many."""
+        p = sigma * np.asarray(state.displacement)
+        p[i] += 1.0
+        p[j] -= 1.0
+        A = np.flatnonzero(p)
+        if len(A) > self.max_support:
+            return 0.0, 0.0
+        p, alpha, lower, upper = p[A], state.alpha[A], state.lower[A], state.upper[A]
+        after = alpha + mu * p
+        if ((lower <= after) & (after <= upper)).all():
+            return mu, mu * sigma
+        # (Uₜ − αₜ)/pₜ where pₜ > 0, (Lₜ − αₜ)/pₜ where pₜ < 0
+        room, pair = (np.where(p > 0.0, upper, lower) - alpha) / p, (i == A) | (j == A)
+        of_pair = min(mu, float(room[pair].min(initial=np.inf)))
+        of_others = float(room[~pair].min(initial=np.inf))
+        if of_pair <= of_others:
+            return of_pair, of_pair * sigma
+        return self._step_with_momentum(state, i, j, of_others, of_others * sigma)
+
+    def _step_with_momentum(
+        self, state: SolverState, i: int, j: int, mu: float, kappa: float
+    ) -> tuple[float, float]:
+        """Return (μ, κ) with a larger μ: Δ is cut, the pair goes on to its maximum or to its own bounds."""
+        delta, image = np.asarray(state.displacement), np.asarray(state.displacement_image)
+        slope = state.slope - kappa * float(image[i] - image[j])
+        # Uᵢ − (αᵢ + κΔᵢ),  αⱼ + κΔⱼ − Lⱼ
+        rise = float(state.upper[i] - (state.alpha[i] + kappa * delta[i]))
+        fall = float(state.alpha[j] + kappa * delta[j] - state.lower[j])
+        # μ = (ℓ − κβ)/q
+        return max(mu, min(slope / state.curvature, min(rise, fall))), kappa

@@ -1,0 +1,137 @@
+"""Hastie's tracker: the path while the elbow stays regular (Hastie, Rosset, Tibshirani & Zhu 2004)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+
+from refsvm.core._checks import positive
+from refsvm.core.trackers.base import PathTracker
+from refsvm.core.walk.algebra import elbow_matrix
+from refsvm.core.walk.bordered import Bordered
+from refsvm.core.walk.breakpoint import Point
+from refsvm.core.walk.elbow import Step, correct, empty_elbow_step, jump_of_b, particular_direction, take
+from refsvm.core.walk.state import PathState
+
+TAU: Final = 1e-12
+"""Rates up to this part of the largest are rounding."""
+
+ILL_CONDITIONED: Final = 1e-8
+"""A⁻¹ is kept where the smallest eigenvalue, relative to the largest, and s of each example that joins exceed that."""
+
+RUN: Final = 50
+"""Most events that compiled code follows in one call."""
+
+
+@dataclass(frozen=True)
+class Hastie(PathTracker):
+    """The reference: one linear system for each event, and no answer where it is singular.
+
+    Of all λ at which some ŝ on the elbow reaches 0 or its bound, or some g outside reaches 0, the next breakpoint is
+    the largest below the present λ. That is right as long as events happen one at a time. The inverse of A is brought
+    up to date where one example joins or leaves, and A is solved from scratch where it is ill-conditioned.
+
+    Parameters
+    ----------
+    tol : float
+        Smallest share of λ that counts as below. A KKT violation ξ of more than a thousand times that is refused.
+
+    Raises
+    ------
+    ValueError
+        If tol is not positive. While tracking: if the elbow is singular, as with duplicates and with more points on it
+        than dimensions, or if two events fall together. `refsvm.SVMP` has an answer then.
+
+    See Also
+    --------
+    refsvm.SVMP : Tracks the path on any data.
+
+    References
+    ----------
+    Hastie, Rosset, Tibshirani & Zhu (2004), "The entire regularization path for the support vector machine", JMLR 5,
+    §3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF, Hastie, regularization_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0, tracker=Hastie())
+    >>> path.C.round(2)
+    array([ 0.1 ,  1.42,  1.76,  6.13, 10.  ])
+    """
+
+    may_refuse: ClassVar[bool] = True
+    any_line: ClassVar[bool] = True
+
+    tol: float = 1e-10
+
+    def __post_init__(self) -> None:
+        positive("tol", self.tol)
+
+    def follow(self, walk: PathState, end: float) -> Iterator[Point]:
+        """Yield the breakpoints from the present λ down to `end`."""
+        while (room := walk.room(end)) > 0.0:
+            if not walk.has_left():
+                yield walk.to_the_end(end)
+                return
+            if not walk.members and jump_of_b(walk):
+                yield walk.breakpoint("jump")
+            step = self._next_step(walk, room) if walk.members else empty_elbow_step(walk, room)
+            kind = take(walk, step, end)
+            self._check(walk, step)
+            yield walk.breakpoint(kind)
+            # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
+            yield from walk.backend.events(walk, self, end, RUN)
+
+    def _next_step(self, walk: PathState, room: float) -> Step:
+        """Solve A d = (0, v_𝓔) and look at all candidates for the next λ."""
+
+        def solve(right: np.ndarray) -> np.ndarray:
+            return np.linalg.solve(elbow_matrix(walk), right)
+
+        if walk.system is None:
+            walk.system = self._inverse(walk)
+        if walk.unsettled:
+            correct(walk, solve)
+        # d_p = A⁻¹(0, v_𝓔)
+        db, noise = particular_direction(walk, solve, TAU, from_scratch=lambda walk: solve)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            falls = walk.distances() / walk.rates(noise)
+        below = falls[(falls > self.tol * walk.scale) & (falls < room)]
+        return Step(float(below.min(initial=room)), db, noise, "full rank", True)
+
+    def _inverse(self, walk: PathState) -> Bordered | None:
+        """Return the system of the elbow, which must be regular, with A⁻¹; None where A is ill-conditioned."""
+        s = walk.largest or 1.0  # so that the units of K do not decide
+        scaled = elbow_matrix(walk, s)
+        eigenvalues = np.abs(np.linalg.eigvalsh(scaled))
+        if eigenvalues.min() <= 1e-14 * len(scaled) * eigenvalues.max():
+            raise ValueError(
+                f"The elbow is singular at {_where(walk)}: its {len(walk.members)} points are affinely dependent "
+                "in feature space, and Hastie's rule needs a regular system; use tracker=SVMP()."
+            )
+        if eigenvalues.min() <= ILL_CONDITIONED * eigenvalues.max():
+            return None
+        inverse = np.linalg.inv(scaled)
+        inverse[0], inverse[:, 0] = s * inverse[0], s * inverse[:, 0]
+        system = Bordered((inverse + inverse.T) / 2.0, ILL_CONDITIONED * walk.largest)
+        system.solve(walk.right)
+        return system
+
+    def _check(self, walk: PathState, step: Step) -> None:
+        """Refuse to go on where the one-event-at-a-time rule has gone wrong."""
+        # an event that was passed over has been clipped to the box (38), which leaves Σŝ ≠ 0
+        if max(walk.violation(), walk.unbalanced()) > 1e3 * self.tol or step.length <= 0.0:
+            raise ValueError(
+                f"Two events fall together at {_where(walk)}, and Hastie's rule follows one at a time; use "
+                "tracker=SVMP()."
+            )
+
+
+def _where(walk: PathState) -> str:
+    """The point of the walk, in words."""
+    return f"C={1.0 / walk.t:.6g}" if walk.along.is_c_path else f"t={walk.t:.6g}"

@@ -1,0 +1,274 @@
+"""SVMP: the whole path on any data, duplicates and dependent points included (Ong, Shao & Yang 2010)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from refsvm.core._checks import positive, whole
+from refsvm.core.result import Status
+from refsvm.core.trackers.backup import ACCEPTED, choose_sets, solve_at
+from refsvm.core.trackers.base import PathTracker
+from refsvm.core.walk.algebra import ElbowAlgebra, UpdatedInverse
+from refsvm.core.walk.breakpoint import Point
+from refsvm.core.walk.elbow import (
+    Step,
+    correct,
+    empty_elbow_step,
+    jump_of_alpha,
+    jump_of_b,
+    particular_direction,
+    take,
+)  # fmt: skip
+from refsvm.core.walk.linear_program import longest_fall
+from refsvm.core.walk.special_events import SwitchingGuard, blocking
+from refsvm.core.walk.state import PathState
+from refsvm.core.walk.walk import FREE
+
+FIRST_JUMP = 1e-7
+
+MOST_REPAIRS = 3
+"""So often in succession is SMO asked at one λ."""
+
+
+@dataclass(frozen=True)
+class SVMP(PathTracker):
+    """Ong, Shao & Yang's tracker: a linear program where the elbow is singular, and a way out of every tie.
+
+    One event: factorise A and find its rank (25); if it is full, λ falls as far as (47)–(49) allow, otherwise as
+    far as the linear program (30)–(34) finds. Where examples between two sets block the way, the special-event
+    routine flips them; if that goes round in circles, SMO finds the derivative of the path. The KKT conditions are
+    checked at every breakpoint.
+
+    Parameters
+    ----------
+    algebra : ElbowAlgebra, default UpdatedInverse()
+        How A is factorised, with ε_svd: `SVD`, `PivotedQR`, `UpdatedQR` or
+        `UpdatedInverse`.
+    eps_kkt : float
+        ε_kkt: largest violation of (56) that is not repaired, in units of the margin (ξ). The paper takes 1e-6.
+    eps_smo : float
+        ε_smo: KKT gap to which SMO solves the start of a repair, in units of the decision function.
+    tau : float
+        τ: components of d_p below τ times the largest count as zero, and rates pᵢ below their rounding error. The paper
+        takes 1e-4 for both, in units of the kernel.
+    tau_2 : float
+        τ₂: a fall of λ by less than τ₂λ is no progress. The paper takes 1e-8 in units of λ.
+    gamma : float
+        Largest share of λ that the backup routine may jump, the paper's γ. It begins with 1e-7, so that the path
+        between the two points stays optimal to that order, and takes ten times as much only if it has to.
+    ell : int
+        Events without progress until the backup routine takes over, the paper's ℓ.
+    refresh : int
+        Events from one recomputation of g to the next.
+    starts_at_bound : bool
+        Begin SMO for the first point of the path in C as the paper does: with every ŝ at its upper bound, but for the
+        first of the larger class, eq. (55), and solved to ε_smo. By default it begins at 0 and is solved to 1e-9.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive. From `refsvm.regularization_path`, if the kernel is not positive semi-definite.
+
+    See Also
+    --------
+    refsvm.Hastie : The rule for regular elbows alone.
+
+    Notes
+    -----
+    Departures from the paper. Tolerances are relative, so that a path does not change with the units of the kernel. Of
+    (32) and (33) the linear program keeps the bound on δλ alone, as null vectors do not move g. The backup
+    routine first asks for the derivative at λ, which loses nothing, and jumps only if that does not help.
+    Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.core.backend`. The
+    empty elbow, jumps, several examples at once, singular elbows, the linear program and the backup routine stay in
+    NumPy and SciPy, whose bits compiled code could not repeat.
+
+    References
+    ----------
+    Ong, Shao & Yang (2010), "An improved algorithm for the solution of the regularization path of support vector
+    machine", IEEE Transactions on Neural Networks 21(3). Hastie, Rosset, Tibshirani & Zhu (2004), "The entire
+    regularization path for the support vector machine", JMLR 5.
+
+    Examples
+    --------
+    Every point twice, where Hastie's rule has no answer:
+
+    >>> import numpy as np
+    >>> from refsvm import RBF, SVMP, regularization_path
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
+    >>> X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.05, C_max=5.0, tracker=SVMP(), merge=False)
+    >>> [round(path.objective(C), 3) for C in (0.1, 1.0, 5.0)]  # of many optimal α it has one; this is unique
+    [0.768, 4.98, 7.95]
+    >>> [round(path.intercept(C), 3) for C in (0.1, 1.0, 5.0)]
+    [-0.035, -0.307, -0.329]
+    """
+
+    any_line: ClassVar[bool] = True
+
+    algebra: ElbowAlgebra = field(default_factory=UpdatedInverse)
+    eps_kkt: float = 1e-7
+    eps_smo: float = 1e-9
+    tau: float = 1e-12
+    tau_2: float = 1e-10
+    gamma: float = 0.01
+    ell: int = 50
+    refresh: int = 50
+    starts_at_bound: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("eps_kkt", "eps_smo", "tau", "tau_2", "gamma"):
+            positive(name, getattr(self, name))
+        whole("ell", self.ell, 1)
+        whole("refresh", self.refresh, 1)
+
+    def first_estimate(self, walk: PathState) -> tuple[np.ndarray, float] | None:
+        """Return ŝ by (55) and ε_smo if they are asked for."""
+        if not self.starts_at_bound:
+            return None
+        # of each box one bound is 0
+        return balanced_bounds(walk.problem.lower + walk.problem.upper), self.eps_smo
+
+    def follow(self, walk: PathState, end: float) -> Iterator[Point]:
+        """Yield the breakpoints from the present λ down to `end`."""
+        guard, steps, jump = SwitchingGuard(self.ell), 0, FIRST_JUMP
+        while walk.status is None and (room := walk.room(end)) > 0.0:
+            # --- are the conditions kept (56), where the sets have changed at this λ, and every so often? ---
+            if walk.unsettled or steps == self.refresh:
+                yield from self._checked(walk)
+                steps %= self.refresh
+            # --- 𝓛 is empty: α stays ---
+            elif not walk.has_left():
+                yield walk.to_the_end(end)
+                return
+            # --- where α or b must move first, at fixed t: never along λ ---
+            elif not walk.along.is_c_path and self._jumped(walk):
+                yield walk.breakpoint("jump")
+            # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
+            elif (step := self._next_step(walk, room)) is None:
+                continue  # with new factors
+            # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
+            elif step.length > self.tau_2 * walk.scale or step.length >= room:
+                kind = take(walk, step, end)
+                guard, steps, jump = SwitchingGuard(self.ell), steps + 1, FIRST_JUMP
+                yield from self._checked(walk, kind)
+            # --- no way, as an example is where it should not be ---
+            elif walk.violation() > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
+                walk.unsettled = True
+            # --- no way: special events (S1)–(S4), the backup routine ---
+            elif not self._freed(walk, step, guard) and solve_at(
+                walk, walk.t + walk.line.t * min(jump * walk.scale, room), self.eps_smo, "backup"
+            ):
+                guard, jump = SwitchingGuard(self.ell), min(10.0 * jump, self.gamma)
+                yield walk.breakpoint("backup")
+            # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
+            if points := walk.backend.events(walk, self, end, self.refresh - steps):
+                guard, steps, jump = SwitchingGuard(self.ell), steps + len(points), FIRST_JUMP
+                yield from points
+
+    def _next_step(self, walk: PathState, room: float) -> Step | None:
+        """Find the largest fall of λ, at most `room`, and the direction that goes with it.
+
+        None where the inverse had lost its digits: new factors may say that α must jump first.
+        """
+        if not walk.members:
+            return empty_elbow_step(walk, room)
+        # the direction may find that an updated inverse has lost its digits, and drops the factors then
+        factors = self._factors(walk)
+        db, noise = particular_direction(walk, factors.solve, self.tau)
+        if walk.factors is not factors:
+            return None
+        if factors.null.shape[1]:
+            return self._singular_step(walk, factors.null, room, db, noise)
+        # (47): max over 𝓔, 𝓛, 𝓡
+        return Step(min(walk.reach(noise)[1], room), db, noise, "full rank", True)
+
+    def _singular_step(
+        self, walk: PathState, null: np.ndarray, room: float, db: float, noise: tuple[float, float]
+    ) -> Step:
+        """Lower λ as far as the linear program finds (30)–(34), along d_p and null vectors."""
+        walk.nullity = max(walk.nullity, null.shape[1])
+        limit = min(walk.reach((np.inf, noise[1]))[1], room)
+        # no linear program is solved where its trivial solution is the best one
+        if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
+            return Step(limit, db, noise, "linear program", False)
+        of, elbow = walk.variables, walk.elbow
+        rate, gap = (each[:2, elbow].ravel() for each in (walk.rates(), walk.distances()))
+        length, beta = longest_fall(rate, gap.clip(0.0), np.concatenate([null[1:], -null[1:]]), limit)
+        if length > 0.0:
+            # δŝ = d_p δλ + Uβ, as one direction
+            of.d[elbow] += null[1:] @ beta / length
+            db += float(null[0] @ beta) / length
+        return Step(length, db, noise, "linear program", False)
+
+    def _jumped(self, walk: PathState) -> bool:
+        """Move b where no variable is free, or α where the system has no solution, until it has one; return whether."""
+        moved = not walk.members and jump_of_b(walk)
+        while walk.members and jump_of_alpha(walk, self._factors(walk).null):
+            moved = True
+        return moved
+
+    def _factors(self, walk: PathState) -> Any:
+        """Return the `refsvm.core.walk.algebra.Factors` of A, made once for each elbow."""
+        if walk.factors is None:
+            walk.factors = self.algebra.factorise(walk)
+        return walk.factors
+
+    def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
+        """Change the sets at this λ so that it can fall; return whether something was changed."""
+        # a rate of the size of its rounding blocks nothing: it would be released and blocked in turn
+        flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
+        if not flips or guard.looping(walk):
+            return guard.may_choose() and choose_sets(walk)
+        walk.counts["special"] += 1
+        for i, side in flips[:1] if guard.one_at_a_time else flips:
+            if side == FREE:
+                walk.enter(i, "special")
+            else:
+                walk.drop(i, side, "special")
+        walk.unsettled = True
+        return True
+
+    def _checked(self, walk: PathState, kind: str = "") -> Iterator[Point]:
+        """Check the KKT conditions (56) and Σŝ = 0, and repair what violates them.
+
+        Yield the point if it is new: reached in the way `kind`, or by a repair. Where none helps the path ends.
+        """
+        is_c_path = walk.along.is_c_path  # other lines are balanced where they are settled
+        # G from scratch costs as much as many events, so it is not computed after each of them
+        fresh = not kind or walk.unsettled or walk.t < walk.stale_below
+        if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:
+            walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
+            if walk.members:
+                correct(walk, self._factors(walk).solve)
+            worst = max(walk.violation(), walk.unbalanced())
+            # the same repair at the same λ would find the same point again
+            if worst > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
+                if solve_at(walk, walk.t, self.eps_smo, "repair"):
+                    yield walk.breakpoint("repair")
+                return
+            if worst > max(self.eps_kkt, ACCEPTED):
+                walk.status = Status.STALLED
+                return
+        if kind:
+            yield walk.breakpoint(kind)
+
+
+def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
+    """Return (55): all at their outer bound, but for the first of the class of more weight, so that they sum to 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.trackers.svmp import balanced_bounds
+    >>> balanced_bounds(np.array([1.0, 1.0, 1.0, -1.0, 1.0]))
+    array([ 0.,  0.,  0., -1.,  1.])
+    """
+    surplus = float(bounds.sum())
+    larger = np.where(bounds * surplus > 0.0, np.abs(bounds), 0.0)
+    # the first ones give up what is too much, the last of these in part
+    before = np.cumsum(larger) - larger
+    return bounds - np.sign(surplus) * (abs(surplus) - before).clip(0.0, larger)

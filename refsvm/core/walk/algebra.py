@@ -1,0 +1,235 @@
+"""The linear algebra of the elbow: A δ = δλ (0, v_𝓔), solved by a factorisation of A or by its inverse.
+
+    A = | 0   1ᵀ   |      unknowns (δb̂, δŝ_𝓔); eq. (22), with the labels moved into ŝ
+        | 1   K_𝓔𝓔 |
+
+A is singular exactly where the elbow is affinely dependent in feature space: duplicates, or too many points.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+
+from refsvm.core._checks import positive
+from refsvm.core.walk.bordered import Bordered
+from refsvm.core.walk.state import PathState
+
+ROOM: Final = 64
+"""Columns of a block of LAPACK, at most."""
+
+
+class Factors(Protocol):
+    """A factorised A."""
+
+    @property
+    def null(self) -> np.ndarray:
+        """Basis of the null space, shape (m + 1, k)."""
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return a solution of A x = right, which is in the range of A."""
+        ...
+
+
+class ElbowAlgebra(ABC):
+    """The factorisation of A: a frozen dataclass.
+
+    Its memory from elbow to elbow is ``walk.system``, an inverse, or ``walk.kept``.
+    """
+
+    @abstractmethod
+    def factorise(self, walk: PathState) -> Factors:
+        """Return the factors of A for the present elbow, which is not empty."""
+
+
+def elbow_matrix(walk: PathState, s: float = 1.0) -> np.ndarray:
+    """A of shape (m + 1, m + 1), in the order of ``walk.elbow``; or DAD with D = diag(s, 1, …, 1).
+
+    With s = max |K| all is of one size, so that the units of K decide no rank.
+    """
+    elbow = walk.elbow
+    A = np.empty((len(elbow) + 1, len(elbow) + 1), order="F")
+    A[0, 0] = 0.0
+    A[0, 1:] = A[1:, 0] = s
+    A[1:, 1:] = walk.K[elbow[:, None], elbow]
+    return A
+
+
+@dataclass(frozen=True)
+class SVD(ElbowAlgebra):
+    """Singular value decomposition DAD = UΣVᵀ, eq. (25)–(27): the most reliable rank, and the dearest.
+
+    Parameters
+    ----------
+    eps_svd : float
+        Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares with m·1e-14, which depends on the
+        scale of the kernel.
+
+    Examples
+    --------
+    >>> from refsvm.analysis.paths import SVD, SVMP
+    >>> SVMP(algebra=SVD()).algebra.eps_svd
+    1e-14
+    """
+
+    eps_svd: float = 1e-14
+
+    def __post_init__(self) -> None:
+        positive("eps_svd", self.eps_svd)
+
+    def factorise(self, walk: PathState) -> Factors:
+        """DAD = UΣVᵀ from scratch."""
+        from scipy.linalg import svd
+
+        s = walk.largest or 1.0
+        A = elbow_matrix(walk, s)
+        U, sigma, Vt = svd(A, check_finite=False)
+        U[0] *= s
+        Vt[:, 0] *= s
+        r = int((sigma > self.eps_svd * len(sigma) * sigma[0]).sum())
+        return _SVDFactors(U[:, :r], sigma[:r], Vt[:r], Vt[r:].T)
+
+
+@dataclass(frozen=True)
+class _SVDFactors:
+    U: np.ndarray
+    sigma: np.ndarray
+    Vt: np.ndarray
+    null: np.ndarray
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        # DV_r Σ_r⁺ (DU_r)ᵀ right
+        return ((right @ self.U) / self.sigma) @ self.Vt
+
+
+@dataclass(frozen=True)
+class PivotedQR(ElbowAlgebra):
+    """QR decomposition with column pivoting DADE = QR, eq. (64): less than half of the time on large elbows.
+
+    Parameters
+    ----------
+    eps_svd : float
+        Diagonal entries of R up to eps_svd·(m + 1)·|R₁₁| count as zero.
+
+    Examples
+    --------
+    >>> from refsvm.analysis.paths import PivotedQR, SVMP
+    >>> SVMP(algebra=PivotedQR())
+    SVMP(algebra=PivotedQR(eps_svd=1e-14), ...
+    """
+
+    eps_svd: float = 1e-14
+
+    def __post_init__(self) -> None:
+        positive("eps_svd", self.eps_svd)
+
+    def factorise(self, walk: PathState) -> QRFactors:
+        """DADE = QR from scratch."""
+        from scipy.linalg.lapack import dgeqp3, dorgqr
+
+        s = walk.largest or 1.0
+        A = elbow_matrix(walk, s)
+        # what scipy.linalg.qr calls; its checks took longer than the factors of a small elbow
+        packed, pivots, tau, _, _ = dgeqp3(A, lwork=2 * len(A) + ROOM * (len(A) + 1))
+        R, pivots = np.triu(packed), pivots - 1
+        Q = dorgqr(packed, tau, lwork=ROOM * len(A), overwrite_a=True)[0]
+        Q[0] *= s
+        diagonal = np.abs(np.diagonal(R))
+        r = int((diagonal > self.eps_svd * len(R) * diagonal[0]).sum())
+        # A is symmetric: what is orthogonal to its range is its null space
+        return QRFactors(Q, R, pivots, Q[:, r:], s)
+
+
+@dataclass(frozen=True)
+class QRFactors:
+    """DADE = QR of rank r, with DQ in place of Q; the columns of A in the order `pivots`."""
+
+    Q: np.ndarray
+    R: np.ndarray
+    pivots: np.ndarray
+    null: np.ndarray
+    s: float
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Q g = D right, R h = g, x = DE h; of many solutions the one with m + 1 − r zeros."""
+        from scipy.linalg.lapack import dtrtrs
+
+        x, r = np.zeros_like(right), len(self.R) - self.null.shape[1]
+        # what solve_triangular calls, without its checks, which took longer than the solution
+        x[self.pivots[:r]] = dtrtrs(self.R[:r, :r], self.Q[:, :r].T @ right)[0]
+        x[0] *= self.s
+        return x
+
+
+@dataclass(frozen=True)
+class UpdatedAlgebra(ElbowAlgebra):
+    """Algebra that follows the changes of the elbow while A is regular, and leaves all other elbows to QR factors."""
+
+    least_indicator: float = 1e-8
+    least_ratio: float = 1e-8
+    qr: PivotedQR = field(default_factory=PivotedQR)
+
+    def __post_init__(self) -> None:
+        positive("least_indicator", self.least_indicator)
+        positive("least_ratio", self.least_ratio)
+
+    def is_regular(self, R: np.ndarray) -> bool:
+        """Whether a triangular factor has no diagonal entry below `least_ratio` of the largest."""
+        diagonal = np.abs(np.diagonal(R))
+        return bool(diagonal.min() > self.least_ratio * diagonal.max())
+
+
+@dataclass(frozen=True)
+class UpdatedInverse(UpdatedAlgebra):
+    """A⁻¹ kept up to date where one point enters or leaves the elbow, `refsvm.core.walk.bordered`: the default.
+
+    A change takes two passes over m² numbers, a factorisation m³ operations; and compiled code follows whole runs of
+    events with it. It is used while A is well conditioned. It is made anew where its residual shows that
+    digits are lost. Everything else is left to QR factors, the rank of A included.
+
+    Parameters
+    ----------
+    least_indicator : float
+        Smallest s of a point that enters by an update, relative to the largest kernel value.
+    least_ratio : float
+        The inverse of A = QR is formed if |R| has no diagonal entry below this share of the largest.
+    qr : PivotedQR
+        For all other elbows.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive.
+
+    Examples
+    --------
+    >>> from refsvm.analysis.paths import SVMP, UpdatedInverse
+    >>> SVMP().algebra == UpdatedInverse()
+    True
+    """
+
+    def factorise(self, walk: PathState) -> Factors:
+        """Take the inverse that the walk has brought up to date, or make it; QR factors if there is none."""
+        if walk.system is None:
+            made = self.qr.factorise(walk)
+            if made.null.shape[1] or not self.is_regular(made.R):
+                return made
+            walk.system = Bordered(made.solve(np.eye(len(made.R))), self.least_indicator * walk.largest)
+            walk.system.solve(walk.right)
+        return _Inverse(walk, np.empty((len(walk.members) + 1, 0)))
+
+
+@dataclass(frozen=True)
+class _Inverse:
+    walk: PathState
+    null: np.ndarray
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        # A⁻¹ right, refined once: x + A⁻¹(right − Ax)
+        assert self.walk.system is not None
+        inverse = self.walk.system.inverse
+        x = inverse @ right
+        return np.asarray(x + inverse @ (right - elbow_matrix(self.walk) @ x))

@@ -1,0 +1,172 @@
+"""One step along the path: the direction on the elbow, the correction of rounding, and the step itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from refsvm.core import arithmetic
+from refsvm.core.walk.algebra import PivotedQR, elbow_matrix
+from refsvm.core.walk.linear_program import most_before_crossing
+from refsvm.core.walk.state import PathState
+from refsvm.core.walk.walk import ABOVE, BELOW, FREE
+
+TIE: Final = 1e-10
+"""Distance at which an example is at the end of its set, relative to the box width and the unit of G − b̂."""
+
+LEFT_OVER: Final = 1e-4
+"""Largest residual of a direction, relative to what counts as zero in it; its rounding alone leaves about 1e-5."""
+
+
+Solve = Callable[[np.ndarray], np.ndarray]
+
+
+class Step(NamedTuple):
+    """A way along the direction that stands in ``walk.variables``, on which b̂ moves by db per unit."""
+
+    length: float
+    db: float
+    noise: tuple[float, float]  # what counts as zero in d, and in dG − db
+    kind: str
+    regular: bool
+
+
+def pivoted(walk: PathState) -> Solve:
+    """Return what solves A x = right by QR factors with pivots, which the walk keeps."""
+    walk.factors = PivotedQR().factorise(walk)
+    solve: Solve = walk.factors.solve
+    return solve
+
+
+def particular_direction(
+    walk: PathState, solve: Solve, tau: float, from_scratch: Callable[[PathState], Solve] = pivoted
+) -> tuple[float, tuple[float, float]]:
+    """Take the direction A (db, d) = (0, −v_𝓔), eq. (23); return db, and what counts as zero in d and in dG − db.
+
+    `solve` gives a solution of A x = right, here and elsewhere.
+    dG − db on the elbow is what is left of each equation. Where it is not small the inverse has lost digits: it is
+    applied to what is left, and if that does not help, `from_scratch` takes its place for this elbow.
+    """
+    if walk.system is None:
+        x = solve(walk.right)
+        # refined once, since Σd may be 0 where db is large
+        x = x + solve(walk.right - elbow_matrix(walk) @ x)
+        return walk.direction(x), noise_of(walk, tau)
+    # each round gains digits as long as the inverse is right to a few of them
+    for _ in range(3):
+        db, noise, of = walk.direction(), noise_of(walk, tau), walk.variables
+        left = np.append(np.cumsum(of.d[walk.members])[-1] - walk.total, -of.speed[walk.members])
+        if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
+            return db, noise
+        walk.system.x[: len(left)] -= walk.system.times(left)
+    # from scratch and by pivots: slower, and right where the inverse has worn out
+    walk.system = None
+    return particular_direction(walk, from_scratch(walk), tau)
+
+
+def noise_of(walk: PathState, tau: float) -> tuple[float, float]:
+    """Return what counts as zero in d, and in dG − db: what the rounding of the sums leaves."""
+    largest, along = float(np.abs(walk.variables.d[walk.members]).max()), walk.along
+    return tau * max(largest, along.pace), tau * (along.push + len(walk.members) * walk.largest * largest)
+
+
+def correct(walk: PathState, solve: Solve) -> None:
+    """Remove what rounding left of G − b̂ on the elbow and of the sum of ŝ, as far as the box allows it."""
+    walk.unsettled = False
+    of, elbow = walk.variables, walk.elbow
+    right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])
+    # nothing to remove; a solve of the system would cost as much as an event
+    if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
+        return
+    x = solve(right)
+    low, high, moved = of.lower[elbow], of.upper[elbow], of.alpha[elbow] + x[1:]
+    slip = 1e-14 * (high - low)  # clipped to the box, more would unbalance the sum
+    if ((moved >= low - slip) & (moved <= high + slip)).all():
+        change = moved.clip(low, high) - of.alpha[elbow]
+        of.alpha[elbow] += change
+        walk.b += float(x[0])
+        arithmetic.current.add_rows(of.excess, -change, walk.stored, elbow)
+        of.excess[:] -= float(x[0])
+
+
+def empty_elbow_step(walk: PathState, room: float) -> Step:
+    """Remark 4: with no point on the elbow b̂ alone is free; the program (30)–(34) in t and b̂, solved in closed form."""
+    # λv − Kŝ − b̂ ≤ 0 where ŝ may rise, ≥ 0 where it may fall
+    of, total = walk.variables, walk.variables.excess + walk.b
+    rises, falls = walk.side == BELOW, walk.side == ABOVE
+    noise = (1e-12 * walk.along.pace, 2e-12 * walk.along.push)
+    # b is held from both sides then, and the segment ends where the two meet
+    if rises.any() and falls.any():
+        length, lowest, highest = most_before_crossing(
+            total[rises], of.push[rises], total[falls], of.push[falls], room, 0.1 * TIE * walk.unit
+        )
+        db = (0.5 * (lowest + highest) - walk.b) / length if length > 0.0 else 0.0
+    else:  # nothing but a change of z stops b
+        length, db = room, float(of.push[rises].max() if rises.any() else of.push[falls].min(initial=0.0))
+    of.d[:] = of.pace
+    of.speed[:] = of.push - db
+    return Step(length, db, noise, "empty elbow", True)
+
+
+def jump_of_b(walk: PathState) -> bool:
+    """Where no variable is free but α must move on, move b at fixed t to the first that may; return whether b moves.
+
+    z¹ − 1ᵀd_B > 0: b falls to the largest G of those at L; < 0: b rises to the smallest G of those at U.
+    """
+    of, side = walk.variables, BELOW if walk.total > 0.0 else ABOVE
+    waiting = np.flatnonzero(walk.side == side)
+    if abs(walk.total) <= 1e-12 * float(np.abs(of.pace).sum()) or not len(waiting):
+        return False
+    # the first that b meets on its way; all others keep their side
+    i = int(waiting[(side * of.excess[waiting]).argmin()])
+    change = float(of.excess[i])
+    walk.b += change
+    of.excess[:] -= change
+    walk.enter(i, "jump")
+    return True
+
+
+def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
+    """Move α at fixed t where the system has no solution; return whether the system has none.
+
+    For u with K u = 0 and 1ᵀu = 0 it needs uᵀv¹ = 0, as the null space of A leaves nothing else of its right side. If
+    not, α goes along u as far as the box allows, and a variable that meets its bound leaves the elbow: w, G and b stay,
+    and f grows as soon as t moves. A variable that stands at the bound already leaves as well, and α stays.
+    """
+    of, elbow = walk.variables, walk.elbow
+    pull = walk.line.v[elbow] @ null[1:]
+    if not len(pull) or float(np.abs(pull).max()) <= 1e-8 * float(np.abs(walk.line.v).max()):
+        return False
+    u = null[1:] @ pull
+    # entries of rounding would put variables at their bounds that do not move
+    u[np.abs(u) <= 1e-10 * float(np.abs(u).max())] = 0.0
+    distance = np.where(u > 0.0, of.upper[elbow] - of.alpha[elbow], of.alpha[elbow] - of.lower[elbow])
+    ways = np.full(len(u), np.inf)
+    ways[u != 0.0] = np.maximum(distance[u != 0.0], 0.0) / np.abs(u[u != 0.0])
+    of.alpha[elbow] = (of.alpha[elbow] + float(ways.min()) * u).clip(of.lower[elbow], of.upper[elbow])
+    for i in np.flatnonzero(ways <= float(ways.min()) * (1.0 + 1e-12)).tolist():
+        walk.drop(int(elbow[i]), ABOVE if u[i] > 0.0 else BELOW, "jump")
+    walk.unsettled = True
+    return True
+
+
+def take(walk: PathState, step: Step, end: float) -> str:
+    """Walk this far and move the examples that reach the end of their set, (36)–(46); return the kind of event."""
+    walk.move(step.length, step.db)
+    walk.clip(end)
+    # the ones at the end of their set that move towards it: (40)–(43)
+    width = walk.variables.upper - walk.variables.lower
+    near = TIE * np.array([width, width, np.full(len(width), walk.unit)])
+    at_end = (walk.rates(step.noise) > 0.0) & (walk.distances() <= near)
+    hits = np.flatnonzero(at_end.any(axis=0)).tolist()
+    for i in hits:
+        if walk.side[i] == FREE:
+            walk.drop(i, walk.nearest(i), step.kind)
+        else:
+            walk.enter(i, step.kind)
+    # several at once may be wrong about each other, so the point is looked at before the next step
+    if len(hits) > 1 or not step.regular:
+        walk.unsettled = True
+    return "end" if walk.t == end else step.kind

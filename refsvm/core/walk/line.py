@@ -1,0 +1,185 @@
+"""ProblemLine: the problems between two, whose v, L, U and z are affine in t, and the line λ = 1/C.
+
+    v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     L, U and z alike
+
+t is the line's own parameter, C or ε or ν: nothing is squeezed into [0, 1], which would cost digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.problem import DualProblem
+from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move, Point
+from refsvm.core.walk.walk import Line
+
+FAR = 0.01
+"""Part of the kernel values by which those of a row differ at most, where the origin is far from the data."""
+
+SMALLEST = 1e-4
+"""Smallest t, as a part of the way, to which tolerances on t are relative; below it they are absolute."""
+
+
+class ProblemLine:
+    """The problems between two that share K.
+
+    Parameters
+    ----------
+    start, end : DualProblem
+        With bounds that are finite.
+    t : (float, float)
+        The values of the parameter there; t may rise or fall.
+    largest : float
+        Largest |Kᵢⱼ|.
+    K : ndarray of shape (n, n), optional
+        Says by how much decision values may differ where v is constant: by far less than `largest` if the origin is far
+        from the data.
+
+    Attributes
+    ----------
+    line : Line
+        The rates of v, L, U, z for each unit of the way, and whether t rises or falls.
+    sign : ndarray of shape (n,)
+        0 for a variable whose box has no width anywhere on the line, and 1 for all others.
+    unit, span, least : tuple of float, float, float
+        Units of small numbers: G − b relative to unit[0] + unit[1]·t; t relative to itself, between `least` and `span`.
+    reach : float
+        The most that a decision value can be, relative to `unit`, or 1: small where C is.
+    push, pace : float
+        Largest sum of the rates of v and of K d_B, and largest rate of a bound: what their rounding is relative to.
+    widest : float
+        Largest width of a box.
+    is_c_path : bool
+        Whether all is known as soon as no variable is at the bound that is not 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem
+    >>> from refsvm.core.walk.line import ProblemLine
+    >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
+    >>> start, end = (DualProblem.classification(X, y, kernel="linear", C=C) for C in (1.0, 3.0))
+    >>> ProblemLine(start, end, (1.0, 3.0), largest=4.0).at(2.0).upper
+    array([0., 2., 2.])
+    """
+
+    is_c_path = False
+
+    def __init__(
+        self, start: DualProblem, end: DualProblem, t: tuple[float, float], largest: float,
+        K: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        self.start, self.end, self.t = start, end, t
+        way = abs(t[1] - t[0])
+        self.line = Line(
+            (end.v - start.v) / way,
+            (end.lower - start.lower) / way,
+            (end.upper - start.upper) / way,
+            (end.z - start.z) / way,
+            1.0 if t[1] > t[0] else -1.0,
+        )
+        width = np.maximum(end.upper - end.lower, start.upper - start.lower)
+        self.sign, self.widest = np.where(width > 0.0, 1.0, 0.0), float(width.max()) or 1.0
+        bounds = np.maximum(np.abs(self.line.lower), np.abs(self.line.upper))
+        self.pace = float(bounds.max())
+        self.push = float(np.abs(self.line.v).max()) + largest * float(bounds.sum())
+        spread = max(
+            0.5 * float(np.ptp(each.v[self.sign > 0.0])) if self.sign.any() else 0.0 for each in (start, end)
+        )
+        # of one class |Kα| ≤ Σα max |Kᵢⱼ|, and Σα is less than a box is wide where νn < 1
+        most = max(start.z, end.z) if min(start.lower.min(), end.lower.min()) >= 0.0 else 0.0
+        varied = largest if spread or K is None else range_of_rows(K, largest)
+        self.unit = (spread or varied * min(self.widest, most or self.widest) or 1.0), 0.0
+        self.reach = min(1.0, largest * float(width.sum()) / self.unit[0]) or 1.0
+        self.span, self.least = way, SMALLEST * way
+
+    def at(self, t: float) -> DualProblem:
+        """Return the problem at t."""
+        if t in self.t:
+            return self.start if t == self.t[0] else self.end
+        v, lower, upper = self.arrays(t)
+        z = min(max(self.z(t), float(lower.sum())), float(upper.sum()))
+        return DualProblem(self.start.gram, v, z, lower, upper)
+
+    def arrays(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return v, L and U at t, arrays of shape (n,)."""
+        one, other = self.start, self.end
+        pairs = (one.v, other.v), (one.lower, other.lower), (one.upper, other.upper)
+        v, lower, upper = (np.where(a == b, a, self.between(a, b, t)) for a, b in pairs)
+        return v, lower, np.maximum(lower, upper)
+
+    def z(self, t: float) -> float:
+        """Return the sum of α at t."""
+        one, other = self.start.z, self.end.z
+        return one if one == other else float(self.between(one, other, t))
+
+    def between(self, one: Any, other: Any, t: float) -> Any:
+        """Return (1 − s) one + s other: exact at both ends, and relative to the smaller of them next to it."""
+        way = self.t[1] - self.t[0]
+        return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
+
+    def tolerance(self, t: float, eps: float) -> float:
+        """Return the KKT gap to which the problem at t is solved, for one of eps relative to its unit, or to h."""
+        return max(eps * self.reach, 1e-14) * (self.unit[0] + self.unit[1] * t)
+
+    def point(
+        self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
+    ) -> Point:
+        """Return the breakpoint that a tracker reports."""
+        return LinePoint(t, alpha, b, kind, moves, elbow)
+
+
+def range_of_rows(K: np.ndarray, largest: float) -> float:
+    """Return the most that values of one row differ by, where that is far less than the largest value; else that."""
+    most = float(np.ptp(K, axis=1).max())
+    return most if 0.0 < most < FAR * largest else largest
+
+
+def solved_gram(start: DualProblem, end: DualProblem) -> KernelMatrix:
+    """Return the kernel matrix of a line, as `DualProblem.centred` has it where z = 0 at both ends."""
+    return (start if start.z != 0.0 else end).centred.gram
+
+
+class RegularizationLine(ProblemLine):
+    """The line λ = 1/C in scaled variables ŝ = λα: v = λ v(C = 1), in the box of C = 1; λ falls.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        At C = 1: z = 0, each box with a bound at 0.
+    ends : tuple of float
+        Values of C that are reported as they stand, where 1/(1/C) may not be.
+    """
+
+    is_c_path = True
+
+    def __init__(self, problem: DualProblem, *ends: float) -> None:
+        self.exactly = {1.0 / C: C for C in ends}
+        zero, weight = np.zeros(problem.n), problem.lower + problem.upper
+        self.start = self.end = problem
+        self.line = Line(-problem.v, zero, zero, 0.0, -1.0)
+        self.sign, self.pace, self.push = np.sign(weight), 0.0, float(np.abs(problem.v).max())
+        spread, self.widest = 0.5 * float(np.ptp(problem.v)), 1.0
+        self.unit, self.span, self.least = (0.0, spread if spread > 0.0 else 1.0), np.inf, 0.0
+
+    def arrays(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return λv, L and U."""
+        return t * self.start.v, self.start.lower, self.start.upper
+
+    def at(self, t: float) -> DualProblem:
+        """Return the problem in scaled variables."""
+        problem = self.start
+        return DualProblem._of_checked(problem.gram, t * problem.v, problem.lower, problem.upper)
+
+    def tolerance(self, t: float, eps: float) -> float:
+        """For C < 1 relative to C as well, as h is then of that size."""
+        return max(eps * min(t, 1.0), 1e-14 * t) * self.unit[1]
+
+    def point(
+        self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
+    ) -> Point:
+        """Return the breakpoint that a tracker reports, by C."""
+        return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)

@@ -1,0 +1,307 @@
+"""PathState: the walk of a tracker along a line, by default λ = 1/C in the scaled variables of the papers.
+
+    λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
+
+In these variables the box does not move with C: v = λ v⁰ alone does. The three sets, which on other lines are the
+variables at one bound, the free ones, and those at the other:
+
+    right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core import arithmetic
+from refsvm.core.backend import chosen_backend
+from refsvm.core.engine.limits import Deadline
+from refsvm.core.kernels.functions import Precomputed
+from refsvm.core.kernels.gram import Gram
+from refsvm.core.problem import DualProblem, total
+from refsvm.core.result import Status
+from refsvm.core.rule import Renamed
+from refsvm.core.walk.breakpoint import Move, Point
+from refsvm.core.walk.line import ProblemLine, RegularizationLine
+from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
+
+LONG_FALL: Final = 1e-3
+"""G is computed afresh where λ has fallen to this part."""
+
+LOADING: Final = 5.0
+"""Seconds that importing Numba may take."""
+
+
+class PathState(Walk):
+    """A point of the path, the sets that it defines, and the linear algebra that goes with its elbow.
+
+    Parameters
+    ----------
+    problem : DualProblem
+        With z = 0, where each box has a bound at 0: [0, Cwᵢ] or [−Cwᵢ, 0]. With `along`, where the line begins.
+    K : ndarray of shape (n, n)
+        Its kernel matrix; or a view of its first rows and columns in a larger array, `refsvm.analysis.growing`.
+    engine : str
+        Which code takes the steps, as in `refsvm.solve`.
+    along : ProblemLine, optional
+        The line; λ = 1/C by default.
+
+    Raises
+    ------
+    ValueError
+        If the engine is unknown, or compiled and Numba is not installed.
+
+    Attributes
+    ----------
+    t : float
+        λ = 1/C, which falls; of other lines their own parameter.
+    along : ProblemLine
+        The line: the problem at any t, and what is small there.
+    variables : Variables
+        Its ``alpha`` is ŝ, its ``excess`` Gᵢ − b̂, its ``lower`` and ``upper`` the box at C = 1. Of other lines α,
+        Gᵢ − b and the box.
+    b : float
+        b̂ = λb, or b.
+    side : ndarray of shape (n,), int8
+        Where each ŝ is; CLOSED for an example of weight 0.
+    sign : ndarray of shape (n,)
+        1 where the box is [0, wᵢ], −1 where it is [−wᵢ, 0], 0 where it has no width; of other lines 1 or 0.
+    stored : ndarray of shape (at least n, at least n)
+        Array that holds K: row i of K begins its row i.
+    moves : list of Move
+        Changes of the sets since the last breakpoint.
+    factors : object or None
+        The factors of the present elbow, if they were made.
+    kept : object or None
+        Data of an algebra other than the inverse, kept from one elbow to the next.
+    began : float
+        When, on the clock of `time.perf_counter`.
+    backend : Backend
+        May follow runs of ordinary events at once.
+    problem : DualProblem
+        On the matrix K: the backup routine solves it in other boxes.
+    unsettled : bool
+        Whether rounding may have left something on the elbow for `refsvm.core.walk.elbow.correct`.
+    placed : (float, int)
+        The λ at which SMO found a point last, and how often in succession.
+    stale_below : float
+        The λ at which rounding may have grown too large beside λ since G was computed afresh; 0 on other lines.
+    deadline : Deadline
+        When to end.
+    status : Status or None
+        Why no point could be found any more: then the tracker returns.
+    drift : float
+        Largest error of ξ that a recomputation has found.
+    nullity : int
+        Largest dimension of the null space of A so far.
+    counts : Counter
+        How often each routine was called: "start", "special", "derivative", "backup", "repair".
+    """
+
+    stored: np.ndarray
+    of = Renamed("of", "variables")
+
+    def __init__(
+        self, problem: DualProblem, K: np.ndarray, engine: str = "auto", along: ProblemLine | None = None
+    ) -> None:
+        zero = np.zeros(problem.n)
+        self.problem = problem.with_gram(Gram(Precomputed(), K, is_checked=True))
+        self.along = RegularizationLine(self.problem) if along is None else along
+        self.K, self._engine, self.sign = K, engine, self.along.sign
+        side = np.array([CLOSED, BELOW, ABOVE], dtype=np.int8)[self.sign.astype(np.int64)]
+        super().__init__(
+            self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
+        )
+        found = whole_rows(K)
+        self.stored = np.ascontiguousarray(K) if found is None else found
+        self.began = time.perf_counter()
+        self.largest, self.t = float(np.abs(K.diagonal()).max()), np.inf
+        self.backend = chosen_backend(engine)
+        self.moves: list[Move] = []
+        self.factors: Any = None
+        self.kept: Any = None
+        self.unsettled, self.drift, self.nullity = True, 0.0, 0
+        self.placed, self.deadline, self.stale_below = (np.inf, 0), Deadline(), 0.0
+        self.status: Status | None = None
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def engine(self) -> str:
+        """The engine of the steps; with "auto" NumPy, if importing Numba would take longer than the time left."""
+        late = self.deadline.left() < LOADING and "numba" not in sys.modules
+        return "numpy" if late and self._engine == "auto" else self._engine
+
+    @property
+    def elbow(self) -> np.ndarray:
+        """𝓔, in the order of the rows of A."""
+        return np.array(self.members, dtype=np.int64)
+
+    @property
+    def unit(self) -> float:
+        """The unit of G − b: λ along 1/C."""
+        one, rate = self.along.unit
+        return one + rate * self.t
+
+    @property
+    def scale(self) -> float:
+        """The unit of steps of t: λ along 1/C."""
+        return max(min(abs(self.t), self.along.span), self.along.least)
+
+    def room(self, end: float) -> float:
+        """Return how far the end is; 0 where t is there up to rounding."""
+        way = (end - self.t) * self.line.t
+        return way if way > max(1e-12 * self.scale, 1e-10 * self.along.least) else 0.0
+
+    # -- the point -------------------------------------------------------------------------------------------------
+
+    def place(
+        self, t: float, alpha: np.ndarray, b: float, kind: str, gradient: np.ndarray | None = None
+    ) -> None:
+        """Move to a point that was computed elsewhere; the sets follow from α, exactly at a bound or inside."""
+        of, (v, lower, upper) = self.variables, self.along.arrays(t)
+        of.lower[:], of.upper[:] = lower, upper
+        side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
+        # a box that is about to open: G says which of its bounds α will follow
+        opening = (lower == upper) & (self.sign != 0.0)
+        if opening.any():
+            G = self.gradient(v, alpha) if gradient is None else gradient
+            side[opening] = np.where(G[opening] > b, ABOVE, BELOW)
+        side[self.sign == 0.0] = CLOSED
+        self.t, self.b, self.placed = t, b, (t, self.placed[1] + 1 if t == self.placed[0] else 1)
+        self.assign(side, kind)
+        of.alpha[:] = alpha
+        if gradient is None:
+            self.refresh()
+        else:
+            of.excess[:] = gradient - b
+        self.unsettled = True
+
+    def clip(self, end: float) -> None:
+        """Clip the elbow to its box, with ξ = 0 whatever rounding has left, (38); with no `room`, be at the end."""
+        of, elbow = self.variables, self.members
+        if self.room(end) == 0.0:
+            self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
+            bound = np.where(self.side == ABOVE, of.upper, of.lower)
+            of.alpha[:] = np.where(self.side == FREE, of.alpha, bound)
+        # an event ends a step where a bound is met up to rounding, and the next step starts from there
+        of.alpha[elbow] = np.clip(of.alpha[elbow], of.lower[elbow], of.upper[elbow])
+        of.excess[elbow] = 0.0
+
+    def has_left(self) -> bool:
+        """Whether an example is at a bound that grows with C; if not, α has reached its final value."""
+        return not self.along.is_c_path or bool((self.side == self.sign).any())
+
+    def to_the_end(self, end: float) -> Point:
+        """Return the point at λ = `end` where no example is left: α stays as it is, so ŝ, b̂ and G shrink with λ."""
+        # no event is left, so one factor takes the place of all further steps
+        share = end / self.t
+        self.t, self.b = end, share * self.b
+        self.variables.alpha[:] *= share
+        self.variables.excess[:] *= share
+        return self.breakpoint("end")
+
+    def refresh(self) -> float:
+        """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
+        of = self.variables
+        v, of.lower[:], of.upper[:] = self.along.arrays(self.t)
+        self.stale_below = LONG_FALL * self.t * self.along.is_c_path
+        # where bounds move, the sums of their speeds collect rounding at every event, too
+        if self.along.pace > 0.0:
+            self.recompute_pace()
+        if self.system is not None:
+            self.system.solve(self.right)
+        exact = self.gradient(v, of.alpha) - self.b
+        # an example of weight 0 takes no part, and its ξ may be anything
+        wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - of.excess)).max()) / self.unit
+        of.excess[:] = exact
+        return wrong
+
+    def gradient(self, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """G = v − Kα from scratch, without a copy of the rows."""
+        G, support = v.copy(), np.flatnonzero(alpha)
+        arithmetic.current.add_rows(G, -alpha[support], self.stored, support)
+        return G
+
+    def recompute_pace(self) -> None:
+        """Put the bounded variables at their bound, with which they move: v¹ − K d_B, z¹ − 1ᵀd_B anew."""
+        of, line, side = self.variables, self.line, self.side
+        of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
+        of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))
+        of.push[:] = self.gradient(line.v, of.pace)
+        self.total = line.z - total(of.pace)
+
+    def violation(self) -> float:
+        """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
+        outside = np.where(np.abs(self.side) == 1, -self.side * self.variables.excess, 0.0)
+        worst = np.where(self.side == FREE, np.abs(self.variables.excess), outside)
+        return float(worst.max(initial=0.0)) / self.unit
+
+    def unbalanced(self) -> float:
+        """|Σŝ| as a share of Σ|ŝ|; of other lines |Σα − z| as a share of the widths of all boxes."""
+        of = self.variables
+        whole = np.abs(of.alpha) if self.along.is_c_path else of.upper - of.lower
+        return abs(float(of.alpha.sum()) - self.along.z(self.t)) / max(float(whole.sum()), 1e-300)
+
+    def rounding(self) -> float:
+        """About how much of ξ is rounding of Kŝ: ε max|K| ‖ŝ‖/λ."""
+        return float(2.0**-52 * self.largest * np.linalg.norm(self.variables.alpha) / self.unit)
+
+    def breakpoint(self, kind: str) -> Point:
+        """Return the present point and the moves that led to it."""
+        # a new list: the point that is handed out keeps the old one
+        moves, self.moves = self.moves, []
+        return self.along.point(self.t, self.variables.alpha, self.b, kind, tuple(moves), len(self.members))
+
+    # -- the sets --------------------------------------------------------------------------------------------------
+
+    def enter(self, i: int, kind: str) -> None:
+        """Move i from 𝓛 or 𝓡 to the end of the elbow; the system goes if it would become singular."""
+        self.note([i], FREE, kind)
+        if self.system is None or not self.join(i):
+            self.system = None
+            self.change_pace(i, 0.0)
+            self.members.append(i)
+            self.side[i] = FREE
+
+    def drop(self, i: int, side: int, kind: str) -> None:
+        """Move i from the elbow to a bound, where ŝᵢ is exactly."""
+        self.note([i], side, kind)
+        self.leave(i, side)
+
+    def assign(self, side: np.ndarray, kind: str) -> None:
+        """Change the sets to `side`, in ascending order of the indices."""
+        of, across = self.variables, (self.side != FREE) & (side != FREE) & (self.side != side)
+        self.note(np.flatnonzero(across), side[across], kind)
+        of.alpha[across] = np.where(side == ABOVE, of.upper, of.lower)[across]
+        self.side[across] = side[across]
+        if self.system is None and not self.members:  # all of them at once
+            entering = np.flatnonzero(side != self.side)
+            self.note(entering, np.zeros_like(entering), kind)
+            for i in entering[of.pace[entering] != 0.0].tolist():
+                self.change_pace(i, 0.0)
+            self.members, self.side[entering] = entering.tolist(), FREE
+        for i in np.flatnonzero(side != self.side).tolist():
+            if self.side[i] == FREE:
+                self.drop(i, int(side[i]), kind)
+            else:
+                self.enter(i, kind)
+
+    def note(self, indices: Any, side: Any, kind: str) -> None:
+        """Note that these examples change their set: −1 is 𝓡, 0 is 𝓔, 1 is 𝓛, as a `Move` has it."""
+        self.factors, sign = None, self.sign[indices].astype(np.int64)
+        sets = zip(indices, (sign * self.side[indices]).tolist(), (sign * side).tolist(), strict=True)
+        self.moves += [Move(int(i), before, after, kind) for i, before, after in sets]
+
+
+def whole_rows(K: np.ndarray) -> np.ndarray | None:
+    """Return a C-ordered array of float64 whose row i begins with that of K: K itself, or what K is the corner of."""
+    base = K if K.flags.c_contiguous else K.base
+    if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
+        return None
+    # the twin reads rows by the stride of the base; a view that begins elsewhere would give it others
+    same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
+    return base if same and base.flags.c_contiguous and base.flags.aligned else None

@@ -1,0 +1,1 @@
+"""Services: what all rooms but the reference share: cards, the progress line, workers, the store."""

@@ -1,0 +1,76 @@
+"""Kernel values: warnings where they are no positive semi-definite matrix, or rounded by more than the tolerance."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core.guards.base import Guard, Verdict, tolerance_of
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.kernels.precision import ROUNDING, decision_noise, noise_of_values
+from refsvm.core.result import Solution, Status
+from refsvm.core.state import SolverState
+from refsvm.core.stopping.base import StoppingRule
+
+INDEFINITE: Final = -1e-8
+"""A curvature below this part of the largest kᵢᵢ is no rounding in float64: K has a negative eigenvalue."""
+
+ROUNDED_INDEFINITE: Final = -8.0 * ROUNDING
+"""The same for float32 values, four of which make a curvature."""
+
+
+class Indefinite(Guard):
+    """Warns once if a step has met a negative curvature."""
+
+    def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
+        """Look at the least curvature of all steps."""
+        # a curvature is a difference of four values, and rounds at the size of the largest
+        share = ROUNDED_INDEFINITE if state.rows.facts.keeps_float32 else INDEFINITE
+        q = state.least_curvature
+        if q < share * state.largest_diagonal and not state.rows.facts.is_psd:
+            self.warn(
+                f"The kernel is not positive semi-definite (a pair has q = {q:.3g} < 0); the result is a "
+                "stationary point, perhaps not the global optimum."
+            )
+
+
+class Noise(Guard):
+    """Warns once if rounding of kernel values moves decision values by more than the tolerance."""
+
+    def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
+        """Look at a solution; a point on the way to one is further from it than its rounding."""
+        gram, problem = state.rows.gram, state.problem
+        is_noisy = problem.fixed_noise or noise_of_values(gram, state.largest_diagonal)
+        if is_noisy and verdict.status is Status.CONVERGED:
+            s = problem.decision_range(state.alpha, state.gradient)
+            wanted = rules.stop.tolerance_for_rounding(problem, state.alpha, s)
+            self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
+
+    def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
+        """Where values are rounded; the bound of a kernel is known without its rows, a given matrix shows its own."""
+        largest = 0.0 if gram.dense is None else float(np.abs(gram.dense.diagonal()).max())
+        return max(noise_of_values(gram, largest), fixed_noise) > 0.0
+
+    def look_at(self, solved: Solution, stop: StoppingRule) -> None:
+        """Warn as `after` does."""
+        gram, fixed = solved.problem.gram, solved.problem.fixed_noise
+        diagonal = gram.diagonal()
+        if fixed or noise_of_values(gram, float(np.abs(diagonal).max())):
+            self._say(gram, solved.alpha, diagonal, tolerance_of(solved, stop), fixed)
+
+    def _say(
+        self, gram: KernelMatrix, alpha: np.ndarray, diagonal: np.ndarray, tolerance: float, fixed: float
+    ) -> None:
+        noise = decision_noise(gram, alpha, diagonal, tolerance, fixed)
+        if noise > 0.0:
+            self.warn(noisy(noise, tolerance))
+
+
+def noisy(noise: float, tolerance: float) -> str:
+    """Return the sentence of the warning that rounding moves decision values by more than the tolerance."""
+    return (
+        f"The kernel values are so large that rounding moves decision values by about {noise:.3g}, and the tolerance "
+        f"is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the "
+        "kernel or C."
+    )

@@ -1,0 +1,130 @@
+"""Polishing: one exact step on the free variables of a nearly solved problem.
+
+At the optimum G = b on every free variable. Where an approximate solution already has the right variables at their
+bounds, the rest is linear algebra: the step δ of the free variables F and b solve
+
+    ⎡ K_FF  1 ⎤ ⎡ δ ⎤   ⎡ G_F ⎤
+    ⎣  1ᵀ   0 ⎦ ⎣ b ⎦ = ⎣  0  ⎦
+
+If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, whatever the tolerance,
+the selector and the engine were. The gain is ½ δᵀG_F; where it is negative K is indefinite and the step leads to a
+saddle, so it is not taken. Solvers of quadratic programs do the same under this name (Stellato et al., "OSQP: an
+operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core import arithmetic
+from refsvm.core.guards.base import Guard, Verdict
+from refsvm.core.result import Status
+from refsvm.core.state import SolverState
+
+MOST_FREE_VARIABLES: Final = 32
+"""Free variables up to which the step takes about a tenth of a millisecond."""
+
+
+class Polish(Guard):
+    """Takes one exact step at the optimum, so that α is the same whatever selector and engine led there."""
+
+    def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
+        """Do so where the stopping rule was satisfied; elsewhere the step would lead to no optimum."""
+        if verdict.status is Status.CONVERGED:
+            polish(state)
+
+
+def polish(state: SolverState) -> bool:
+    """Move a nearly solved state to the exact optimum next to it, if that is within reach.
+
+    Parameters
+    ----------
+    state : SolverState
+        Where a stopping rule was satisfied. Changed only if the KKT gap falls.
+
+    Returns
+    -------
+    bool
+        Whether it moved. Not if there are more than `MOST_FREE_VARIABLES` free ones, or the wrong ones at their bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import DualProblem, RBF, solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, 1, -1])
+    >>> problem = DualProblem.classification(X, y, kernel=RBF(1.0), C=10.0)
+    >>> solve(problem).kkt_gap > 1e-6, solve(problem, polish=True).kkt_gap < 1e-12
+    (True, True)
+    """
+    alpha = state.alpha
+    F = ((alpha > state.lower) & (alpha < state.upper)).nonzero()[0]
+    if not 0 < len(F) <= MOST_FREE_VARIABLES:
+        return False
+    rows = np.array([state.row(i) for i in F.tolist()])
+    free = rows[:, F], alpha[F], state.gradient[F], state.lower[F], state.upper[F]
+    (point,), (found,) = optima(*(each[None] for each in free))
+    if not found:
+        return False
+    # kept, because only the gap at the new point tells whether the right variables are free
+    before, gap = (alpha.copy(), state.gradient.copy()), state.gap
+    delta = np.zeros(len(alpha))
+    delta[F] = point - alpha[F]
+    state.shift(delta)
+    alpha[F] = point
+    state.refresh(recompute=False)
+    if state.gap < gap:
+        return True
+    alpha[:], state.gradient[:] = before
+    state.refresh(recompute=False)
+    return False
+
+
+def _refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solutions near 0 of systems that may be singular: for duplicates, whose share of δ is not determined.
+
+    With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP.
+    """
+    n = system.shape[-1]
+    shift = np.diag(np.append(np.full(n - 1, 1e-8 * (n - 1)), 0.0))
+    inverse = arithmetic.current.solutions(system + shift, np.tile(np.eye(n), (len(system), 1, 1)))
+    solution = np.zeros(right.shape)
+    for _ in range(4):
+        rest = right - (system * solution.transpose(0, 2, 1)).sum(axis=2, keepdims=True)
+        solution += (inverse * rest.transpose(0, 2, 1)).sum(axis=2, keepdims=True)
+    return solution
+
+
+def optima(
+    K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray, lower_F: np.ndarray, upper_F: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return α_F of many problems with as many free variables, and which of them are in their box and a maximum.
+
+    Parameters
+    ----------
+    K_FF : ndarray of shape (P, m, m), float64
+    alpha_F, G_F, lower_F, upper_F : ndarrays of shape (P, m), float64
+
+    Returns
+    -------
+    ndarrays of shape (P, m) and (P,), float64 and bool
+    """
+    P, m = G_F.shape
+    scale = np.abs(K_FF).max(axis=(1, 2))
+    scale[scale == 0.0] = 1.0
+    system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
+    system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
+    points, found = alpha_F.copy(), np.zeros(P, dtype=bool)
+    # the quick one first: it fails where examples are equal, and then the other has as many digits as there are
+    for solver in (arithmetic.current.solutions, _refined):
+        left = np.flatnonzero(~found)
+        if not len(left):
+            break
+        delta = solver(system[left], right[left])[:, :m, 0] / scale[left, None]
+        delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0, whatever the rounding
+        point = alpha_F[left] + delta
+        inside = ((lower_F[left] <= point) & (point <= upper_F[left])).all(axis=1)
+        good = inside & ((delta * G_F[left]).sum(axis=1) >= 0.0)
+        points[left[good]], found[left[good]] = point[good], True
+    return points, found

@@ -1,0 +1,113 @@
+"""Rules of the user: refused where they loop, or lead to a point that no steps inside the box lead to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+import numpy as np
+
+from refsvm.core.guards.base import Guard, Verdict
+from refsvm.core.result import Status
+from refsvm.core.rule import Rule, is_builtin
+from refsvm.core.state import SolverState
+from refsvm.services.summary import named
+
+IDLE: Final = 10_000
+"""Maximum number of calls without progress."""
+
+OFF: Final = 1e-6
+"""Largest distance of α from its box, and of Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
+
+
+class PointError(ValueError):
+    """A solve has ended at a point that no steps inside the box lead to."""
+
+
+class Progress(Guard):
+    """Refuses a shrinking that never takes a step: it would run for ever without a word.
+
+    Parameters
+    ----------
+    shrinking : Shrinking
+    """
+
+    def __init__(self, shrinking: Any) -> None:
+        self._shrinking, self._calls, self._reached = shrinking, 0, -1
+
+    def before(self, state: SolverState, rules: Any) -> None:
+        """Count the calls since the last step."""
+        self._calls = self._calls + 1 if state.iteration == self._reached else 0
+        self._reached = state.iteration
+        if self._calls > IDLE:
+            raise RuntimeError(f"{self._shrinking!r} took no step in {IDLE} calls of steps().")
+
+
+class FeasiblePoint(Guard):
+    """Refuses a point that steps inside the box cannot lead to."""
+
+    def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
+        """Look at Σα, the box, and whether all numbers are finite."""
+        if wrong := feasibility_error(state):
+            raise PointError(
+                f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
+                + _where(state, rules)
+            )
+
+
+class ChosenPair(Guard):
+    """Warns where a solve stalls because a selector of the user returns a pair that cannot move."""
+
+    def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
+        """Ask the selector once more, and look at its pair."""
+        if verdict.status is not Status.STALLED or is_builtin(cast("type[Rule]", type(rules.selector))):
+            return
+        i, j = rules.selector.select(state)
+        if i < 0 or not (wrong := why_it_cannot_move(state, i, j)):
+            return
+        self.warn(f"The selector returned ({i}, {j}), which cannot move: {wrong}. {_where(state, rules)}")
+
+
+def why_it_cannot_move(state: SolverState, i: int, j: int) -> str:
+    """Return why no step on a pair gains; "" if one does."""
+    if not state.alpha[i] < state.upper[i]:
+        return f"{i} is not in I_up, as α is at its upper bound there"
+    if not state.alpha[j] > state.lower[j]:
+        return f"{j} is not in I_down, as α is at its lower bound there"
+    if not state.gradient[i] > state.gradient[j]:
+        return f"G[{i}] = {state.gradient[i]:.6g} is not above G[{j}] = {state.gradient[j]:.6g}"
+    return ""
+
+
+def feasibility_error(state: SolverState) -> str:
+    """Return why no steps inside the box lead to this point; "" if some do, as always unless a rule is wrong."""
+    alpha, problem = state.alpha, state.problem
+    sum_ = float(np.add.reduce(alpha))
+    # relative to Σ|α|, because the sum of large terms rounds at their size
+    allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
+    if not math.isfinite(sum_ + float(np.add.reduce(state.gradient))):
+        return "α or G is not finite"
+    if abs(problem.z - sum_) > allowed:
+        return f"Σα is {sum_:.6g} in place of {problem.z:.6g}"
+    outside = float(np.maximum(problem.lower - alpha, alpha - problem.upper).max(initial=0.0))
+    return f"α is outside the box by {outside:.3g}" if outside > allowed else ""
+
+
+@contextmanager
+def located(state: SolverState, rules: Any) -> Iterator[None]:
+    """Add to an error of a rule after how many steps it happened, and with which rules."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(_where(state, rules))
+        raise
+
+
+def _where(state: SolverState, rules: Any) -> str:
+    """Return a sentence that locates a failure: its rules, its problem, its step."""
+    return (
+        f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
+        f"{', '.join(map(named, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."
+    )

@@ -1,0 +1,227 @@
+"""The parts of functions, classes and modules: instructions, what they close over, and what they call by name.
+
+The code that counts is the code that runs, instruction by instruction. The file on the disk counts in addition: once
+edited, it is code that another process would run.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, is_dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from typing import Any, Final
+
+from refsvm.services.identity.origin import Origin, named, of_file, of_module, of_object, release, signature
+
+Parts = Iterator[tuple[str, Any]]
+"""Names and values, which together are all of an object."""
+
+_OF_A_CLASS: Final = {
+    "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
+    "__dataclass_fields__", "__dataclass_params__", "__dict__", "__doc__", "__firstlineno__", "__match_args__",
+    "__module__", "__orig_bases__", "__parameters__", "__qualname__", "__slotnames__", "__slots__",
+    "__static_attributes__", "__type_params__", "__weakref__", "_abc_impl", "_value2member_map_",
+}  # fmt: skip
+"""Entries of a class that compute nothing, or are made of others, some of them by its use, as pickle does."""
+
+
+@dataclass(frozen=True)
+class Uses:
+    """A module, and the names that some code may take from it."""
+
+    module: ModuleType
+    names: frozenset[str]
+
+
+def parts_of_code(code: CodeType) -> Parts:
+    """Yield the instructions of a code object with their arguments; comments and line numbers are none of them."""
+    yield "arguments", (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    yield "names", code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    yield "handlers", getattr(code, "co_exceptiontable", b"")
+    for each in dis.get_instructions(code):
+        yield each.opname, each.argval
+
+
+def parts_of_function(function: FunctionType) -> Parts:
+    """Yield what a function of the user computes with: its code, its closure, and the globals that it names."""
+    code, space = function.__code__, function.__globals__
+    names = frozenset(names_in(code))
+    yield "name", (str(function.__module__), function.__qualname__)
+    yield "code", code
+    yield "defaults", function.__defaults__
+    yield "keyword defaults", function.__kwdefaults__
+    yield "attributes", {name: value for name, value in vars(function).items() if name != "__wrapped__"}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        yield f"closure {name}", _used(_content(cell), names)
+    wanted = sorted(name for name in set(_globals(code)) if name in space and not _is_dunder(name))
+    for name in wanted:
+        yield f"global {name}", _used(space[name], names)
+    for name in sorted(set(_imports(code, str(space.get("__package__") or "")))):
+        yield f"import {name}", _imported(name, names)
+    yield "on disk", on_disk(function.__module__, [function.__qualname__, *wanted])
+
+
+def parts_of_library_function(function: FunctionType) -> Parts:
+    """Yield the name of a function of a package; of one that another function of it has made, also what it holds."""
+    yield "name", signature(function)
+    if named(function) is not function:
+        yield "code", function.__code__
+        yield "defaults", (function.__defaults__, function.__kwdefaults__)
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            yield f"closure {name}", _content(cell)
+
+
+def parts_of_class(found: type) -> Parts:
+    """Yield what a class of the user is: its bases, its fields in their order, and all that its body holds."""
+    yield "name", (str(found.__module__), found.__qualname__)
+    yield "bases", found.__bases__
+    yield "kind", signature(type(found))
+    yield "fields", tuple(getattr(found, "__dataclass_fields__", ()))
+    for name, value in sorted(vars(found).items()):
+        if name not in _OF_A_CLASS and not _is_made(found, name, value):
+            yield name, value
+    yield "on disk", on_disk(found.__module__, [found.__qualname__])
+
+
+def parts_of_use(use: Uses) -> Parts:
+    """Yield what some code may take from a module: of a file of the user the values of these names."""
+    module, space = use.module, vars(use.module)
+    yield "module", module.__name__
+    origin = of_module(module)
+    if origin is Origin.LIBRARY:
+        yield "release", release(module.__name__)
+    if origin is Origin.USER:
+        found = sorted(name for name in use.names if name in space and not _is_dunder(name))
+        for name in found:
+            yield name, _used(space[name], use.names)
+        yield "on disk", on_disk(module.__name__, found)
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """Yield all names in a code object, and in those of the functions that it makes."""
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from names_in(each)
+
+
+def _globals(code: CodeType) -> Iterator[str]:
+    """Yield the names of globals in a code object, and in those of the functions that it makes."""
+    for each in dis.get_instructions(code):
+        if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            yield str(each.argval)
+        elif isinstance(each.argval, CodeType):
+            yield from _globals(each.argval)
+
+
+def _imports(code: CodeType, package: str) -> Iterator[str]:
+    """Yield the whole names of the modules that a code object imports when it runs."""
+    level = 0
+    for each in dis.get_instructions(code):
+        if isinstance(each.argval, CodeType):
+            yield from _imports(each.argval, package)
+        # the number of dots comes before the names that are imported, and both before the module
+        elif each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) is int:
+            level = each.argval
+        elif each.opname == "IMPORT_NAME":
+            above = ".".join(package.split(".")[: package.count(".") + 2 - level]) if level else ""
+            yield f"{above}.{each.argval}".strip(".")
+            level = 0
+
+
+def _imported(name: str, names: frozenset[str]) -> Any:
+    """Return the use of a module that is imported when the code runs; of code that is not the user's its name."""
+    if (module := sys.modules.get(name)) is not None:
+        return Uses(module, names)
+    try:
+        spec = find_spec(name)
+        if spec is None or of_file(spec.origin if spec.has_location else None, name) is not Origin.USER:
+            return name
+        return Uses(import_module(name), names)
+    # it may be missing here: then the run tells so
+    except (ImportError, ValueError):
+        return name
+
+
+def _used(value: Any, names: frozenset[str]) -> Any:
+    """Return a value, a module with the names that are used."""
+    return Uses(value, names) if isinstance(value, ModuleType) else value
+
+
+def _content(cell: Any) -> Any:
+    """Return what a variable of a closure holds; a tuple of one word if it has no value yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ("empty",)
+
+
+def _is_dunder(name: str) -> bool:
+    """Whether Python sets this name: a file's own place is no part of its code."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def _is_made(found: type, name: str, value: Any) -> bool:
+    """Whether an entry of a class is made by Python from its fields or slots."""
+    if isinstance(value, GetSetDescriptorType | MemberDescriptorType) or (
+        name == "__hash__" and value is None
+    ):
+        return True
+    if not (is_dataclass(found) and isinstance(value, FunctionType) and _is_dunder(name)):
+        return False
+    # the representation of a dataclass is wrapped by a function of its own file; code that is typed as text is
+    # "<string>", too, but not made by the function that makes that of a dataclass
+    return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
+
+
+# -- on disk -------------------------------------------------------------------------------------------------------
+
+
+def on_disk(module: str | None, names: list[str]) -> list[str]:
+    """Return the statements of a module's file, as it is now, that make some names; comments are no part of them."""
+    file = getattr(sys.modules.get(module or ""), "__file__", None)
+    if file is None or not Path(file).is_file():
+        return []
+    try:
+        statements = _statements(Path(file).read_bytes())
+    # a file that is half written, or none of Python
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+    # a function within another one changes with the outer one
+    outer = sorted({name.partition(".")[0] for name in names})
+    return [text for name in outer for text in statements.get(name, ())]
+
+
+@cache
+def _statements(content: bytes) -> Mapping[str, list[str]]:
+    """Return the statements of a file by the names that they bind, without docstrings."""
+    found: dict[str, list[str]] = {}
+    for statement in ast.parse(content).body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                first = node.body[0]
+                if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                    node.body = node.body[1:] or [ast.Pass()]
+        text = ast.dump(statement)
+        for name in sorted(set(_bound(statement))):
+            found.setdefault(name, []).append(text)
+    return found
+
+
+def _bound(statement: ast.AST) -> Iterator[str]:
+    """Yield the names that a statement of a file binds, within conditions too."""
+    if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        yield statement.name
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id

@@ -1,0 +1,300 @@
+"""The line of a long call: one line on stderr, rewritten, that says how far the call is.
+
+A thread looks at the `Progress` of the call from time to time, so that the computation itself neither writes nor waits.
+tqdm rewrites the line, in a terminal and in a notebook alike. Where it would not be seen, there is none, and no thread.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Final, Protocol
+
+import numpy as np
+
+from refsvm.core.engine.progress import Progress
+
+SHOWN_FROM: Final = 2.0
+"""Seconds of a call before its line is shown, if it was not asked for."""
+
+REFRESH_SECONDS: Final = 0.25
+"""Between two states of the line."""
+
+PLAIN_SECONDS: Final = 10.0
+"""Between two sentences where a line cannot be rewritten, as in a file."""
+
+LOOK_SECONDS: Final = 0.1
+"""The thread looks so often whether anything is due."""
+
+
+class Writer(Protocol):
+    """Where the text goes."""
+
+    seconds: float
+    """Between two texts."""
+
+    def write(self, progress: Progress, text: str) -> None:
+        """Show a text in the place of the last one."""
+
+    def close(self) -> None:
+        """End the line."""
+
+
+def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress | None]:
+    """Return a context that shows a line while its block is computed; it is entered as the progress if it shows one.
+
+    A call within another, or beside it in another thread, has no line of its own. Where no line would be seen, it
+    is the empty context: such a call pays nothing.
+
+    Parameters
+    ----------
+    progress : Progress
+        How far the call is.
+    asked : bool or "auto"
+        "auto" shows the line in a terminal or a notebook, if tqdm is installed, from two seconds on. It goes away in
+        the end. True shows it in any case, and its last state stays; to a file it writes a sentence each ten seconds.
+        False shows none, nor do calls within.
+
+    Raises
+    ------
+    ValueError
+        If `asked` is something else.
+
+    Examples
+    --------
+    >>> from refsvm.services.line import line_of
+    >>> from refsvm.core.engine.progress import Progress
+    >>> with line_of(Progress("leave_one_out"), "auto") as shown:
+    ...     print(shown)
+    None
+    """
+    if type(asked) is str and asked == "auto":
+        return Shown(Line(progress, stays=False)) if is_watched() else UNSEEN
+    if not isinstance(asked, bool | np.bool_):
+        raise ValueError(f'progress={asked!r} is unknown; choose True, False or "auto".')
+    return Shown(Line(progress, stays=True) if asked else None)
+
+
+UNSEEN: Final = nullcontext()
+"""The context of a call without a line."""
+
+
+class Shown:
+    """Show a line while a block is computed, or keep the calls within from showing theirs.
+
+    Parameters
+    ----------
+    line : Line, optional
+        None shows none, in this block and in all calls within.
+    """
+
+    def __init__(self, line: Line | None) -> None:
+        self._line, self._has_place = line, False
+
+    def __enter__(self) -> Progress | None:
+        self._has_place = _place.take(self._line)
+        return None if self._line is None else self._line.progress
+
+    def __exit__(self, *failure: object) -> None:
+        if self._has_place:
+            _place.free()
+            if self._line is not None:
+                self._line.close(failed=failure[0] is not None)
+
+
+class Line:
+    """A line that is rewritten when it is due.
+
+    Parameters
+    ----------
+    progress : Progress
+    stays : bool
+        Whether its last state stays; where it is rewritten, it is then shown without delay, too.
+    """
+
+    def __init__(self, progress: Progress, stays: bool) -> None:
+        self.progress, self.stays = progress, stays
+        self._lock, self._is_open = threading.Lock(), True
+        self._writer: Writer | None = None
+        # a call that is soon over leaves one sentence in a file, that of its end
+        is_at_once = stays and is_rewritten() and has_tqdm()
+        self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
+
+    def look(self) -> None:
+        """Show the present state if that is due."""
+        with self._lock:
+            if self._is_open and time.perf_counter() >= self._due:
+                self._write()
+
+    def close(self, failed: bool = False) -> None:
+        """End the line, with the last state if that stays."""
+        with self._lock:
+            self._is_open = False
+            if self.stays and not failed:
+                self._write()
+            if self._writer is not None:
+                self._writer.close()
+
+    def _write(self) -> None:
+        if self._writer is None:
+            self._writer = writer(self.stays)
+        self.progress.look()
+        try:
+            self._writer.write(self.progress, self.progress.text())
+        except (OSError, ValueError):  # a terminal that is gone, a file that is closed
+            self._is_open = False
+        self._due = time.perf_counter() + self._writer.seconds
+
+
+def writer(stays: bool) -> Writer:
+    """Return where a line goes: to tqdm if it can be rewritten, or to stderr sentence by sentence."""
+    return Bar(stays) if is_rewritten() and has_tqdm() else Sentences()
+
+
+class Bar:
+    """A line of tqdm, in a terminal or a notebook.
+
+    Parameters
+    ----------
+    stays : bool
+        Whether its last state stays.
+    """
+
+    seconds = REFRESH_SECONDS
+
+    def __init__(self, stays: bool) -> None:
+        self._stays, self._bar = stays, None  # type: bool, Any
+
+    def write(self, progress: Progress, text: str) -> None:
+        """Rewrite the line, with a bar if the total is known."""
+        form = "{desc}" if progress.total is None else "{desc} |{bar:10}|"
+        if self._bar is None:
+            size = {"dynamic_ncols": True} if in_notebook() else {"ncols": width(), "nrows": 20}
+            self._bar = tqdm_here()(
+                total=progress.total, desc=text, bar_format=form, leave=self._stays, file=sys.stderr,
+                initial=progress.done, **size,
+            )  # fmt: skip
+            return
+        if not in_notebook():  # a terminal may be made wider
+            self._bar.ncols = width()
+        if self._bar.total != progress.total:
+            self._bar.reset(total=progress.total)
+        self._bar.bar_format, self._bar.desc, self._bar.n = form, text, progress.done
+        self._bar.refresh()
+
+    def close(self) -> None:
+        """End the line."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+class Sentences:
+    """Sentences on stderr, one below the other."""
+
+    seconds = PLAIN_SECONDS
+
+    def write(self, progress: Progress, text: str) -> None:
+        """Write a sentence."""
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+def tqdm_here() -> Any:
+    """Return the class of tqdm for a notebook, where ipywidgets draw it, or for a terminal."""
+    if in_notebook() and find_spec("ipywidgets") is not None:
+        from tqdm.notebook import tqdm
+    else:
+        from tqdm.std import tqdm
+    # it would start a thread of its own, to refresh what is refreshed here
+    return type("tqdm", (tqdm,), {"monitor_interval": 0})
+
+
+def width() -> int:
+    """Return the columns of the terminal; one that does not say has 80, as its ancestors had."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError):  # a terminal that a program plays
+        return 80
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    module = sys.modules.get("IPython")
+    return module is not None and hasattr(module.get_ipython(), "kernel")
+
+
+def is_rewritten() -> bool:
+    """Whether a line can be rewritten: stderr is a terminal, or a cell of a notebook."""
+    is_open = sys.stderr is not None and not getattr(sys.stderr, "closed", False)
+    return is_open and (sys.stderr.isatty() or in_notebook())
+
+
+def is_watched() -> bool:
+    """Whether a line would be seen: tqdm can rewrite it, and this is the main thread of the main process."""
+    if not is_rewritten() or threading.current_thread() is not threading.main_thread():
+        return False
+    processes = sys.modules.get("multiprocessing.process")
+    if processes is not None and processes.current_process().name != "MainProcess":
+        return False
+    return has_tqdm()
+
+
+@cache
+def has_tqdm() -> bool:
+    """Whether tqdm is installed."""
+    return find_spec("tqdm") is not None
+
+
+class Place:
+    """The place of the one line of this process, and the thread that looks after it."""
+
+    def __init__(self) -> None:
+        self._line: Line | None = None
+        self._is_free = True
+        self._lock, self._is_taken = threading.Lock(), threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def take(self, line: Line | None) -> bool:
+        """Give the place to a line, or to none; return whether it was free."""
+        with self._lock:
+            if not self._is_free:
+                return False
+            self._is_free, self._line = False, line
+            if line is None:
+                return True
+            # one thread for all calls: to start one takes longer than a small solve
+            if self._thread is None or not self._thread.is_alive():
+                self._is_taken = threading.Event()
+                self._thread = threading.Thread(target=self._watch, name="refsvm-line", daemon=True)
+                self._thread.start()
+            self._is_taken.set()
+            return True
+
+    def free(self) -> None:
+        """Take the place back."""
+        with self._lock:
+            self._is_free, self._line = True, None
+
+    def _watch(self) -> None:
+        """Look at the line of the call under way, from time to time; wait while there is none."""
+        while True:
+            with self._lock:
+                line = self._line
+                if line is None:
+                    self._is_taken.clear()
+            if line is None:
+                self._is_taken.wait()
+            else:
+                line.look()
+            time.sleep(LOOK_SECONDS)
+
+
+_place = Place()

@@ -1,0 +1,376 @@
+"""RunStore: one row for each finished run in one SQLite file, and the identity by which a run is found again.
+
+A run is one strategy on one problem of an experiment, or one cell of a grid search. A kill at any moment leaves the
+file intact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sqlite3
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core._checks import is_sparse, version
+from refsvm.services.identity import described as described  # noqa: PLC0414  a name of this module since 0.3.0
+from refsvm.services.identity import digest_of
+
+_APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
+_FORMAT: Final = 1
+_WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
+_SEAL: Final = "_digest"  # the entry of the stored metrics that tells a damaged number from a measured one
+
+_OLD: Final = """config NOT LIKE '%"identity": %'"""
+"""Condition of the rows of refsvm 0.3.0 and before: their description has no number of an identity."""
+
+RESERVED: Final = (_SEAL, "computed_by")
+"""Names of entries that a store, and an experiment, put into the metrics."""
+
+_SCHEMA: Final = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS runs (
+    hash TEXT NOT NULL UNIQUE,   -- of the config
+    config TEXT NOT NULL,        -- JSON: everything that changes the outcome
+    problem TEXT NOT NULL,       -- the names in the experiment that stored the run first, for people
+    strategy TEXT NOT NULL,
+    metrics TEXT NOT NULL,       -- JSON, with a digest of itself
+    finished TEXT NOT NULL       -- UTC
+);
+PRAGMA application_id={_APPLICATION};
+PRAGMA user_version={_FORMAT};
+COMMIT;
+"""
+
+
+@dataclass(frozen=True)
+class RunStore:
+    """The finished runs of experiments and searches, one row each.
+
+    A run is stored in one transaction of a write-ahead log, so a process that is killed loses the run under way and
+    nothing else. Several processes of one machine may write at once. Two of them that finish the same run store it
+    once. Workers elsewhere return their runs to the process that called them, which writes.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file; made by `prepare`. Write-ahead logging needs a disk of this machine, not a network file system.
+        Files of refsvm 0.2.0 that hold runs of experiments are read and continued.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from refsvm.services.store import RunStore
+    >>> store = RunStore(Path(tempfile.mkdtemp(), "runs.sqlite"))
+    >>> store.prepare()
+    >>> store.add("abc", config={"C": 1.0}, problem="heart", strategy="SMO", metrics={"iterations": 102})
+    >>> store.metrics(["abc", "def"])
+    {'abc': {'iterations': 102}}
+    """
+
+    path: Path
+
+    def prepare(self) -> None:
+        """Make the file if it is not there.
+
+        Raises
+        ------
+        ValueError
+            If the folder does not exist, or the file is something else or damaged.
+        OSError
+            If the file cannot be made or written, or another process holds it for a minute.
+        """
+        if not self.path.absolute().parent.is_dir() or self.path.is_dir():
+            raise self._refused("cannot be written; give a file in a folder that exists.")
+        with self._connected() as connection:
+            self._write_ahead(connection)
+            connection.executescript(_SCHEMA)
+
+    def add(
+        self, run: str, *, config: Mapping[str, Any], problem: str, strategy: str, metrics: Mapping[str, Any]
+    ) -> None:
+        """Store a finished run under its hash; a run that is already there stays as it is.
+
+        Raises
+        ------
+        ValueError, OSError
+            As in `prepare`.
+        """
+        # in UTC: workers of one store may stand in several time zones
+        finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        # a digest beside the numbers tells a damaged page of the file from a result
+        sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
+        row = (run, json_of(config), problem, strategy, sealed, finished)
+        with self._connected() as connection:
+            # of two processes that finish the same run, the first has the row
+            connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """Return the metrics of those of the runs that are finished, by hash.
+
+        Raises
+        ------
+        ValueError, OSError
+            As in `prepare`.
+        """
+        if not self.path.is_file():
+            return {}
+        found = {}
+        with self._connected() as connection:
+            # one by one: SQLite allows so many parameters in a statement and no more
+            for run in runs:
+                row = connection.execute("SELECT metrics FROM runs WHERE hash = ?", (run,)).fetchone()
+                if row is not None:
+                    found[run] = self._document(run, row[0])
+        return found
+
+    def old_runs(self) -> list[dict[str, Any]]:
+        """Return the runs that refsvm 0.3.0 or before has stored: problem, strategy, config, metrics, finished.
+
+        Their identity is the text that rules and kernels have of themselves, which may be that of another run.
+
+        Raises
+        ------
+        ValueError, OSError
+            As in `prepare`.
+        """
+        if not self.path.is_file():
+            return []
+        columns = ("hash", "config", "problem", "strategy", "metrics", "finished")
+        with self._connected() as connection:
+            rows = connection.execute(f"SELECT {', '.join(columns)} FROM runs WHERE {_OLD}").fetchall()
+        runs = [dict(zip(columns, row, strict=True)) for row in rows]
+        for run in runs:
+            run["config"] = self._document(run["hash"], run["config"], is_sealed=False)
+            run["metrics"] = self._document(run.pop("hash"), run["metrics"])
+        return runs
+
+    def warn_of_old_runs(self) -> None:
+        """Warn once if the file holds runs of the identity of refsvm 0.3.0 or before, which are not used."""
+        with self._connected() as connection:
+            count = connection.execute(f"SELECT count(*) FROM runs WHERE {_OLD}").fetchone()[0]
+        if count:
+            warnings.warn(
+                f"store={str(self.path)!r} holds {count} runs of the old identity, that of refsvm 0.3.0 and before, by "
+                "which two rules or kernels could be one run. They stay in the file (RunStore.old_runs) and are not "
+                "used; what is asked for is computed anew.",
+                stacklevel=3,
+            )
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep the file open: while it is open, closing it elsewhere does not write back the whole log."""
+        with self._sentences():
+            connection = self._opened()
+        with closing(connection):
+            yield
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for some statements, and close it."""
+        with self._sentences(), closing(self._opened()) as connection:
+            yield connection
+
+    def _opened(self) -> sqlite3.Connection:
+        """Open the file, in a mode where every statement is a transaction of its own; refuse a foreign file."""
+        # without implicit transactions: a statement that fails leaves no lock to other processes
+        connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
+        try:
+            self._refuse_foreign(connection)
+            # a loss of power may take the last runs, never the file
+            connection.execute("PRAGMA synchronous=NORMAL")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Turn errors of SQLite into sentences that name the file."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            reason = f"cannot be used ({_line(error)}); free it or give another file."
+            raise OSError(str(self._refused(reason))) from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may stand in SQLite's message
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+                raise self._refused("is not an SQLite file; give another file.") from None
+            raise self._damaged(_line(error)) from error
+
+    def _refused(self, reason: str) -> ValueError:
+        return ValueError(f"store={str(self.path)!r} {reason}")
+
+    def _damaged(self, reason: str) -> ValueError:
+        return self._refused(f"is damaged ({reason}); move it away and give another file.")
+
+    def _document(self, run: str, text: object, is_sealed: bool = True) -> dict[str, Any]:
+        """Read the metrics of a run, or its description, which has no seal."""
+        try:
+            document = json.loads(text) if isinstance(text, str) else None
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise self._damaged("the metrics of a run cannot be read")
+        seal = document.pop(_SEAL, None) if is_sealed else None
+        if seal not in (None, _seal(run, document)):  # runs of 0.2.0 have none
+            raise self._damaged("the metrics of a run are not those that were stored")
+        return document
+
+    def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file that is no store, or one of another format."""
+        connection.execute("BEGIN")  # one look: another process may be making the store meanwhile
+        application, form = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
+        tables = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        connection.execute("COMMIT")
+        if (application, form) == (_APPLICATION, _FORMAT):
+            return
+        if application == _APPLICATION:
+            raise self._refused(
+                f"has format {form} of a later refsvm, and refsvm {version()} reads format {_FORMAT}; give another "
+                "file."
+            )
+        if tables == ["cells"]:
+            raise self._refused(
+                f"holds the cells of a search by refsvm 0.2.0, which refsvm {version()} keeps in another way; give "
+                "another file."
+            )
+        if tables:
+            raise self._refused(f"is an SQLite file that refsvm {version()} did not make; give another file.")
+
+    def _write_ahead(self, connection: sqlite3.Connection) -> None:
+        """Switch to write-ahead logging; SQLite does not wait for other processes here, so this does."""
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError:
+                # a process that was killed may hold the lock for ever
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+
+def _line(message: object) -> str:
+    """Return what SQLite says as one line."""
+    return "".join(c for c in " ".join(str(message).split()) if c.isprintable())
+
+
+def _seal(run: str, metrics: Mapping[str, Any]) -> str:
+    """Return a digest of a run's hash and metrics."""
+    return hashlib.sha256(f"{run} {json_of(metrics)}".encode()).hexdigest()[:16]
+
+
+def fingerprint(*arrays: Any) -> str:
+    """Return a hash of arrays: examples and labels, or the parts of a split.
+
+    Parameters
+    ----------
+    *arrays : ndarray or CSR
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.services.store import fingerprint
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
+    >>> fingerprint(X, y) == fingerprint(X.copy(), y), fingerprint(X, y) == fingerprint(X, -y)
+    (True, False)
+    """
+    return digest_of(*map(_canonical, arrays))
+
+
+def _canonical(array: Any) -> Any:
+    """Return a sparse matrix as CSR with one entry for each place that is not zero: the examples are the same."""
+    if not is_sparse(array):
+        return array
+    rows = array.tocsr(copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows.shape, rows.data, *(places.astype(np.int64) for places in (rows.indices, rows.indptr))
+
+
+def digest(config: Mapping[str, Any]) -> str:
+    """Return the hash of a configuration: SHA-256 of its JSON with sorted keys, 64 hexadecimal digits."""
+    # sorted: the order in which a dataclass lists its fields is no part of a run
+    text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def json_of(document: Any, indent: int | None = None) -> str:
+    """Return JSON, also of dataclasses, arrays and NumPy's numbers; NaN and infinity, which it lacks, become null.
+
+    A value that JSON cannot hold is stored as its representation, so that nothing is lost with it.
+
+    Examples
+    --------
+    >>> from refsvm.services.store import json_of
+    >>> json_of({"steps": 3, "gaps": [0.5, float("inf")]})
+    '{"steps": 3, "gaps": [0.5, null]}'
+    """
+    return json.dumps(plain(document), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value: Any, levels: int = 40) -> Any:
+    """Return a value made of dicts, lists, finite numbers, text, truth values and None alone, as JSON gives it back.
+
+    A value that is nested deeper than so many levels becomes text, so that a list may hold itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.services.store import plain
+    >>> plain({"steps": np.int64(3), "gaps": (np.float32(0.5), np.nan), 4: np.arange(2)})
+    {'steps': 3, 'gaps': [0.5, None], '4': [0, 1]}
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Enum):
+        value = value.name
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Integral | Real):
+        return _plain_number(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping) and levels:
+        return {_text(key): plain(entry, levels - 1) for key, entry in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and levels:
+        return [plain(entry, levels - 1) for entry in value]
+    return _text(value) if isinstance(value, str) else _text(f"{value!r:.200}")
+
+
+def _plain_number(value: Any) -> int | float | None:
+    """Return a number of Python's own types; None for NaN and infinity."""
+    if isinstance(value, Integral):
+        return int(value)
+    # a fraction may be beyond all floats
+    try:
+        found = float(value)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _text(value: Any) -> str:
+    """Return text that a file can hold: surrogates alone, which no encoding has, become question marks."""
+    return str(value).encode(errors="replace").decode()

@@ -1,0 +1,304 @@
+"""Summary: how results are shown, as one line, as a table of text, and as a card in a notebook.
+
+A class of results inherits `Shown` and returns a `Summary` of numbers; layout, bars and HTML stand here alone. A card
+has no script and loads nothing. Its colours are those of the page, or transparent, so that it reads in the dark, too.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from html import escape
+from math import isnan
+from typing import Any, ClassVar, Final, NamedTuple
+
+COLOURS: Final = (
+    "#8a949e66",
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#8a6d3b",
+    "#7b68c8",
+)
+"""Of the parts of a bar, in order; the first is that of the parts which cost nothing."""
+
+LONGEST: Final = 28
+"""Characters of a name in a table; what is longer is cut."""
+
+LONG: Final = 66
+"""Characters of a value in text."""
+
+WIDE: Final = 79
+"""Characters of a line that holds two pairs."""
+
+WIDEST: Final = 96
+"""Characters of the columns side by side."""
+
+# three times the class outweighs the styles that notebooks have for tables
+STYLE: Final = (
+    "<style>"
+    ".refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"
+    "padding:8px 12px;margin:2px 0;min-width:min(26em,100%);max-width:min(60em,100%);box-sizing:border-box;"
+    "overflow-x:auto;color:inherit}.refsvm .name{font-weight:600}"
+    ".refsvm .big{font-size:22px;font-weight:600}.refsvm .dim{opacity:.75}"
+    ".refsvm .partial{background:#e69f0044;padding:2px 6px;border-radius:3px}"
+    ".refsvm .bar{display:flex;height:12px;border-radius:3px;overflow:hidden;margin:6px 0}"
+    ".refsvm .columns{display:flex;align-items:flex-end;height:38px;margin:6px 0}"
+    ".refsvm .columns span{width:14px;margin-right:2px;background:#0072b2}"
+    ".refsvm .key{display:inline-block;width:9px;height:9px;margin-right:4px}"
+    ".refsvm.refsvm.refsvm table{border-collapse:collapse;margin:4px 0;color:inherit}"
+    ".refsvm.refsvm.refsvm table tr,.refsvm.refsvm.refsvm table td,.refsvm.refsvm.refsvm table th{background:none;"
+    "border:0}"
+    ".refsvm.refsvm.refsvm table td,.refsvm.refsvm.refsvm table th{padding:1px 14px 1px 0;text-align:left;"
+    "font-weight:normal;color:inherit}"
+    ".refsvm.refsvm.refsvm table thead th{border-bottom:1px solid #8888;font-weight:600}"
+    ".refsvm.refsvm.refsvm table .n{text-align:right;font-variant-numeric:tabular-nums}</style>"
+)
+
+
+class Table(NamedTuple):
+    """Rows of text below headers; the first columns, `labels` of them, hold names, set left, the others numbers."""
+
+    headers: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    labels: int = 1
+
+    def lines(self) -> list[str]:
+        """Return the table as text; of a wide one the columns that fit, and the rest below them."""
+        rows = [tuple(cut(cell) for cell in row) for row in (self.headers, *self.rows)]
+        columns = [
+            [f"{c:<{w}}" if k < self.labels else f"{c:>{w}}" for c in column]
+            for k, column in enumerate(zip(*rows, strict=True))
+            for w in [max(map(len, column))]
+        ]
+        names, rest, lines = columns[: self.labels], columns[self.labels :], list[str]()
+        while rest or not lines:
+            block = names + rest[:1]
+            rest = rest[1:]
+            while rest and sum(len(each[0]) + 2 for each in [*block, rest[0]]) <= WIDEST:
+                block.append(rest.pop(0))
+            lines += [("  " + "  ".join(cells)).rstrip() for cells in zip(*block, strict=True)]
+        return lines
+
+    def html(self) -> str:
+        """Return the table as HTML."""
+        head = "".join(
+            f'<th scope="col"{self._class(k)}>{escape(c)}</th>' for k, c in enumerate(self.headers)
+        )
+        body = "".join(
+            "<tr>"
+            + "".join(f'<th scope="row">{escape(cut(cell))}</th>' for cell in row[: self.labels])
+            + "".join(f'<td class="n">{escape(cell)}</td>' for cell in row[self.labels :])
+            + "</tr>"
+            for row in self.rows
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _class(self, column: int) -> str:
+        return ' class="n"' if column >= self.labels else ""
+
+
+class Parts(NamedTuple):
+    """How a whole is divided: a bar in a card, a table in text.
+
+    Attributes
+    ----------
+    name, unit : str
+        Headings of the parts and of their numbers.
+    counts : dict of str to int
+        Parts of 0 are left out.
+    whole : int
+        Length of the bar; what is not in a part stays empty.
+    """
+
+    name: str
+    unit: str
+    counts: Mapping[str, int]
+    whole: int
+
+    def table(self) -> Table:
+        """Return the numbers as a table."""
+        return Table((self.name, self.unit), [(name, f"{n:,}") for name, n in self.counts.items() if n])
+
+    def html(self) -> str:
+        """Return the bar and its legend; a screen reader is told the numbers."""
+        parts = [(name, n, COLOURS[k % len(COLOURS)]) for k, (name, n) in enumerate(self.counts.items()) if n]
+        told = escape(", ".join(f"{name} {n:,}" for name, n, _ in parts))
+        whole = max(self.whole, 1)
+        bar = "".join(
+            f'<span style="width:{100 * n / whole:.2f}%;background:{c}"></span>' for _, n, c in parts
+        )
+        legend = " · ".join(
+            f'<span class="key" style="background:{c}"></span>{escape(name)} {n:,}' for name, n, c in parts
+        )
+        label = f"{escape(self.unit)}, {escape(self.name)}: {told}"
+        return (
+            f'<div class="bar" role="img" aria-label="{label}">{bar}</div>'
+            f"<div>{escape(self.name)} {legend}</div>"
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A result as it is shown.
+
+    Attributes
+    ----------
+    line : str
+        The one line, without the name of the class.
+    headline, sentence : str
+        The number of a card in large type, and the words after it; those are the line if there is no sentence.
+    is_partial : bool
+        Whether the result is that of an unfinished run, which the card marks.
+    pairs : dict of str to str
+        Quantities and their values.
+    parts : Parts, optional
+    heights : sequence of float
+        Of columns side by side, such as the errors of folds.
+    heights_of : str
+        The meaning of the heights.
+    tables : sequence of Table
+    """
+
+    line: str
+    headline: str = ""
+    sentence: str = ""
+    is_partial: bool = False
+    pairs: Mapping[str, str] = field(default_factory=dict)
+    parts: Parts | None = None
+    heights: tuple[float, ...] = ()
+    heights_of: str = ""
+    tables: tuple[Table, ...] = ()
+
+    def text(self, name: str) -> str:
+        """Return the lines of ``print(result)``."""
+        lines = [f"{name}({self.line})"]
+        for block in (self._pair_lines(), *(table.lines() for table in self._all_tables())):
+            lines += ["", *block] if block else []
+        return "\n".join(lines)
+
+    def _all_tables(self) -> list[Table]:
+        return [*([] if self.parts is None else [self.parts.table()]), *self.tables]
+
+    def _pair_lines(self) -> list[str]:
+        """Return the quantities, two of them in a line if all of these lines are short."""
+        pairs = [
+            (key, value if len(value) <= LONG else value[: LONG - 1] + "…")
+            for key, value in self.pairs.items()
+        ]
+        if not pairs:
+            return []
+        half = -(-len(pairs) // 2) if len(pairs) > 3 else len(pairs)
+        columns = [_aligned(pairs[:half]), _aligned(pairs[half:])]
+        joined = [f"  {one}    {other}".rstrip() for one, other in zip(columns[0], columns[1], strict=False)]
+        joined += [f"  {one}" for one in columns[0][len(columns[1]) :]]
+        return joined if max(map(len, joined)) <= WIDE else [f"  {line}" for line in _aligned(pairs)]
+
+    def html(self, name: str) -> str:
+        """Return the card."""
+        says = f'<span class="name">{escape(name)}</span>'
+        if self.headline:
+            says += f'<br><span class="big">{escape(self.headline)}</span>'
+        mark = "partial" if self.is_partial else "dim"
+        says += f' <span class="{mark}">{escape(self.sentence or self.line)}</span>'
+        body = [says, "" if self.parts is None else self.parts.html(), self._columns_html()]
+        rows = "".join(
+            f'<tr><th scope="row" class="dim">{escape(key)}</th><td>{escape(value)}</td></tr>'
+            for key, value in self.pairs.items()
+        )
+        body.append(f"<table><tbody>{rows}</tbody></table>" if rows else "")
+        body += [table.html() for table in self.tables]
+        return f'{STYLE}<div class="refsvm" role="group" aria-label="{escape(name)}">{"".join(body)}</div>'
+
+    def _columns_html(self) -> str:
+        """Return the columns; a screen reader is told their range."""
+        known = [value for value in self.heights if not isnan(value)]
+        if not known:
+            return ""
+        top, low = max(max(known), 1e-300), min(known)
+        told = f"{self.heights_of}, {low:.3g} to {max(known):.3g}"
+        columns = "".join(
+            f'<span style="height:{36 * max(v, 0.0) / top if not isnan(v) else 0:.0f}px"></span>'
+            for v in self.heights
+        )
+        return (
+            f'<div class="columns" role="img" aria-label="{escape(told)}">{columns}</div>'
+            f'<div class="dim">{escape(told)}</div>'
+        )
+
+
+class Shown:
+    """A result that prints as a line, as a table of text (`str`), and as a card in a notebook."""
+
+    plot: ClassVar[Callable[..., Any]]
+    """``plot(ax=None)``: draw it; `refsvm` puts `refsvm.display.of_result.plot` here."""
+
+    @abstractmethod
+    def _summary(self) -> Summary:
+        """Return what is shown."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._summary().line})"
+
+    def __str__(self) -> str:
+        return self._summary().text(type(self).__name__)
+
+    def _repr_html_(self) -> str:
+        """Return the card of a notebook."""
+        return self._summary().html(type(self).__name__)
+
+
+def cut(text: str) -> str:
+    """Return a name that is not too long for a table.
+
+    Examples
+    --------
+    >>> from refsvm.services.summary import cut
+    >>> cut("setosa"), len(cut("a" * 100))
+    ('setosa', 28)
+    """
+    text = " ".join(str(text).split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def short(thing: Any) -> str:
+    """Return a rule or a kernel as it prints, numbers with six digits and no address.
+
+    Examples
+    --------
+    >>> from refsvm import RBF
+    >>> from refsvm.services.summary import short
+    >>> short(RBF(1 / 13)), short(len)
+    ('RBF(gamma=0.0769231)', 'len')
+    """
+    if isinstance(thing, type) or not is_dataclass(thing):
+        return str(getattr(thing, "__name__", type(thing).__name__))
+    values = {each.name: getattr(thing, each.name) for each in fields(thing) if each.repr}
+    inside = ", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in values.items())
+    return f"{type(thing).__name__}({inside})"
+
+
+def named(thing: Any) -> str:
+    """Return a rule as it prints, or the name of its class if it prints as an address.
+
+    Examples
+    --------
+    >>> from refsvm import NewtonStep
+    >>> from refsvm.services.summary import named
+    >>> named(NewtonStep()), named(object())
+    ('NewtonStep()', 'object')
+    """
+    prints_address: bool = getattr(type(thing), "__repr__") is object.__repr__  # noqa: B009
+    return type(thing).__name__ if prints_address else repr(thing)
+
+
+def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Return lines of names, set left, and values, set right."""
+    pairs = [*pairs]
+    left = max((len(key) for key, _ in pairs), default=0)
+    right = max((len(value) for _, value in pairs), default=0)
+    return [f"{key:<{left}}  {value:>{right}}" for key, value in pairs]

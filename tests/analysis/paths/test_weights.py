@@ -1,0 +1,122 @@
+"""Error curves and operating points of weighted examples: those of copies, and of refits at C·w."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+
+from refsvm import RBF, KKTGap, cost_path, cross_validate, leave_one_out, regularization_path
+from refsvm.analysis.paths import ErrorCurve, cross_validate_path
+
+from ...settings import FAST
+
+KERNEL = RBF(0.7)
+RANGE: dict[str, Any] = {"kernel": KERNEL, "C_min": 0.05, "C_max": 20.0, "engine": FAST}
+
+
+def examples(seed: int, k: int, whole: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return X, labels and weights; some examples are equal, with other weights."""
+    rng = np.random.default_rng(seed)
+    X = np.round(2.0 * rng.normal(size=(22, 2))) / 2.0 if seed % 2 else rng.normal(size=(22, 2))
+    codes = rng.integers(0, k, 22)
+    codes[: 2 * k] = np.arange(2 * k) % k
+    w = rng.integers(0, 4, 22).astype(float) if whole else rng.exponential(size=22) * (rng.random(22) > 0.2)
+    w[: 2 * k] = np.maximum(w[: 2 * k], 1.0 if whole else 0.5)
+    return X, np.where(codes == 1, 1, -1) if k == 2 else codes, w
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("whole", [True, False])
+def test_curves_are_those_of_refits(seed: int, k: int, whole: bool) -> None:
+    X, y, w = examples(seed, k, whole)
+    fold = np.arange(22) % 3
+    loo, cv = (cross_validate_path(X, y, folds=each, sample_weight=w, **RANGE) for each in ("loo", fold))
+    assert len(loo.curves) == 22
+    for C in (0.0731, 0.611, 2.93, 17.7):
+        options: dict[str, Any] = {"kernel": KERNEL, "C": C * w, "stop": KKTGap(1e-9), "engine": FAST}
+        assert loo.curve.at(C) == pytest.approx(leave_one_out(X, y, **options).error, abs=1e-12)
+        assert cv.curve.at(C) == pytest.approx(cross_validate(X, y, folds=fold, **options).error, abs=1e-12)
+    assert loo.curve.count == pytest.approx(w.sum(), rel=1e-14)
+    assert loo.curve.errors.min() >= 0.0
+    assert (np.diff(cv.curve.errors) != 0.0).all()  # no step of rounding
+
+
+def test_an_example_of_weight_zero_has_a_curve_without_errors() -> None:
+    X, y, w = examples(0, 2, True)
+    found = cross_validate_path(X, y, folds="loo", sample_weight=w, **RANGE)
+    for curve, weight in zip(found.curves, w.tolist(), strict=True):
+        assert curve.count == weight
+        assert set(curve.errors.tolist()) <= {0.0, weight}
+        assert np.isnan(curve.error).all() == (weight == 0.0)
+
+
+def test_operating_points_count_copies() -> None:
+    X, y, w = examples(2, 2, True)
+    path, rep = cost_path(X, y, kernel=KERNEL, C=2.0, engine=FAST), np.repeat(np.arange(22), w.astype(int))
+    new = X + 0.2
+    one, other = path.roc(new, y, w), path.roc(new[rep], y[rep])
+    for t in np.linspace(0.05, 1.95, 20):
+        assert one.at(t) == pytest.approx(other.at(t), abs=1e-12)
+    assert {*one.tpr.tolist()} != {*path.roc(new, y).tpr.tolist()}
+    with pytest.raises(ValueError, match="All examples of class -1 have weight 0"):
+        path.roc(new, y, (y > 0) * 1.0)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_class_without_weight_is_refused_on_paths(k: int) -> None:
+    X, y, _ = examples(0, k, True)
+    without = (y != 1) * 1.0
+    for follow in (regularization_path, cross_validate_path):
+        with pytest.raises(ValueError, match="All examples of class 1 have weight 0"):
+            follow(X, y, sample_weight=without, **RANGE)
+
+
+def test_the_curve_of_other_examples_counts_weights() -> None:
+    X, y, w = examples(0, 2, False)
+    path = regularization_path(X, y, **RANGE)
+    curve = path.validation_error(X + 0.3, y, w)
+    for C in (0.1, 1.0, 10.0):
+        wrong = path.predict(X + 0.3, C) != y
+        assert curve.at(C) == pytest.approx(np.average(wrong, weights=w), abs=1e-12)
+    assert curve.best()[2] == curve.error.min()
+    both = ErrorCurve.total([curve, path.validation_error(X, y, w)])
+    assert both.count == 2.0 * curve.count
+    assert path.validation_error(X, y).errors.dtype == np.int64
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [2, 3])
+def test_each_example_leaves_with_its_own_weight_and_no_other(seed: int, k: int) -> None:
+    """Of equal examples some have equal weights, of which one leaves; one example weighs as much as half of all."""
+    X, y, w = examples(seed, k, False)
+    X[8:16], y[8:16], w[8:12], w[16 + seed] = X[:8], y[:8], w[:4], 0.5 * w.sum()
+    found = cross_validate_path(X, y, folds="loo", sample_weight=w, **RANGE)
+    for C in (0.07, 0.31, 1.7, 13.0):
+        loo = leave_one_out(X, y, kernel=KERNEL, C=C * w, stop=KKTGap(1e-9), checks=(), engine=FAST)
+        # a value of 0 has the sign that rounding gives it
+        certain = np.abs(loo.decision_values.reshape(22, -1)).min(axis=1) > 1e-5
+        expected = w * (loo.predictions != y)
+        for r in np.flatnonzero(certain & (w > 0.0)):
+            assert found.curves[r].at(C) * w[r] == pytest.approx(expected[r], abs=1e-9), (r, C)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("largest", [1e154, 1e200, 1e299])
+def test_weights_beyond_what_can_be_computed_with_are_refused(k: int, largest: float) -> None:
+    X, y, w = examples(0, k, whole=True)
+    w[0] = largest
+    path = regularization_path(X, y, **RANGE)
+    for call in (
+        lambda: regularization_path(X, y, sample_weight=w, **RANGE),
+        lambda: cross_validate_path(X, y, folds=3, sample_weight=w, **RANGE),
+        lambda: path.validation_error(X, y, w),
+    ):
+        with pytest.raises(
+            ValueError, match=r"sample_weight contains 1e\+\d+, .* give weights of moderate size"
+        ):
+            call()

@@ -1,0 +1,132 @@
+"""Scores of results that are not complete: outcomes that no round can change any more, and the ends of scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from refsvm import Status
+from refsvm.analysis.resampling.results import CrossValidation
+from refsvm.analysis.resampling.scores import mean_absolute_error, outcomes_of, root_mean_square, share_wrong
+from refsvm.analysis.resampling.weights import refuse_absent_class
+from refsvm.core.scheme import OneVsOne
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_an_outcome_is_certain_where_it_is_the_same_however_the_open_pairs_end(k):
+    """Of two and three classes all values are tried, of four classes some."""
+    pairs = k * (k - 1) // 2
+    every = np.array([*product([1.0, -1.0, np.nan], repeat=pairs)])
+    if k == 4:
+        every = every[np.random.default_rng(0).choice(len(every), 150, replace=False)]
+    ends = np.array([*product([1.0, -1.0], repeat=pairs)])
+    for own in range(k):
+        found = outcomes_of(every, np.full(len(every), own), k)
+        for values, outcome in zip(every, found, strict=True):
+            wins = OneVsOne(k).votes(np.where(np.isnan(values), ends, values)) == own
+            assert outcome == (1 if wins.all() else 0 if wins.any() else -1)
+
+
+def test_rivals_that_have_to_share_the_open_votes_may_leave_the_class_the_first():
+    """Class 0 has one vote, as 2 and 3 have, of which one gets a second; with two votes it may be the first."""
+    circle = [1.0, -1.0, -1.0, np.nan, np.nan, np.nan]
+    assert outcomes_of(np.array([circle]), np.array([0]), 4).tolist() == [-1]
+    assert outcomes_of(np.array([[1.0, 1.0, -1.0, np.nan, np.nan, np.nan]]), np.array([0]), 4).tolist() == [0]
+
+
+def test_of_two_classes_a_tie_is_won_by_the_second():
+    assert outcomes_of(np.array([[0.0], [0.0]]), np.array([0, 1]), 2).tolist() == [-1, 1]
+    assert outcomes_of(np.array([[0.0, -1.0, -1.0]]), np.array([1]), 3).tolist() == [-1]
+
+
+WEIGHTS = np.array([1.0, 2.0, 0.0, 4.0])
+FOUR = CrossValidation(
+    kind="regression", classes=np.zeros(0), labels=np.array([1.0, 2.0, 3.0, 6.0]),
+    predictions=np.array([2.0, 2.0, 9.0, 3.0]), decision_values=np.array([[2.0], [2.0], [9.0], [3.0]]),
+    fold=np.array([0, 0, 1, 1]), rounds=(), status=Status.TIME_LIMIT, iterations=1, kernel_rows=1, seconds=1.0,
+)  # fmt: skip
+
+
+def unknown(result, *some):
+    """The result while these examples are not predicted."""
+    values, predictions = result.decision_values.copy(), result.predictions.astype(float)
+    values[[*some]] = np.nan
+    predictions[[*some]] = np.nan if result.kind == "regression" else result.labels[[*some]]
+    return replace(result, decision_values=values, predictions=predictions)
+
+
+def test_the_ends_of_scores_of_a_regression():
+    """A residual that is left may be 0, or any number: Σw(y − ȳ)² is 14 without weights."""
+    assert FOUR.bounds == {name: (value, value) for name, value in FOUR.scores.items()}
+    assert FOUR.scores == {"rmse": np.sqrt(46.0 / 4.0), "mae": 10.0 / 4.0, "r2": 1.0 - 46.0 / 14.0}
+    part = unknown(FOUR, 2)
+    assert np.isnan([*part.scores.values()]).all()
+    assert part.rmse_bounds == (np.sqrt(10.0 / 4.0), np.inf)
+    assert part.mae_bounds == (1.0, np.inf)
+    assert part.r2_bounds == (-np.inf, 1.0 - 10.0 / 14.0)
+    weighted = replace(part, weights=WEIGHTS)  # the one that is left does not count
+    assert weighted.is_finished
+    assert weighted.rmse_bounds == (np.sqrt(37.0 / 7.0),) * 2
+    assert weighted.mae_bounds == (13.0 / 7.0,) * 2
+    open_ = replace(unknown(FOUR, 1), weights=WEIGHTS)
+    assert open_.rmse_bounds == (np.sqrt(37.0 / 7.0), np.inf)
+    assert open_.mae_bounds == (13.0 / 7.0, np.inf)
+    mean_label = (1.0 + 4.0 + 24.0) / 7.0
+    spread = (1.0 * (1 - mean_label) ** 2 + 2 * (2 - mean_label) ** 2 + 4 * (6 - mean_label) ** 2) / 7.0
+    assert open_.r2_bounds == pytest.approx((-np.inf, 1.0 - 37.0 / 7.0 / spread), rel=1e-14)
+    same = replace(part, labels=np.full(4, 2.0))
+    assert np.isnan(same.r2_bounds[1])
+
+
+def test_the_ends_of_a_share():
+    inside = replace(
+        FOUR, kind="novelty", labels=np.ones(4), predictions=np.array([1, -1, -1, 1]), weights=None
+    )
+    assert (inside.outside, inside.outside_bounds, inside.error_bounds) == (0.5, (0.5, 0.5), (0.5, 0.5))
+    part = unknown(inside, 0, 1)
+    assert part.outside_bounds == part.error_bounds == (0.25, 0.75)
+    assert replace(part, weights=WEIGHTS).outside_bounds == (0.0, 3.0 / 7.0)
+    classes = replace(
+        FOUR, kind="classification", classes=np.array([0.0, 1.0]), labels=np.array([0.0, 0.0, 1.0, 1.0]),
+        predictions=np.array([0.0, 1.0, 0.0, 1.0]), decision_values=np.array([[-1.0], [1.0], [-1.0], [1.0]]),
+    )  # fmt: skip
+    assert (classes.error, classes.error_bounds) == (0.5, (0.5, 0.5))
+    assert unknown(classes, 1).error_bounds == (0.25, 0.5)
+    assert unknown(classes, 0).error_bounds == (0.5, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("kind", "refused", "has"),
+    [
+        ("regression", "error error_bounds errors outside outside_bounds", "residuals, rmse, mae and r2"),
+        ("novelty", "residuals rmse mae r2 rmse_bounds mae_bounds r2_bounds fold_rmse fold_mae", "outside"),
+        ("classification", "residuals outside outside_bounds r2_bounds fold_r2", "error"),
+    ],
+)
+def test_a_score_of_another_task_is_refused(kind, refused, has):
+    result = replace(FOUR, kind=kind)
+    for name in refused.split():
+        with pytest.raises(AttributeError, match=f"^{name} is not a score of {kind}, which has {has}.$"):
+            getattr(result, name)
+
+
+@pytest.mark.parametrize(
+    ("score", "value", "weighted"),
+    [(share_wrong, 0.75, 5.0 / 7.0), (root_mean_square, np.sqrt(46.0 / 4.0), np.sqrt(37.0 / 7.0)),
+     (mean_absolute_error, 10.0 / 4.0, 13.0 / 7.0)],
+)  # fmt: skip
+def test_scores_are_means(score, value, weighted):
+    assert score(FOUR.labels, FOUR.predictions) == pytest.approx(value, rel=1e-15)
+    assert score(FOUR.labels, FOUR.predictions, WEIGHTS) == pytest.approx(weighted, rel=1e-15)
+
+
+def test_a_class_whose_examples_do_not_count_is_refused():
+    classes, codes = np.array(["ant", "bee", "cow"]), np.array([0, 1, 1, 2])
+    refuse_absent_class(classes, codes, None)
+    refuse_absent_class(classes, codes, np.array([1.0, 0.0, 0.5, 2.0]))
+    for weights, name in (([0, 1, 1, 1], "ant"), ([1, 0, 0, 1], "bee"), ([1, 1, 1, 0], "cow")):
+        with pytest.raises(ValueError, match=f"All examples of class '{name}' have weight 0; leave"):
+            refuse_absent_class(classes, codes, np.array(weights, dtype=float))

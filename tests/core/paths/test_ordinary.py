@@ -1,0 +1,348 @@
+"""Ordinary events: A⁻¹ kept up to date, runs in compiled code, and what ends them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    SVMP,
+    DualProblem,
+    Hastie,
+    Linear,
+    Polynomial,
+    Status,
+    parametric_path,
+    regularization_path,
+)
+from refsvm.analysis.paths import PivotedQR, UpdatedInverse, UpdatedQR
+from refsvm.core.backend import chosen_backend
+from refsvm.core.walk import elbow
+from refsvm.core.walk.algebra import elbow_matrix
+from refsvm.core.walk.state import PathState
+from refsvm.core.walk.walk import BELOW
+from refsvm.datasets import make_banana
+
+from ...settings import NUMBA, needs_numba
+from .sets import SETS, tracked
+
+pytest.importorskip("scipy")
+
+BANANA = make_banana(60, rng=1)
+ENGINES = [pytest.param("numpy"), pytest.param("numba", marks=needs_numba)]
+
+
+def state_of(elbow: list[int], X: Any = None, y: Any = None) -> PathState:
+    """A state with these points on the elbow, in this order."""
+    X, y = (BANANA.X, BANANA.y) if X is None else (X, y)
+    problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=1.0)
+    state = PathState(problem, np.ascontiguousarray(problem.gram.block(np.arange(problem.n))))
+    state.t = 1.0
+    for i in elbow:
+        state.enter(i, "start")
+    return state
+
+
+def test_the_inverse_follows_every_change_of_the_elbow() -> None:
+    algebra, state = UpdatedInverse(), state_of([3, 9, 4, 31])
+    algebra.factorise(state)
+    made: Any = state.system
+    for change in (7, -9, 20, 21, -3, -21, 50, -31):
+        state.enter(change, "test") if change > 0 else state.drop(-change, BELOW, "test")
+        algebra.factorise(state)
+        assert state.system is made
+        np.testing.assert_allclose(made.inverse @ elbow_matrix(state), np.eye(made.size), atol=1e-12)
+        np.testing.assert_allclose(elbow_matrix(state) @ made.x[: made.size], state.right, atol=1e-12)
+        np.testing.assert_array_equal(state.direction(), made.x[0])
+        np.testing.assert_allclose(state.variables.speed[state.elbow], 0.0, atol=1e-12)
+
+
+def test_updated_qr_factors_follow_every_change_of_the_elbow() -> None:
+    """From new factors with pivots to updates alone, which solve as the inverse of A does."""
+    algebra, state = UpdatedQR(), state_of([3, 9, 4, 31, 11, 12, 13, 14])
+    algebra.factorise(state)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(PivotedQR, "factorise", lambda *arguments: pytest.fail("made anew"))
+        for change in (7, -9, 20, 21, -3, -21, 50, -31):
+            state.enter(change, "test") if change > 0 else state.drop(-change, BELOW, "test")
+            made, A = algebra.factorise(state), elbow_matrix(state)
+            assert made.null.shape == (len(A), 0)
+            for right in np.eye(len(A)):
+                np.testing.assert_allclose(made.solve(right), np.linalg.solve(A, right), atol=1e-11)
+
+
+def test_updated_qr_factors_follow_several_points_at_once() -> None:
+    algebra, state = UpdatedQR(), state_of(list(range(20)))
+    algebra.factorise(state)
+    for i in (4, 0):
+        state.drop(i, BELOW, "test")
+    state.enter(30, "test")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(PivotedQR, "factorise", lambda *arguments: pytest.fail("made anew"))
+        made, right = algebra.factorise(state), np.arange(20.0)
+    np.testing.assert_allclose(made.solve(right), np.linalg.solve(elbow_matrix(state), right), rtol=1e-9)
+    # an elbow of other points shares none of these factors
+    for i in list(state.members):
+        state.drop(i, BELOW, "test")
+    for i in range(40, 45):
+        state.enter(i, "test")
+    made, right = algebra.factorise(state), np.arange(6.0)
+    np.testing.assert_allclose(made.solve(right), np.linalg.solve(elbow_matrix(state), right), rtol=1e-9)
+
+
+def test_updates_of_qr_factors_leave_a_dependent_point_to_new_ones() -> None:
+    """Ten pairs of equal examples: the rank of A is found with pivots, and updates go on once it is full again."""
+    algebra, state = (
+        UpdatedQR(),
+        state_of([0, 2, 4, 6, 8], np.repeat(BANANA.X[:10], 2, axis=0), np.tile([1, -1], 10)),
+    )
+    assert algebra.factorise(state).null.shape == (6, 0)
+    # s = Kₖₖ − uᵀA⁻¹u, the squared distance to the plane of the others, forewarns
+    kept: Any = state.kept
+    assert kept.extended(1, state.K, 1e-8) is None
+    A, u = elbow_matrix(state), np.append(1.0, state.K[11, state.elbow])
+    s = state.K[11, 11] - u @ np.linalg.solve(A, u)
+    assert kept.extended(11, state.K, 1.001 * s) is None
+    assert kept.extended(11, state.K, 0.999 * s) is not None
+    state.enter(1, "test")  # the same row as 0
+    assert algebra.factorise(state).null.shape == (7, 1)
+    assert state.kept is None
+    state.drop(0, BELOW, "test")
+    made, right = algebra.factorise(state), np.arange(6.0)
+    assert made.null.shape == (6, 0)
+    np.testing.assert_allclose(made.solve(right), np.linalg.solve(elbow_matrix(state), right), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["least_indicator", "least_ratio"])
+def test_updates_of_qr_factors_need_positive_limits(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        UpdatedQR(**{name: 0.0})
+
+
+def test_a_dependent_point_is_left_to_the_qr_factors() -> None:
+    state = state_of([0, 2, 4], np.repeat(BANANA.X[:10], 2, axis=0), np.tile([1, -1], 10))
+    algebra = UpdatedInverse()
+    assert algebra.factorise(state).null.shape == (4, 0)
+    state.enter(1, "test")  # the same row as 0
+    assert state.system is None
+    assert algebra.factorise(state).null.shape == (5, 1)
+    state.drop(0, BELOW, "test")
+    assert algebra.factorise(state).null.shape == (4, 0)
+    assert state.system is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("seed", [1, 2, 4, 6])
+def test_an_inverse_that_hides_a_dependent_point_misleads_no_tracker(engine: str, seed: int) -> None:
+    """With the least s of all, rounding alone lets dependent points join: what is left of the equations tells."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (40, 3)).astype(float)
+    target = X[:, 0] + 0.3 * rng.normal(size=40)
+    wide, narrow = (DualProblem.regression(X, target, kernel=Linear(), C=1.0, epsilon=e) for e in (1.0, 0.02))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a path that stops half-way, where rounding wins
+        path = parametric_path(
+            wide, narrow, tracker=SVMP(algebra=UpdatedInverse(least_indicator=1e-300)), engine=engine
+        )
+    assert len(path.t) > 20  # to where any processor comes
+    assert path.kkt_audit().worst <= 1e-6
+
+
+@pytest.mark.parametrize(
+    "name", ["overlapping, rbf", "overlapping, linear", "banana", "chessboard", "separable"]
+)
+@pytest.mark.slow
+def test_the_inverse_gives_the_path_of_the_qr_factors(name: str) -> None:
+    algebras = UpdatedInverse(), PivotedQR(), UpdatedQR()
+    one, *others = (tracked(name, C_min=1e-3, tracker=SVMP(algebra=algebra)) for algebra in algebras)
+    for other in others:
+        np.testing.assert_allclose(one.C, other.C, rtol=1e-9)
+        np.testing.assert_array_equal(one.record.elbow, other.record.elbow)
+        np.testing.assert_array_equal(one.events, other.events)
+        for C in one.C.tolist():
+            np.testing.assert_allclose(one.alpha(C), other.alpha(C), atol=1e-8 * C)
+
+
+@needs_numba
+@pytest.mark.parametrize("tracker", [SVMP(), Hastie()], ids=lambda tracker: type(tracker).__name__)
+def test_most_events_are_followed_in_runs(tracker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, calls, taken = type(tracker), [], type(tracker)._next_step
+    monkeypatch.setattr(kind, "_next_step", lambda *arguments: calls.append(1) or taken(*arguments))
+    options = {"tracker": tracker, "engine": "numba"}
+    path = (
+        banana(**options) if kind is SVMP else tracked("overlapping, rbf", C_min=1e-3, C_max=1e3, **options)
+    )
+    assert 0 < len(calls) < (0.15 if kind is SVMP else 0.25) * len(path.C)
+
+
+@needs_numba
+@pytest.mark.parametrize(
+    ("tracker", "merge"),
+    [(SVMP(), False), (Hastie(), False), (Hastie(), True)],
+    ids=["SVMP", "Hastie", "Hastie, merged"],
+)
+@pytest.mark.parametrize("name", SETS)
+def test_runs_give_the_path_of_single_steps_bit_for_bit(name: str, tracker: Any, merge: bool) -> None:
+    """Hastie may refuse it: in both engines then, with the same sentence."""
+    found: list[Any] = []
+    for engine in ("numpy", "numba"):
+        try:
+            path = tracked(name, C_min=1e-3, tracker=tracker, merge=merge, engine=engine)
+            found.append([each.tolist() for each in path.record])
+        except ValueError as error:
+            found.append(str(error))
+    assert found[0] == found[1]
+    assert tracker.may_refuse or isinstance(found[0], list)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_callback_sees_every_point_of_a_run_as_it_was(engine: str) -> None:
+    seen = []
+
+    def noted(point: Any) -> bool:
+        seen.append(point._replace(scaled=point.scaled.copy()))
+        return len(seen) == 20
+
+    path = banana(engine=engine, callback=noted)
+    assert len(path.C) == 21
+    assert path.C[-1] == seen[-1].C
+    for point in seen:
+        problem = DualProblem.classification(BANANA.X, BANANA.y, kernel=RBF(0.5), C=point.C)
+        alpha = problem.feasible(point.C * point.scaled)
+        assert problem.duality_gap(alpha) <= 1e-9 * problem.objective(alpha)
+
+
+class Watched:
+    """Runs of events, with what is wrong put in before the fourth; notes how long each run was, 0 of "numpy"."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[PathState], None]) -> None:
+        self.spoil, self.events, self.systems = spoil, [], []
+        for kind in map(type, map(chosen_backend, ["numpy"] + ["numba"] * NUMBA)):
+            monkeypatch.setattr(kind, "events", self.watched(kind.events))
+
+    def watched(self, events: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(backend: Any, walk: PathState, *arguments: Any) -> Any:
+            if len(self.events) == 3:
+                self.spoil(walk)
+            points = events(backend, walk, *arguments)
+            self.events.append(len(points))
+            self.systems.append(walk.system)
+            return points
+
+        return watch
+
+
+def banana(**options: Any) -> Any:
+    return regularization_path(BANANA.X, BANANA.y, kernel=RBF(0.5), C_min=1e-3, C_max=1e3, **options)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_inverse_that_has_lost_its_digits_is_made_anew(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scale(walk: Any) -> None:
+        walk.system.inverse[:] *= 3.0
+        walk.system.solve(walk.right)
+
+    watched = Watched(monkeypatch, scale)
+    path = banana(engine=engine, tracker=SVMP(refresh=10))
+    assert watched.events[3] == 0
+    assert watched.systems[3] not in watched.systems[4:]
+    assert engine == "numpy" or max(watched.events[4:]) > 5
+    assert path.kkt_audit().worst <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_direction_that_is_a_little_wrong_is_refined(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def disturb(walk: Any) -> None:
+        walk.system.x[: walk.system.size] *= 1.0 + 1e-9
+
+    watched = Watched(monkeypatch, disturb)
+    path = banana(engine=engine, tracker=SVMP(refresh=10))
+    assert watched.systems[3] is watched.systems[4]
+    assert path.kkt_audit().worst <= 1e-11
+
+
+def test_a_new_inverse_that_is_inaccurate_gives_way_to_its_qr_factors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = PivotedQR.factorise
+    monkeypatch.setattr(elbow, "LEFT_OVER", 0.0)  # so no inverse is good enough
+    calls = []
+    monkeypatch.setattr(PivotedQR, "factorise", lambda *arguments: calls.append(1) or made(*arguments))
+    path = banana(engine="numpy")
+    assert len(calls) > len(path.C)
+    assert path.kkt_audit().worst <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_ends_where_an_example_violates_its_condition(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lift(walk: PathState) -> None:
+        walk.direction(np.linalg.solve(elbow_matrix(walk), walk.right))  # its arrays are undefined before
+        right = np.flatnonzero(walk.side == -walk.sign)
+        # the one that is to stay there longest
+        i = right[(walk.sign * walk.variables.speed)[right].argmin()]
+        walk.variables.excess[i] = 10.0 * walk.t * walk.sign[i]
+
+    watched = Watched(monkeypatch, lift)
+    path = banana(engine=engine, tracker=SVMP(refresh=10))
+    assert watched.events[3] == 0
+    assert engine == "numpy" or max(watched.events[4:]) > 5
+    assert path.drift > 1e-4
+    assert path.kkt_audit().worst <= 1e-9
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.slow
+def test_a_variable_that_blocks_the_way_by_an_error_is_not_put_on_the_elbow(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = set()
+
+    def lift(example: int, walk: PathState) -> None:
+        if abs(walk.side[example]) == 1:
+            outside.add(example)
+            walk.variables.excess[example] = -10.0 * walk.t * walk.side[example]
+
+    for example in range(2, 60, 4):
+        with monkeypatch.context() as patched:
+            Watched(patched, partial(lift, example))
+            path = banana(engine=engine, tracker=SVMP(refresh=10))
+        assert path.status is Status.CONVERGED
+        assert path.kkt_audit().worst <= 1e-9
+    assert len(outside) > 5
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(degree=3, coef0=1.0)], ids=repr)
+def test_an_ill_conditioned_elbow_costs_no_accuracy(kernel: Any, engine: str) -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 1)) + 0.03 * rng.normal(size=(40, 6))  # almost on a line
+    y = rng.choice([-1, 1], size=40)
+    path = regularization_path(X, y, kernel=kernel, C_min=1e-2, C_max=1e3, engine=engine)
+    assert path.kkt_audit().worst <= 1e-7
+
+
+@needs_numba
+def test_both_engines_end_at_the_same_bits_where_rounding_leaves_alpha_at_its_bound() -> None:
+    rng = np.random.default_rng(1669)  # of 2,000 random problems the one where it showed
+    rng.integers(12, 26), rng.integers(1, 4), rng.random()
+    X = np.repeat(rng.normal(size=(19, 2))[:9], 2, axis=0)
+    rng.random()
+    y = rng.choice([-1, 1], 18)
+    y[:2] = 1, -1
+    large, small = (DualProblem.classification(X, y, kernel=RBF(2.0), C=C) for C in (1.0, 1e-3))
+    one, other = (
+        parametric_path(large, small, t=(1.0, 1e-3), merge=False, engine=each) for each in ("numpy", "numba")
+    )
+    for ours, theirs in zip(one.record, other.record, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

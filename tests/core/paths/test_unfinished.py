@@ -1,0 +1,86 @@
+"""A path that ended early: its curves carry its status, and what is taken from all of it warns."""
+
+import warnings
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy")
+
+from refsvm import RBF, Status, cost_path, regularization_path
+from refsvm.analysis.paths import ErrorCurve, RocCurve, cross_validate_path
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(60, 2))
+Y = np.where(X[:, 0] + 0.8 * RNG.normal(size=60) > 0.5, 1, -1)
+THREE = np.where(X[:, 1] > 0.5, 2, Y)
+OPTIONS = {"kernel": RBF(0.5), "engine": "numpy"}
+
+
+@pytest.mark.parametrize("labels", [Y, THREE])
+@pytest.mark.parametrize("limit", [{"max_events": 10}, {"callback": lambda point: point.C > 1e-3}])
+def test_the_best_c_of_an_unfinished_path_warns(labels, limit):
+    # you have asked for the end by a callback yourself
+    with pytest.warns(UserWarning, match="The path ends at C=") if "max_events" in limit else nullcontext():
+        path = regularization_path(X, labels, C_max=10.0, **limit, **OPTIONS)
+    # the curve carries the status; what it is asked for warns, once
+    curve = path.validation_error(X, labels)
+    assert curve.status is path.status is not Status.CONVERGED
+    with pytest.warns(
+        UserWarning, match=rf"best\(\) sees a part of the path: .* \({path.status.name}\)"
+    ) as said:
+        curve.best()
+    assert [each.filename for each in said] == [__file__]
+
+
+def test_a_finished_path_says_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for labels in (Y, THREE):
+            curve = regularization_path(X, labels, C_max=1.0, **OPTIONS).validation_error(X, labels)
+            assert curve.status is Status.CONVERGED
+            curve.best()
+        curve = cost_path(X, Y, C=1.0, **OPTIONS).roc(X, Y)
+        assert curve.status is Status.CONVERGED
+
+
+def test_the_operating_points_of_an_unfinished_path_warn():
+    with pytest.warns(UserWarning, match="The path ends at t="):
+        path = cost_path(X, Y, C=4.0, max_events=10, **OPTIONS)
+    with pytest.warns(
+        UserWarning, match=r"The curve of operating points ends at t=.*\(MAX_ITER\), and lacks the rest"
+    ) as said:
+        curve = path.roc(X, Y)
+    assert curve.status is path.status
+    assert said[0].filename == __file__
+    assert curve.t[-1] < 4.0
+
+
+def test_a_sum_of_curves_has_the_status_of_the_first_that_is_unfinished():
+    ends, errors = np.array([1.0, 2.0]), np.array([1])
+    done, cut = ErrorCurve(ends, errors, 3), ErrorCurve(ends, errors, 3, Status.STALLED)
+    assert ErrorCurve.total([done, done]).status is Status.CONVERGED
+    assert ErrorCurve.total([done, cut]).status is Status.STALLED
+    assert RocCurve(ends, errors, errors).status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("labels", [Y, THREE])
+@pytest.mark.parametrize("folds", [3, "loo"])
+def test_folds_whose_paths_end_early_say_so(labels, folds, monkeypatch):
+    from refsvm.analysis.paths import cross_validation, several_classes
+
+    def stalled(track):
+        def shorter(*given, **options):
+            path = track(*given, **options)
+            object.__setattr__(path, "status", Status.STALLED)
+            return path
+
+        return shorter
+
+    monkeypatch.setattr(cross_validation, "track", stalled(cross_validation.track))
+    monkeypatch.setattr(several_classes, "track", stalled(several_classes.track))
+    found = cross_validate_path(X, labels, C_min=0.1, C_max=0.3, folds=folds, **OPTIONS)
+    assert {curve.status for curve in (found.curve, *found.curves)} == {Status.STALLED}
+    with pytest.warns(UserWarning, match=r"\(STALLED\)"):
+        found.curve.best()

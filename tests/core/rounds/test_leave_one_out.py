@@ -1,0 +1,348 @@
+"""Leave-one-out against refits from scratch; when it is ended early."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    ATO,
+    AVG,
+    RBF,
+    TOP,
+    Check,
+    Cold,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Precomputed,
+    Status,
+    StoppingRule,
+    TrainingError,
+    XiAlphaBound,
+    ZeroAlpha,
+    leave_one_out,
+)
+from refsvm.core.rounds.sufficiency import CHECKS
+from refsvm.datasets import make_banana
+
+from ...settings import FAST, interrupted
+from .sets import KERNELS, MOST, SETS, brute_force, data
+
+UNDECIDED = {("ionosphere", "RBF", 90): [17], ("monks1", "linear", 40): [12, 19, 25, 30]}
+"""Examples whose decision value is within the tolerance of zero, by set, kernel and number of examples."""
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.slow
+def test_predictions_are_those_of_refits(name, kernel):
+    X, y = data(name)
+    values = brute_force(X, y, KERNELS[kernel], 1.0)
+    expected = np.where(values >= 0.0, 1, -1)
+    at_zero = np.flatnonzero(np.abs(values) < 2e-3).tolist()
+    assert at_zero == UNDECIDED.get((name, kernel, MOST), [])
+    for stop in (KKTGap(), LOODualityGap()):
+        loo = leave_one_out(X, y, kernel=KERNELS[kernel], stop=stop, engine=FAST)
+        differ = np.flatnonzero(loo.predictions != expected)
+        assert set(differ.tolist()) <= set(at_zero)
+        assert loo.is_complete
+        assert loo.status is Status.CONVERGED
+        assert loo.error == np.mean(loo.predictions != y)
+        known = ~np.isnan(loo.decision_values) & (loo.decided_by != "duality gap")
+        np.testing.assert_allclose(loo.decision_values[known], values[known], atol=2e-2)
+
+
+@pytest.mark.parametrize("name", ["heart", "ionosphere", "banana"])
+def test_a_walk_to_the_end_needs_no_step_after_it(name):
+    X, y = data(name)
+    values = brute_force(X, y, RBF(0.1), 1.0)
+    loo = leave_one_out(
+        X, y, kernel=RBF(0.1), seeder=ATO(margin=np.inf, budget=np.inf), checks="zero alpha", engine=FAST
+    )
+    assert set(loo.decided_by) == {"zero alpha", "path"}
+    assert loo.counts["path"] > 0.4 * len(y)
+    assert not loo.round_iterations.any()
+    assert np.array_equal(loo.predictions, np.where(values >= 0.0, 1, -1))
+    np.testing.assert_allclose(loo.decision_values, values, atol=1e-6)
+
+
+def test_a_walk_that_meets_what_is_singular_is_ended_by_steps():
+    X, y = data("banana")
+    values = brute_force(X, y, Linear(), 1.0)
+    loo = leave_one_out(
+        X, y, kernel=Linear(), seeder=ATO(margin=np.inf, budget=np.inf), checks=(), engine=FAST
+    )
+    assert set(loo.decided_by) <= {"path", "kkt"}  # which is which, rounding decides
+    assert np.array_equal(loo.decided_by == "path", loo.round_iterations == 0)
+    np.testing.assert_allclose(loo.decision_values, values, atol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+def test_of_equal_examples_the_curvature_is_0_and_all_checks_stand(engine):
+    """0 is not below 0: a positive semi-definite matrix of equal rows is no reason to leave checks out."""
+    X, y = data("thyroid")
+    X, y = np.vstack([X[:40], X[:20]]), np.append(y[:40], -y[:20])  # equal examples of both classes
+    loo = leave_one_out(RBF(0.5)(X, X), y, kernel=Precomputed(), C=1.0, engine=engine)  # warnings are errors
+    assert loo.counts["ball"] + loo.counts["xi-alpha bound"] + loo.counts["training error"] > 0
+    np.testing.assert_array_equal(loo.predictions, np.where(brute_force(X, y, RBF(0.5), 1.0) >= 0.0, 1, -1))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_each_check_alone_is_right(check):
+    decided = 0
+    for name in ("heart", "sonar", "thyroid", "banana"):
+        X, y = data(name)
+        for kernel, C in ((RBF(0.1), 1.0), (RBF(1.0), 0.2), (Linear(), 0.1)):
+            some, none = (
+                leave_one_out(X, y, kernel=kernel, C=C, checks=checks, stop=KKTGap(), engine=FAST)
+                for checks in (check, ())
+            )
+            assert np.array_equal(some.predictions, none.predictions)
+            assert set(none.decided_by) == {"kkt"}
+            assert set(some.decided_by) <= {check, "kkt"}
+            decided += some.counts[check]
+    assert decided > 10
+
+
+def test_checks_in_order():
+    X, y = data("heart")
+    loo = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
+    full = loo.full_solution
+    zero = full.alpha == 0.0
+    wrong = ~zero & (y * full.decision_values < 0)
+    assert np.array_equal(loo.decided_by == "zero alpha", zero)
+    assert np.array_equal(loo.decided_by == "training error", wrong)
+    assert (loo.predictions[zero] == y[zero]).all()
+    assert (loo.predictions[wrong] != y[wrong]).all()
+    assert sum(loo.counts.values()) == len(y)
+
+
+# -- the efficiency test -----------------------------------------------------------------------------------------------
+
+
+def test_a_rule_that_seldom_decides_early_is_given_up():
+    X, y = data("ionosphere")
+    rule = LOODualityGap(tol=0.5)  # the KKT gap is reached first
+    loo = leave_one_out(X, y, kernel=RBF(0.1), stop=rule, checks=(), engine=FAST)
+    assert loo.gap_rule_kept is False
+    early = loo.decided_by[:10] == "duality gap"
+    assert early.sum() < 5
+    assert (loo.decided_by[10:] == "kkt").all()
+    kept = leave_one_out(X, y, kernel=RBF(0.1), stop=rule, checks=(), engine=FAST, efficiency_test=False)
+    assert kept.gap_rule_kept is None
+    # no such rule is tried where there is none, and the ball is never given up
+    assert leave_one_out(X, y, kernel=RBF(0.1), stop=KKTGap(), engine=FAST).gap_rule_kept is None
+    assert leave_one_out(X, y, kernel=RBF(0.1), engine=FAST).gap_rule_kept is None
+
+
+@dataclass(frozen=True)
+class Early(StoppingRule):
+    """It ends each round before its first step, and says of the first examples that it has decided them."""
+
+    left_out: ClassVar[bool] = True
+    reasons: ClassVar[tuple[str, ...]] = ("early", "late")
+    first: int = 5
+
+    def check(self, state):
+        return 1 if state.left_out[0] < self.first else 2
+
+    def outcome(self, reason, value):
+        return "early" if reason == "early" else "kkt", value
+
+
+@pytest.mark.parametrize(("first", "kept"), [(6, True), (5, True), (4, False)])
+def test_half_of_the_first_ten_rounds_are_enough(first, kept):
+    X, y = data("heart", 30)
+    loo = leave_one_out(X, y, kernel=RBF(0.1), stop=Early(first=first), checks=(), engine="numpy")
+    assert loo.gap_rule_kept is kept
+    assert (loo.counts["early"], loo.counts["kkt"]) == (first, 30 - first)
+    assert (loo.round_iterations[10:].sum() > 0) == (not kept)
+
+
+def test_a_rule_that_decides_early_is_kept():
+    X, y = data("heart")
+    loo = leave_one_out(
+        X, y, kernel=Linear(), stop=LOODualityGap(1e-4), seeder=Cold(), checks=(), engine=FAST
+    )
+    assert loo.gap_rule_kept is True
+    assert loo.counts["duality gap"] > 0.8 * len(y)
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_seeds_and_the_gap_rule_save_steps(kernel):
+    (X, y), taken = data("heart", 40), {}
+    options = {"kernel": KERNELS[kernel], "C": 5.0, "checks": (), "efficiency_test": False, "engine": FAST}
+    for seeder, stop in product((Cold(), AVG(), TOP()), (KKTGap(), LOODualityGap())):
+        loo = leave_one_out(X, y, seeder=seeder, stop=stop, **options)
+        taken[type(seeder), type(stop)] = loo.round_iterations.sum()
+    for stop in (KKTGap, LOODualityGap):
+        assert taken[AVG, stop] < taken[Cold, stop]
+        assert taken[TOP, stop] < taken[Cold, stop]
+    assert taken[Cold, LOODualityGap] < (0.6 if kernel == "linear" else 0.8) * taken[Cold, KKTGap]
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_callback_sees_progress_and_can_end_it():
+    X, y = data("heart")
+    seen = []
+    leave_one_out(X, y, kernel=RBF(0.1), engine=FAST, callback=lambda at: seen.append((at.done, at.total)))
+    assert seen[-1] == (len(y), len(y))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    # novelty detection has a machine for each sum of the weights
+    for C in (1.0, np.linspace(0.5, 1.5, 20)):
+        seen.clear()
+        leave_one_out(
+            X[:20], kernel=RBF(0.1), nu=0.3, C=C, checks=(), engine="numpy",
+            callback=lambda at: seen.append((at.done, at.total)),
+        )  # fmt: skip
+        assert seen[-1] == (20, 20)
+    loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", callback=lambda at: True)
+    assert loo.status is Status.CALLBACK
+    assert not loo.is_complete
+    assert "" in loo.decided_by
+    decided = loo.decided_by != ""
+    assert np.isnan(loo.error)
+    wrong = (loo.predictions != y)[decided].sum()
+    assert loo.error_bounds == (wrong / len(y), (wrong + (~decided).sum()) / len(y))
+
+
+def test_a_time_limit_ends_it():
+    X, y = data("heart")
+    with pytest.warns(UserWarning, match=r"(\d+) of \1 examples are not decided.*Raise time_limit"):
+        loo = leave_one_out(X, y, kernel=RBF(0.1), engine="numpy", time_limit=1e-9)
+    assert loo.status is Status.TIME_LIMIT
+    assert not loo.is_complete
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_ctrl_c_raises_with_what_is_decided():
+    X, y = data("heart")
+    pressed = []
+
+    def press(at):
+        if at.done > 50 % len(y) and not pressed:
+            pressed.append(at.done)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    assert threading.current_thread() is threading.main_thread()
+    loo = interrupted(leave_one_out, X, y, kernel=RBF(0.1), engine="numpy", callback=press)
+    assert loo.status is Status.INTERRUPTED
+    assert not loo.is_complete
+    assert 0 < (loo.decided_by != "").sum() < len(y)
+    rest = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
+    decided = loo.decided_by != ""
+    assert np.array_equal(loo.predictions[decided], rest.predictions[decided])
+
+
+@pytest.mark.filterwarnings("ignore:.* are not solved")
+@pytest.mark.parametrize("engine", ["numpy", FAST])
+@pytest.mark.slow
+def test_a_limit_on_the_steps_of_a_round(engine):
+    X, y = data("sonar")
+    exact = leave_one_out(X, y, kernel=RBF(0.02), C=10.0, checks=(), engine=engine)
+    most = max(exact.full_solution.iterations, 1)
+    loo = leave_one_out(
+        X, y, kernel=RBF(0.02), C=10.0, seeder=Cold(), checks=(), engine=engine, max_iter=most
+    )
+    assert set(loo.decided_by) <= {"ball", "kkt", "limit"}
+    short = leave_one_out(X, y, kernel=RBF(0.02), C=10.0, checks=(), engine=engine, max_iter=2)
+    assert short.status is Status.MAX_ITER
+    assert not short.is_complete
+    assert np.isnan(short.error)
+
+
+@dataclass(frozen=True)
+class Confident(Check):
+    """An own check: no example far inside of its class is trained without."""
+
+    name: ClassVar[str] = "far inside"
+    least: float = 1.1
+
+    def decide(self, full, rows):
+        y = full.problem.v
+        return np.where(y * full.decision_values > self.least, y, 0)
+
+
+def test_a_check_of_ones_own_decides_what_the_shipped_ones_leave():
+    X, y = data("heart")
+    options = {"kernel": RBF(0.1), "C": 1.0, "engine": FAST}
+    plain = leave_one_out(X, y, **options)
+    own = leave_one_out(X, y, checks=[Confident(), "training error"], **options)
+    inside = y * own.full_solution.decision_values > 1.1
+    assert own.counts["far inside"] == inside.sum() > 0
+    assert np.array_equal(own.predictions, plain.predictions)
+    assert np.isnan(own.decision_values[inside]).all()
+    assert list(own.counts)[-1] == "far inside"
+
+
+def test_checks_are_given_by_name_or_as_instances():
+    X, y = data("heart")
+    options = {"kernel": RBF(0.1), "C": 1.0, "engine": FAST}
+    named = leave_one_out(X, y, **options)
+    given = leave_one_out(X, y, checks=(XiAlphaBound(), TrainingError(), ZeroAlpha()), **options)
+    assert np.array_equal(named.decided_by, given.decided_by)
+    with pytest.raises(
+        ValueError, match=r"is not a Check; pass an instance of one, such as checks=ZeroAlpha"
+    ):
+        leave_one_out(X, y, checks=[KKTGap], **options)
+
+
+def test_the_xi_alpha_bound_asks_whether_the_class_can_take_the_weight_over():
+    """With balanced weights and a small C, α of a whole class is at its bound: no example can."""
+    rng = np.random.default_rng(0)
+    m = int(rng.integers(3, 15))
+    y = np.r_[-np.ones(24 - m), np.ones(m)]
+    X = rng.normal(size=(24, 2)) + 0.8 * y[:, None]
+    C = 0.01 * np.where(y > 0, 24 / (2 * m), 24 / (2 * (24 - m)))
+    options = {"kernel": RBF(0.5), "C": C, "stop": KKTGap(1e-6), "engine": FAST}
+    checked, refitted = leave_one_out(X, y, **options), leave_one_out(X, y, checks=(), **options)
+    assert np.array_equal(checked.predictions, refitted.predictions)
+    assert checked.error == 1.0
+
+
+def test_the_xi_alpha_bound_asks_whether_the_free_ones_can_take_the_weight_over():
+    """The free example is full before it has all of what r had, and b moves until one far away takes the rest."""
+    X, y = np.array([[0.0], [-1.0], [-0.9], [0.5]]), np.array([1, -1, 1, 1])
+    C = np.array([0.995, 1.0, 0.01, 10.0])
+    options = {"kernel": Linear(), "C": C, "stop": KKTGap(1e-8), "engine": FAST}
+    checked, refitted = leave_one_out(X, y, **options), leave_one_out(X, y, checks=(), **options)
+    assert refitted.decision_values[2] == pytest.approx(-0.4035)
+    assert np.array_equal(checked.predictions, refitted.predictions)
+
+
+def test_no_check_is_wrong_about_weighted_examples():
+    decided = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(5, 14))
+        y = np.where(rng.uniform(size=n) < 0.5, 1, -1)
+        y[:4] = 1, -1, 1, -1
+        X = rng.normal(size=(n, 1 + seed % 2)) + rng.choice([0.3, 0.8, 1.5]) * y[:, None]
+        C = 10.0 ** rng.uniform(-1, 2) * 10.0 ** rng.uniform(-3, 0, size=n)
+        kernel = (RBF(10.0 ** rng.uniform(-2, 0)), Linear())[seed % 3 == 0]
+        loo = leave_one_out(X, y, kernel=kernel, C=C, stop=KKTGap(1e-6), engine=FAST)
+        h = brute_force(X, y, kernel, C)
+        found = np.isin(loo.decided_by, ["zero alpha", "training error", "xi-alpha bound"])
+        decided += found.sum()
+        assert (loo.predictions * h > -1e-3)[found].all(), seed
+    assert decided > 200
+
+
+def test_a_frame_has_a_row_for_each_example():
+    pytest.importorskip("pandas")
+    data = make_banana(30, rng=0)
+    loo = leave_one_out(data.X, data.y, kernel=RBF(0.5), C=10.0, engine="numpy")
+    frame = loo.to_frame()
+    assert list(frame) == ["label", "prediction", "decided_by", "decision_value", "iterations"]
+    assert (frame["label"] != frame["prediction"]).mean() == loo.error
+    assert frame["iterations"].sum() + loo.full_solution.iterations == loo.iterations

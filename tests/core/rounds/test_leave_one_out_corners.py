@@ -1,0 +1,217 @@
+"""Leave-one-out in corner cases, and what it refuses."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Polynomial,
+    Precomputed,
+    Rounds,
+    StoppingRule,
+    WorkingSetSelector,
+    leave_one_out,
+    solve,
+)
+from refsvm.core.kernels import Gram
+from refsvm.core.rounds.round import Round
+from refsvm.core.rounds.runner import for_example
+from refsvm.datasets import make_chessboard
+
+from ...settings import FAST
+from .sets import brute_force, data
+
+
+def test_an_example_alone_in_its_class_is_wrong():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    y = np.where(np.arange(12) == 4, 1, -1)
+    for stop in (KKTGap(), LOODualityGap()):
+        loo = leave_one_out(X, y, kernel=RBF(0.5), C=10.0, stop=stop, engine=FAST)
+        assert loo.predictions[4] == -1
+        assert loo.is_complete
+        assert loo.decision_values[4] == pytest.approx(-1.0)
+
+
+def test_two_examples():
+    loo = leave_one_out(np.array([[0.0], [1.0]]), [-1, 1], kernel="linear", engine=FAST)
+    assert loo.predictions.tolist() == [1, -1]
+    assert loo.error == 1.0
+
+
+def test_duplicates_of_the_left_out_example():
+    """K′ of a duplicate is 0."""
+    X, y = data("heart", 20)
+    X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
+    expected = np.where(brute_force(X, y, RBF(0.1), 1.0) >= 0, 1, -1)
+    for stop in (KKTGap(), LOODualityGap()):
+        loo = leave_one_out(X, y, kernel=RBF(0.1), stop=stop, engine=FAST)
+        assert np.array_equal(loo.predictions, expected)
+
+
+def test_huge_norms():
+    X, y = data("heart", 40)
+    loo = leave_one_out(X * 1e6, y, kernel=Linear(), C=1e-9, engine=FAST, max_iter=100_000)
+    values = brute_force(X * 1e6, y, Linear(), 1e-9)
+    sure = np.abs(values) > 0.05
+    assert np.array_equal(loo.predictions[sure], np.where(values >= 0, 1, -1)[sure])
+
+
+def test_an_indefinite_kernel_is_warned_about_and_decided_by_kkt():
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(30, 30))
+    y = np.where(rng.random(30) < 0.5, 1, -1)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        loo = leave_one_out(noise + noise.T, y, kernel=Precomputed(), stop=LOODualityGap(), engine=FAST)
+    assert any("each round ends at the KKT gap" in str(each.message) for each in said)
+    assert set(loo.decided_by) <= {"zero alpha", "kkt"}
+
+
+def test_a_kernel_matrix_gives_what_its_kernel_gives():
+    X, y = data("heart", 50)
+    K = DualProblem.classification(X, y, kernel=RBF(0.1)).gram.block(np.arange(50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one = leave_one_out(K, y, kernel=Precomputed(), engine=FAST)
+        polynomial = leave_one_out(X, y, kernel=Polynomial(degree=2, coef0=1.0), C=0.01, engine=FAST)
+    other = leave_one_out(X, y, kernel=RBF(0.1), engine=FAST)
+    assert np.array_equal(one.predictions, other.predictions)
+    assert polynomial.is_complete
+
+
+def test_examples_with_penalty_zero_are_predicted_by_the_rest():
+    X, y = data("heart")
+    C = np.where(np.arange(len(y)) % 5, 1.0, 0.0)
+    loo = leave_one_out(X, y, kernel=RBF(0.1), C=C, engine=FAST)
+    full = solve(DualProblem.classification(X, y, kernel=RBF(0.1), C=C), stop=KKTGap(1e-8))
+    ignored = C == 0
+    assert np.array_equal(loo.predictions[ignored], np.where(full.decision_values >= 0, 1, -1)[ignored])
+    gap = leave_one_out(X, y, kernel=RBF(0.1), C=C, stop=LOODualityGap(), engine=FAST)
+    assert np.array_equal(gap.predictions, loo.predictions)
+
+
+@pytest.mark.parametrize("names", [("healthy", "ill"), ("ill", "healthy"), (0.0, 1.5)])
+def test_any_two_labels(names):
+    X, y = data("heart", 40)
+    labels = np.where(y > 0, names[1], names[0])
+    named, plain = (leave_one_out(X, each, kernel=RBF(0.1), engine=FAST) for each in (labels, y))
+    assert set(named.predictions) == set(names)
+    assert np.array_equal(named.predictions == names[1], plain.predictions == 1)
+    assert named.error == plain.error
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"y": [1] * 30}, "y holds a single class, 1; two classes are needed"),
+        ({"y": [1, -1]}, "y has shape"),
+        ({"C": -1.0}, "C"),
+        ({"seeder": KKTGap}, "seeder=.* is not a Seeder"),
+        ({"stop": "kkt"}, "stop='kkt' is unknown; did you mean 'kkt-gap'"),
+        ({"checks": ["zero"]}, "checks contains 'zero'; choose from 'zero alpha'"),
+        ({"checks": 3}, "checks=3 is no list of checks; choose from 'zero alpha'"),
+        ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
+        ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of workers"),
+        ({"engine": "fast"}, "engine='fast' is unknown"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"time_limit": -1.0}, "time_limit"),
+        ({"callback": 3}, "callback=3 cannot be called"),
+    ],
+)
+def test_what_is_refused(change, words):
+    X, y = data("heart", 30)
+    with pytest.raises(ValueError, match=words):
+        leave_one_out(**({"X": X, "y": y} | change))
+
+
+def test_a_rule_for_left_out_examples_gets_to_know_which():
+    assert for_example(LOODualityGap(1e-4), 7) == LOODualityGap(1e-4, example=7)
+    assert for_example(KKTGap(), 7) == KKTGap()
+
+
+def test_a_round_that_is_long_goes_on_with_the_example_that_its_rule_was_told():
+    """With an example of C = 0 there are two whose box is empty."""
+    board, C = make_chessboard(100, rng=0), np.full(100, 1e6)
+    C[3] = 0.0
+    problem = DualProblem.classification(board.X, board.y, kernel=RBF(0.5), C=C)
+    stop = LOODualityGap(1e-9)
+    [ended] = Rounds(problem, engine=FAST).run([Round(8)], stop=stop)
+    assert ended.iterations > 2000
+    assert ended.reason == stop.reasons[1]
+
+
+@dataclass(frozen=True)
+class Patient(StoppingRule):
+    """Made for left-out examples, and without a field for their number."""
+
+    left_out: ClassVar[bool] = True
+
+    def check(self, state):
+        return int(len(state.left_out) == 1 and state.gap <= 1e-3)
+
+
+def test_a_rule_for_left_out_examples_may_do_without_their_number():
+    X, y = data("heart", 30)
+    one, other = (
+        leave_one_out(X, y, kernel=RBF(0.01), stop=stop, engine="numpy") for stop in (Patient(), None)
+    )
+    np.testing.assert_array_equal(one.predictions, other.predictions)
+
+
+@dataclass(frozen=True)
+class NeverAPair(WorkingSetSelector):
+    def select(self, state):
+        return -1, -1
+
+
+def test_a_solution_that_is_none_is_warned_about():
+    with (
+        pytest.warns(UserWarning, match=r"selector=NeverAPair\(\) .* stalled at ψ = 2, above 0\.001"),
+        pytest.warns(UserWarning, match="2 of 30 machines of leave-one-out are not solved.*another selector"),
+    ):
+        leave_one_out(*data("heart", 30), kernel=RBF(0.01), selector=NeverAPair(), engine="numpy")
+
+
+@pytest.mark.parametrize(
+    ("v", "lower", "z"),
+    [
+        ([1.0, 0.5, 1.0, 0.5], 0.0, 1.0),  # a target for each example
+        ([0.0] * 4, -1.0, 1.0),  # α of both signs
+        ([0.0] * 4, 0.0, 0.0),  # nothing to share
+    ],
+)
+def test_a_problem_of_another_kind_is_refused(v, lower, z):
+    """Novelty detection has v = 0, L = 0 and z > 0."""
+    gram, ones = Gram(RBF(0.5), np.arange(4.0)[:, None]), np.ones(4)
+    with pytest.raises(ValueError, match="another kind than"):
+        leave_one_out(DualProblem(gram, np.array(v), z, np.full(4, lower), ones))
+    known = leave_one_out(DualProblem(gram, 0.0 * ones, 1.0, 0.0 * ones, ones), engine="numpy")
+    assert known.predictions.shape == (4,)
+
+
+def test_a_regression_has_two_boxes_of_one_width_around_each_target():
+    """0 ≤ αᵢ ≤ Cᵢ and −Cᵢ ≤ α′ᵢ ≤ 0, yᵢ − ε ≤ yᵢ + ε, and Σα = 0."""
+    X, y = np.arange(4.0)[:, None], np.array([0.0, 1.0, 0.5, 2.0])
+    known = DualProblem.regression(X, y, kernel=RBF(0.5), C=1.0, epsilon=0.1)
+    assert known.lower.tolist() == [0, 0, 0, 0, -1, -1, -1, -1]
+    given = leave_one_out(X, y, kernel=RBF(0.5), C=1.0, epsilon=0.1, engine="numpy")
+    np.testing.assert_array_equal(leave_one_out(known, engine="numpy").predictions, given.predictions)
+    for z, v, lower in (
+        (0.0, known.v, [0, 0, 0, 0, -2, -2, -2, -2]),  # a box of α′ that is wider
+        (0.0, known.v, [0, 0, 0, 0, -1, -1, -2, -1]),  # for one example
+        (0.0, known.v, [0, -1, 0, 0, -1, -1, -1, -1]),  # a box of α with values below 0
+        (0.0, np.roll(known.v, 4), known.lower),  # a tube turned inside out
+        (0.5, known.v, known.lower),
+    ):
+        with pytest.raises(ValueError, match="another kind than"):
+            leave_one_out(DualProblem(known.gram, v, z, np.array(lower, float), known.upper), engine="numpy")

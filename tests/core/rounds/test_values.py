@@ -1,0 +1,219 @@
+"""What each check of leave-one-out is made of, and what the results of rounds are like."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import FrozenInstanceError, fields
+from importlib import import_module
+from inspect import signature
+
+import numpy as np
+import pytest
+
+from refsvm import (
+    RBF,
+    SIR,
+    Ball,
+    Check,
+    DualProblem,
+    KKTGap,
+    Linear,
+    LOODualityGap,
+    Rounds,
+    TrainingError,
+    XiAlphaBound,
+    ZeroAlpha,
+    cross_validate,
+    leave_one_out,
+    solve,
+)
+from refsvm.analysis.resampling.jackknife import held_out_machines
+from refsvm.services.summary import Shown
+
+from ...settings import FAST
+from ...values import dataclasses_of, is_a_value, never_change
+
+rounds_of_folds = import_module(
+    "refsvm.analysis.resampling.cross_validate"
+)  # the function has the name of its module
+
+
+@pytest.mark.parametrize(
+    ("check", "shown", "name", "needs_convex", "keeps_machine"),
+    [
+        (ZeroAlpha(), "ZeroAlpha()", "zero alpha", False, True),
+        (TrainingError(), "TrainingError()", "training error", True, False),
+        (XiAlphaBound(), "XiAlphaBound()", "xi-alpha bound", True, False),
+        (Ball(), "Ball(seeder=TOP())", "ball", True, False),
+    ],
+    ids=repr,
+)
+def test_a_check_is_a_value(check, shown, name, needs_convex, keeps_machine):
+    """Only an example whose α is 0 leaves the machine as it is, and any kernel will do for that."""
+    is_a_value(check, shown, ())
+    assert (check.name, check.needs_convex, check.keeps_machine) == (name, needs_convex, keeps_machine)
+
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 2))
+Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=24) > 0.0, 1, -1)
+RESULTS = {
+    "leave-one-out": lambda: leave_one_out(X, Y, kernel=RBF(0.5)),
+    "folds": lambda: cross_validate(X, Y, kernel=RBF(0.5), folds=3),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_is_printed_in_a_line_and_stays_as_it_is(name):
+    result = RESULTS[name]()
+    shown = repr(result)
+    assert "Solution(" not in shown
+    names = {*re.findall(r"(\w+)=", shown)} - {"classes"}
+    assert not any(isinstance(getattr(result, name), np.ndarray) for name in names)
+    assert len(shown) < 300
+    for field in fields(result):
+        with pytest.raises(FrozenInstanceError):
+            setattr(result, field.name, None)
+    # two results are compared by what is in them, and not as a whole: that would be arrays of truths
+    assert result != RESULTS[name]()
+    assert result == result  # noqa: PLR0124
+
+
+@pytest.mark.parametrize("call", [leave_one_out, Rounds, cross_validate])
+def test_options_of_rounds_that_are_those_of_solve_have_its_defaults(call):
+    known, own = (signature(each).parameters for each in (solve, call))
+    shared = known.keys() & own.keys() - {"problem"}
+    assert {name: own[name].default for name in shared} == {name: known[name].default for name in shared}
+    assert len(shared) == {leave_one_out: 10, Rounds: 12, cross_validate: 2}[call]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [RBF(0.5), lambda X, Z: np.exp(-0.5 * ((X[:, None] - Z) ** 2).sum(axis=2))],
+    ids=["known", "own"],
+)
+def test_a_few_rows_in_memory_are_enough_to_leave_one_out(kernel):
+    """What is computed is counted: with memory for all, each row once."""
+    six, options = 6 * 24 * 8 / 2**20, {"kernel": kernel, "engine": FAST}
+    for stop in (None, KKTGap(), LOODualityGap()):
+        plain, small = (leave_one_out(X, Y, cache_mb=mb, stop=stop, **options) for mb in (200.0, six))
+        np.testing.assert_array_equal(small.predictions, plain.predictions)
+        assert small.kernel_rows > plain.kernel_rows == 24
+
+
+def test_a_chain_of_folds_is_not_shared_among_workers(monkeypatch):
+    """However long it is: each of its rounds starts from the one before."""
+    monkeypatch.setattr("refsvm.analysis.resampling.workers.is_worth_workers", lambda *_: True)
+    how = {"kernel": RBF(0.5), "folds": 5, "seeder": SIR(), "from_full": False, "rng": 1}
+    chains = [cross_validate(X, Y, n_jobs=n, **how) for n in (1, 2)]
+    steps = [[each.iterations for each in chain.rounds] for chain in chains]
+    assert steps[0] == steps[1]
+    assert len(steps[0]) == 5
+
+
+def test_one_worker_holds_out_all_folds_however_long_they_take(monkeypatch):
+    """No other worker could take them."""
+    monkeypatch.setattr("refsvm.analysis.resampling.workers.is_worth_workers", lambda *_: True)
+    alone = cross_validate(X, Y, kernel=RBF(0.5), folds=5, n_jobs=1)
+    assert [each.fold for each in alone.rounds] == [0, 1, 2, 3, 4]
+    assert not np.isnan(alone.decision_values).any()
+
+
+def test_machines_share_one_deadline(monkeypatch):
+    given, of = [], Rounds.of
+    monkeypatch.setattr(Rounds, "of", lambda to, how: given.append(how.time_limit) or of(to, how))
+    cross_validate(X, np.arange(24) % 3, kernel=RBF(0.5), folds=4, time_limit=100.0)
+    assert len(given) == 3
+    assert len({each.at for each in given}) == 1
+    assert 90.0 < given[0].left() < 100.0
+
+
+def test_folds_of_data_far_from_the_origin_are_those_of_data_near_it():
+    """Σα = 0: an offset of all examples moves no decision value, and the kernel is that around their mean."""
+    near, far = (
+        cross_validate(X + offset, Y, kernel=Linear(), C=0.5, folds=3, rng=1) for offset in (0.0, 2.0**23)
+    )
+    np.testing.assert_allclose(far.decision_values, near.decision_values, atol=1e-6)
+
+
+def test_a_check_without_a_body_cannot_be_made():
+    with pytest.raises(TypeError, match="abstract"):
+        Check()
+
+
+def test_predictions_of_a_problem_are_its_labels_and_of_novelty_detection_a_sign():
+    given = DualProblem.classification(X, Y, kernel=RBF(0.5))
+    found = leave_one_out(given)
+    assert found.classes.tolist() == [-1, 1]
+    assert set(found.predictions.tolist()) == {-1, 1}
+    assert found.labels.tolist() == Y.tolist()
+    inside = leave_one_out(X, kernel=RBF(0.5), nu=0.5)
+    assert set(inside.predictions.tolist()) == {-1, 1}
+    np.testing.assert_array_equal(inside.predictions, np.where(inside.decision_values >= 0.0, 1, -1))
+
+
+def shown_classes(of=Shown):
+    """The results of rounds that print as a line."""
+    for each in of.__subclasses__():
+        if each.__module__.startswith("refsvm.analysis.resampling."):
+            yield each
+        yield from shown_classes(each)
+
+
+def test_each_result_of_rounds_is_printed_by_its_summary():
+    classes = {each.__name__: each for each in shown_classes()}
+    assert {"LeaveOneOut", "CrossValidation", "HeldOutMachines"} <= classes.keys()
+    for each in classes.values():
+        assert each.__repr__ is Shown.__repr__
+        assert each.__str__ is Shown.__str__
+    x = np.linspace(0.0, 6.0, 20)[:, None]
+    machines = held_out_machines(DualProblem.regression(x, np.sin(x[:, 0]), kernel=RBF(0.5)))
+    assert "array" not in repr(machines)
+    assert "\n" not in repr(machines)
+
+
+@pytest.mark.parametrize("folds", [2, 3, 7])
+def test_a_result_says_how_many_folds_there_were(folds):
+    result = cross_validate(X, Y, kernel=RBF(0.5), folds=folds)
+    for shown in (repr(result), str(result)):
+        assert f"{folds} folds" in shown
+    assert len(result.rounds) == len(np.unique(result.fold)) == folds
+
+
+def test_nothing_that_rounds_hand_out_can_be_changed():
+    """Arrays have no single truth: results are equal to themselves alone, and reports of folds by their numbers."""
+    never_change("rounds")
+    alone = {kind.__name__ for kind in dataclasses_of("rounds") if kind.__eq__ is object.__eq__}
+    assert alone == {"CrossValidation", "HeldOutMachines", "LeaveOneOut", "Task"}
+
+
+def test_rounds_that_shrink_are_the_same_but_for_that():
+    """And for one exact step at the end of each; over the same store, by as many workers."""
+    rounds = Rounds(
+        DualProblem.classification(X, Y, kernel=RBF(0.5)), shrinking=False, engine="numpy", n_jobs=3
+    )
+    other = rounds.with_shrinking()
+    assert other.rows is rounds.rows
+    assert other.workers == rounds.workers == 3
+    for field in fields(rounds.options):
+        if field.name not in ("shrinking", "polish"):
+            assert getattr(other.options, field.name) == getattr(rounds.options, field.name), field.name
+    assert not rounds.options.shrinking
+    assert other.options.shrinking
+    assert other.options.polish
+
+
+@pytest.mark.parametrize(
+    ("asked", "cache_mb", "used"),
+    [
+        ("auto", 200.0, "float64"),
+        ("float32", 200.0, "float32"),
+        ("float64", 200.0, "float64"),
+        ("auto", 0.001, "auto"),
+    ],
+)
+def test_rows_of_folds_that_fit_are_in_double_precision_unless_asked_for(asked, cache_mb, used, monkeypatch):
+    made, of = [], Rounds.of
+    monkeypatch.setattr(Rounds, "of", lambda problem, options: made.append(options) or of(problem, options))
+    cross_validate(X, Y, kernel=RBF(0.5), folds=3, cache_dtype=asked, cache_mb=cache_mb, engine="numpy")
+    assert {options.cache_dtype for options in made} == {used}

@@ -1,0 +1,134 @@
+"""The ball around the midpoint of two machines: each line of its proof, and the signs that it proves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Polynomial, solve
+from refsvm.core.stopping.midpoint import certain_sign, radius
+
+from ...settings import FAST
+
+SEEDS = range(4)
+EXACT = KKTGap(1e-10)
+
+
+def random_problem(rng: np.random.Generator, n: int) -> DualProblem:
+    """Noisy labels, duplicates, example weights in every other one, one of three kernels."""
+    X = rng.normal(size=(n, int(rng.integers(1, 4))))
+    X[: n // 6] = X[n // 6 : n // 6 * 2]
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1, -1)
+    y[:4] = 1, -1, 1, -1
+    kernel = [RBF(0.5), Linear(), Polynomial(degree=2, coef0=1.0)][int(rng.integers(3))]
+    C = 10.0 ** rng.integers(-2, 3) * (rng.uniform(0.2, 3.0, n) if rng.random() < 0.5 else 1.0)
+    return DualProblem.classification(X, y, kernel=kernel, C=C)
+
+
+def feasible(problem: DualProblem, rng: np.random.Generator) -> np.ndarray:
+    """Any point of the box with the right sum."""
+    return problem.feasible(rng.uniform(problem.lower, problem.upper))
+
+
+def quadratic(K: np.ndarray, alpha: np.ndarray) -> float:
+    return float(alpha @ K @ alpha)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_inequality_of_the_proof(seed):
+    """(1), (2) and (3) for machines that were not trained, with one example left out and with several."""
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        full = random_problem(rng, 20)
+        problem = full.without(rng.choice(np.arange(4, 20), size=int(rng.integers(1, 6)), replace=False))
+        K = problem.gram.block(np.arange(20))
+        best = solve(problem, stop=EXACT, engine=FAST)
+        # w need not be feasible for the problem without R: a machine of all examples is as good
+        w, tilde = feasible(full, rng), feasible(problem, rng)
+        P, D = problem.primal_objective(w), problem.objective(tilde)
+        far_w, far_tilde = quadratic(K, w - best.alpha), quadratic(K, tilde - best.alpha)
+        # the optimum itself is known to its duality gap
+        slack = best.duality_gap + 1e-9 * (abs(P) + abs(D) + far_w + far_tilde)
+        assert P - best.primal_objective >= 0.5 * far_w - slack
+        assert best.objective - D >= 0.5 * far_tilde - slack
+        middle = quadratic(K, 0.5 * (w + tilde) - best.alpha)
+        apart = quadratic(K, w - tilde)
+        assert middle <= P - D - 0.25 * apart + slack
+        assert middle <= radius(P, D, apart) ** 2 + slack
+        # the ball is as small as it is said to be: half of the sum of (1) and (2), by the parallelogram
+        assert 0.5 * (far_w + far_tilde) == pytest.approx(middle + 0.25 * apart, rel=1e-6, abs=slack)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_proved_sign_is_that_of_every_minimiser(seed):
+    """(4): wherever the cᵢ are within their reach, no minimiser η of the losses has another sign."""
+    rng = np.random.default_rng(seed)
+    proved = 0
+    for _ in range(40):
+        n = 12
+        y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+        C = rng.choice([0.0, 1.0, 2.5], n)
+        lower, upper = np.minimum(0.0, y * C), np.maximum(0.0, y * C)
+        centre, reach = rng.normal(rng.choice([-2.0, 0.0, 2.0]), 1.0, n), rng.uniform(0.0, 0.8, n)
+        sign = certain_sign(centre, reach, y, lower, upper)
+        assert certain_sign(-centre, reach, -y, -upper, -lower) == -sign
+        proved += sign != 0
+        if sign:
+            for _ in range(30):
+                c = centre + reach * rng.choice([-1.0, 1.0, rng.uniform(-1.0, 1.0)], n)
+                losses = [(C * np.maximum(0.0, 1.0 - y * (c + eta))).sum() for eta in y - c]
+                least = (y - c)[np.array(losses) <= min(losses) + 1e-12]
+                assert (sign * least > 0.0).all()
+    assert proved > 5
+
+
+def test_a_tie_proves_nothing():
+    v, lower, upper = np.array([1.0, -1.0]), np.array([0.0, -1.0]), np.array([1.0, 0.0])
+    still = np.zeros(2)
+    assert certain_sign(np.array([0.0, 0.0]), still, v, lower, upper) == 0
+    assert certain_sign(np.array([0.0, -2.0]), still, v, lower, upper) == 1
+    assert certain_sign(np.array([2.0, 0.0]), still, v, lower, upper) == -1
+    assert certain_sign(np.array([0.0, 0.0]), still, v, 0.0 * v, 0.0 * v) == 0
+
+
+@pytest.mark.parametrize("unit", [2.0**-40, 1.0, 2.0**40])
+@pytest.mark.parametrize(
+    "more", [0.0, 2.0**-52, 1e-12, -1e-12, 5e-11, -5e-11, 2e-10, -2e-10, 1e-6, -1e-3, 1.0]
+)
+def test_a_side_proves_a_sign_by_more_than_the_rounding_of_the_sums(more, unit):
+    """One side of (4) exceeds the other by so much of it: 1e-10 is rounding, on either side and in any unit of C."""
+    v, still = np.array([1.0, 1.0, -1.0, -1.0]), np.zeros(4)
+    greater, less = unit * np.array([0.25, 0.75]) * (1.0 + more), unit * np.array([0.5, 0.5])
+    zero, proved = np.zeros(2), int(np.sign(more)) if abs(more) > 1e-10 else 0
+    lower, upper = np.append(zero, -less), np.append(greater, zero)
+    centre = np.array([0.0, 0.0, -0.5, -0.5])
+    assert certain_sign(centre, still, v, lower, upper) == proved
+    assert certain_sign(-centre, still, -v, -upper, -lower) == -proved
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_signs_are_those_of_refits_at_1e_10(several):
+    """Some seeds decide without a step; of 25 problems there may be none, so they are counted together."""
+    proved = early = 0
+    for seed in SEEDS:
+        rng = np.random.default_rng(100 + seed)
+        for _ in range(25):
+            n = int(rng.integers(8, 30))
+            full = random_problem(rng, n)
+            R = rng.choice(np.arange(4, n), size=int(rng.integers(2, 5)) if several else 1, replace=False)
+            problem, solved = (
+                full.without(R),
+                solve(full, stop=KKTGap(10.0 ** -rng.integers(1, 6)), engine=FAST),
+            )
+            every, known = int(rng.integers(1, 7)), solved if rng.random() < 0.8 else None
+            rule = BallRule(1e-10, every=every, solved=known)
+            quick = solve(problem, start=TOP().seed(solved, problem), stop=rule, engine=FAST, shrinking=False)
+            code = rule.reasons.index(quick.reason) + 1
+            if code == 1:
+                continue
+            proved, early = proved + 1, early + (quick.iterations == 0)
+            exact = solve(problem, stop=EXACT, engine=FAST).decision_values[R]
+            expected = {2: [True], 3: [False], 4: quick.decision_values[R] >= 0.0}[code]
+            assert ((exact >= 0.0) == expected).all(), (seed, problem)
+    assert proved > 20
+    assert early > 5
