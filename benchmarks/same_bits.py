@@ -46,7 +46,7 @@ if WITHOUT in sys.argv:  # as where it is not installed
 
 import numpy as np  # noqa: E402  after Numba was hidden
 
-from refsvm import (
+from refsvm import (  # noqa: E402
     AVG,
     MIR,
     RBF,
@@ -81,8 +81,8 @@ from refsvm import (
     leave_one_out,
     regularization_path,
     solve,
-)
-from refsvm.core import arithmetic  # fmt: skip
+)  # fmt: skip
+from refsvm.core import arithmetic  # noqa: E402
 from refsvm.datasets import make_banana, make_ringnorm, make_waveform  # noqa: E402
 
 Case = Callable[[str], list[Any]]

@@ -1,30 +1,14 @@
 """refsvm: SVM training algorithms that can be read, swapped and trusted.
 
 ================  =========================================================================
-`problem`         DualProblem: max vᵀα − ½αᵀKα, 1ᵀα = z, L ≤ α ≤ U
-`primal`          F(α, b) and the best b, hard margins included
-`state`           SolverState: what changes during a solve, and its invariants
-`result`          Solution, Status, Trace
-`rule`            Rule: what all strategies have in common
-`store`           RunStore: finished runs in one SQLite file, and what makes two runs the same run
-`kernels`         Linear, RBF, Polynomial, Sigmoid, Precomputed, any callable; kernel rows on demand
-`selectors`       which pair moves next
-`steps`           how far it moves
-`stopping`        when the point is good enough
-`seeders`         where the next of several similar problems starts
-`rounds`          many related problems at the price of a few: leave-one-out, cross-validation, grids
-`trackers`        SVMP, Hastie: follow an optimum while its problem moves
-`solver`          iterate(): the readable loop; solve(): run it, or its compiled twin; Recording: keep its states
-`walk`            what trackers stand on: events, the elbow and its inverse, the linear program
-`paths`           the optimum along any line of problems, for every C above all, and what it tells
-`derivatives`     how the optimum changes with C, weights, targets and parameters of the kernel
-`multiclass`      pairs of classes, prediction, trained models and their files
+`core`            the reference: what the papers are about, in NumPy alone; it imports nothing outside itself
+`compiled`        the Numba twins; it mirrors `core`, path for path
+`analysis`        questions beyond the papers: any task, grids, paths along any line, derivatives, several classes
 `estimators`      SVC, SVR, OneClassSVM and their searches, with scikit-learn's conventions
-`engine`          limits, Ctrl-C, progress and workers
-`compiled`        the Numba twins; it mirrors the rooms above, path for path
+`services`        what these rooms share: guards, cards, the progress line, workers, the store, identities
 `experiment`      strategies × problems × permutations → a resumable store → tables
-`display`         convergence, one working set, planned steps, leave-one-out, seeds, grids and paths, drawn
 `datasets`        bundled sets, published generators, loaders
+`display`         convergence, one working set, planned steps, leave-one-out, seeds, grids and paths, drawn
 `testing`         check_strategy(): contract and twin checks for any rule
 `cli`             the command line
 ================  =========================================================================
@@ -55,17 +39,19 @@ from refsvm.core.rule import Rule as Rule
 from refsvm.core.rule import export as _export
 from refsvm.core.seeders import *
 from refsvm.core.selectors import *
-from refsvm.core.solver import Decomposition as Decomposition
-from refsvm.core.solver import LIBSVMShrinking as LIBSVMShrinking
-from refsvm.core.solver import NoShrinking as NoShrinking
-from refsvm.core.solver import Restriction as Restriction
-from refsvm.core.solver import Shrinking as Shrinking
-from refsvm.core.solver import iterate as iterate
-from refsvm.core.solver import solve as solve
+from refsvm.core.shown import Shown as _Shown
+from refsvm.core.solver.decomposition import Decomposition as Decomposition
+from refsvm.core.solver.libsvm_shrinking import LIBSVMShrinking as LIBSVMShrinking
+from refsvm.core.solver.loop import iterate as iterate
+from refsvm.core.solver.shrinking import NoShrinking as NoShrinking
+from refsvm.core.solver.shrinking import Restriction as Restriction
+from refsvm.core.solver.shrinking import Shrinking as Shrinking
+from refsvm.core.solver.solve import solve as solve
 from refsvm.core.steps import *
 from refsvm.core.stopping import *
 from refsvm.core.trackers import *
-from refsvm.services.summary import Shown as _Shown
+from refsvm.doors import open_doors as _open_doors
+from refsvm.moved import install as _old_places
 
 if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.analysis.multiclass.model_file import read_model as read_model
@@ -83,7 +69,7 @@ __version__ = "0.4.0"
 
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "SVRGradientCV")
 _FILES = ("read_model", "write_model")
-_LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "multiclass.model_file")}
+_LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _ROOMS = ("datasets", "display", "experiment")
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
@@ -105,6 +91,8 @@ def _plot(result: object, *ax: _Any, **look: _Any) -> object:
 
 
 _Shown.plot = _plot
+_open_doors()
+_old_places()
 _export(vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
 
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from refsvm.core.solver import ShrinkingPolicy
+from refsvm.core.solver.shrinking import ShrinkingPolicy
 from refsvm.testing import SHRINK_EARLY
 
 from .settings import INTERPRETED, needs_numba

@@ -19,11 +19,11 @@ from .settings import needs_numba
 ROOT = Path(__file__).parents[1]
 ADDITIONS = ROOT / "docs" / "additions"
 LINES = {
-    "selectors": "from refsvm.core.selectors.constant_factor import ConstantFactor as ConstantFactor",
-    "steps": "from refsvm.core.steps.short import ShortStep as ShortStep",
-    "seeders": "from refsvm.core.seeders.half import Half as Half",
-    "kernels/functions": "from refsvm.core.kernels.functions.cauchy import Cauchy as Cauchy",
-    "paths/lines": "from refsvm.analysis.paths.lines.penalty import penalty_path as penalty_path",
+    "core/selectors": "from refsvm.core.selectors.constant_factor import ConstantFactor as ConstantFactor",
+    "core/steps": "from refsvm.core.steps.short import ShortStep as ShortStep",
+    "core/seeders": "from refsvm.core.seeders.half import Half as Half",
+    "core/kernels/functions": "from refsvm.core.kernels.functions.cauchy import Cauchy as Cauchy",
+    "analysis/paths/lines": "from refsvm.analysis.paths.lines.penalty import penalty_path as penalty_path",
 }
 """The room of each addition, and the line in its ``__init__.py``; docs/adding.md shows them."""
 
@@ -55,7 +55,7 @@ def in_table(rule):
     assert rule in [row[1] for row in rules.rows()]
 """
 CHECKS = {
-    "selectors": """
+    "core/selectors": """
 assert ConstantFactor() in catalogue.RULES and choices.SELECTORS["constant-factor"] is ConstantFactor
 best = solve(problem, stop=KKTGap(1e-8)).objective
 def run(engine):
@@ -68,7 +68,7 @@ in_both(lambda engine: leave_one_out(X, y, kernel=RBF(0.5), selector=ConstantFac
 twin_agrees(ConstantFactor())
 in_table(ConstantFactor)
 """,
-    "steps": """
+    "core/steps": """
 assert ShortStep() in catalogue.RULES and choices.STEPS["short"] is ShortStep
 best = solve(problem, stop=KKTGap(1e-8)).objective
 def run(engine):
@@ -80,7 +80,7 @@ in_both(lambda engine: SVC(step=ShortStep(), engine=engine).fit(X, y).alpha_)
 twin_agrees(ShortStep())
 in_table(ShortStep)
 """,
-    "seeders": """
+    "core/seeders": """
 assert Half() in catalogue.SEEDERS and choices.SEEDERS["half"] is Half
 cold = cross_validate(X, y, kernel=RBF(0.5), folds=5, rng=0, seeder=Cold()).predictions
 found = in_both(lambda engine: cross_validate(
@@ -90,11 +90,11 @@ in_both(lambda engine: leave_one_out(X, y, kernel=RBF(0.5), seeder=Half(), engin
 twin_agrees(Half())
 in_table(Half)
 """,
-    "kernels/functions": """
+    "core/kernels/functions": """
 import pickle, tempfile
 from pathlib import Path
 from refsvm.core.kernels import Gram
-from refsvm.core.kernels.names import KERNELS
+from refsvm.services.names import KERNELS
 from refsvm.analysis.paths import load_path, save_path
 assert KERNELS["cauchy"] is Cauchy
 K = 1.0 / (1.0 + 0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
@@ -125,7 +125,7 @@ SVC(kernel="cauchy").partial_fit(X[:20], y[:20], classes=[-1, 1]).partial_fit(X[
 SVR(kernel="cauchy").fit(X, X[:, 0]), OneClassSVM(kernel="cauchy").fit(X)
 in_table(Cauchy)
 """,
-    "paths/lines": """
+    "analysis/paths/lines": """
 def run(engine):
     path = penalty_path(X, y, kernel=RBF(0.5), C=(0.5, 4.0), engine=engine)
     assert path.kkt_audit().worst < 1e-8

@@ -30,7 +30,7 @@ from refsvm.analysis.paths import cross_validate_path
 from refsvm.core.kernels import Gram
 from refsvm.core.rounds.round import Round
 from refsvm.core.seeders import ATO, AVG, MIR, SIR, TOP
-from refsvm.core.solver import iterate
+from refsvm.core.solver.loop import iterate
 from refsvm.experiment import Problem
 
 pytest.importorskip("scipy")

@@ -24,9 +24,9 @@ from refsvm import (
     regularization_path,
     solve,
 )
-from refsvm.core.kernels.names import gamma_on
 from refsvm.datasets import load
 from refsvm.services.guards.users_rules import why_it_cannot_move
+from refsvm.services.names import gamma_on
 
 HEART = load("heart")
 X, Y = HEART.X[:80], HEART.y[:80]

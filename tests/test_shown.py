@@ -41,12 +41,12 @@ from refsvm.analysis.resampling import CrossValidation
 from refsvm.analysis.resampling.jackknife import held_out_machines
 from refsvm.analysis.resampling.results import DECIDERS
 from refsvm.analysis.resampling.scores import outcomes_of
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.kernels.cached_rows import AllRows
-from refsvm.core.scheme import OneVsOne
 from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move
 from refsvm.datasets import Dataset, load
 from refsvm.experiment import Experiment, Grid, Problem, Ranking, RuleComparison, Solve
-from refsvm.services.summary import COLOURS, STYLE
+from refsvm.services.summary import COLOURS, STYLE, summary_of
 from refsvm.testing import StrategyReport
 
 from .settings import interrupted
@@ -250,7 +250,7 @@ def test_results_say_what_was_asked(name):
     pictures = re.findall(r'<div class="(?:bar|columns)"([^>]*)>', page)
     assert all(re.fullmatch(r' role="img" aria-label="[^"]+\d"', told) for told in pictures)
     assert len(pictures) == ("solution" in name) + name.startswith(("loo", "model")) + has_columns(result)
-    told = result._summary()
+    told = summary_of(result)
     assert html.escape(told.sentence or told.line) in page
     assert ('class="partial"' in page) == told.is_partial
 

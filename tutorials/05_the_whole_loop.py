@@ -104,11 +104,10 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # The loop of the package
 # -----------------------
 #
-# :func:`~refsvm.core.solver.loop.steps` is that loop with its three decisions taken out and handed in: *which pair* is a
-# :class:`~refsvm.core.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.core.steps.base.StepRule`, *when to
-# stop* a
-# :class:`~refsvm.core.stopping.base.StoppingRule`. What changes while a problem is solved is in one object, the
-# :class:`~refsvm.core.state.SolverState`.
+# :func:`~refsvm.core.solver.loop.steps` is that loop with its three decisions taken out and handed in: *which pair* is
+# a :class:`~refsvm.core.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.core.steps.base.StepRule`,
+# *when to stop* a :class:`~refsvm.core.stopping.base.StoppingRule`. What changes while a problem is solved is in one
+# object, the :class:`~refsvm.core.state.SolverState`.
 #
 # .. shipped:: core/solver/loop.py
 #    :object: Steps steps
@@ -137,7 +136,8 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ``yield state``
 #     The caller of the loop may look at the state after every step. It is one object that changes: copy what you keep.
 #
-# :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.core.solver.solve.solve` runs it to its end:
+# :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.core.solver.solve.solve` runs it to its
+# end:
 #
 # .. shipped:: core/solver/loop.py
 #    :object: iterate

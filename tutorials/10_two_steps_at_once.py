@@ -184,8 +184,8 @@ print(f"planned step {own:.3f}")
 # The box was left out of the formula, and the bet may be lost. This is taken care of:
 #
 # * A step is planned only if the one before was free and not planned, and only if both planned steps end strictly
-#   inside the box. Otherwise it is the clipped Newton step. (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep`
-#   plans after clipped steps too.)
+#   inside the box. Otherwise it is the clipped Newton step.
+#   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` plans after clipped steps too.)
 # * After a planned step the selector also considers the working set that was planned with. If the planned step was
 #   far from the Newton step, by more than 0.9 of it, the pairs compared are ranked by their exact gain: then the next
 #   step gains at least as much as planned, whichever pair it moves.

@@ -273,7 +273,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # And this is the procedure, in the order of the paper:
 #
-# .. shipped:: analysis/resampling/leave_one_out.py
+# .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
 #
 # It is called by ``leave_one_out``, once for each machine: two classes have one, several have one for each pair.

@@ -198,9 +198,13 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # examples, so the rounds are independent, and threads can share them. In a *chain* each round starts from the one
 # before it, as in the paper: then ``full`` is replaced by ``run`` at the end of each pass.
 #
+# .. shipped:: core/rounds/chain.py
+#    :object: planned
+#    :fold: The rounds of the folds in the package
+#
 # .. shipped:: analysis/resampling/cross_validate.py
-#    :object: planned FoldTable.take
-#    :fold: The loop over the folds in the package
+#    :object: FoldTable.take
+#    :fold: Their results in the package
 #
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate

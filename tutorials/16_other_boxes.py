@@ -298,7 +298,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # :math:`z=\nu\sum_iw_i` loses its part, too. :doc:`/questions` lists all questions and machines.
 
 # %%
-# .. shipped:: core/scheme.py
+# .. shipped:: analysis/scheme.py
 #    :object: OneVsOne.votes
 #    :fold: Counting the votes
 #

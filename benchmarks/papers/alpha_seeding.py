@@ -30,7 +30,7 @@ from remarks import (
 from remarks import ALPHA_ABOUT as ABOUT
 
 from refsvm import ATO, AVG, MIR, RBF, SIR, TOP, Cold, Linear, cross_validate
-from refsvm.core.rounds.folds import fold_numbers
+from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.datasets import Dataset, open_data, paper_suite
 from refsvm.experiment import CrossValidate, Experiment, Grid, Problem, Strategy
 from refsvm.experiment.grid import number, ratio_of

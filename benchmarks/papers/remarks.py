@@ -114,8 +114,8 @@ duality, and (14) could never hold. It has to be $\\mathcal{A}(r)$, as in Theore
 
 **The third check, with weights.** $2|\\alpha_r|R^2+\\xi_r<1$ and one free support vector prove nothing if examples
 have penalties of their own: without r, all others may be at their bounds, and b moves by any amount. This package asks
-that the free ones but r can take αᵣ over, which `refsvm.core.rounds.sufficiency.XiAlphaBound` derives; this bound decides
-fewer examples. The sections *as printed*, the count of KerEval and Figure 1 have the check of the paper.
+that the free ones but r can take αᵣ over, which `refsvm.core.rounds.sufficiency.XiAlphaBound` derives; this bound
+decides fewer examples. The sections *as printed*, the count of KerEval and Figure 1 have the check of the paper.
 
 The sections *by `leave_one_out`* have the function of this package: the full solution is ten times as exact as the
 rounds, ψ ≤ ε, no efficiency test, at most 200,000 steps. SIZES

@@ -77,7 +77,7 @@ class Shipped(SphinxDirective):
                 f"refsvm/{path} has no {missing}; say which object the page should show."
             ) from None
         if "twin" in self.options:
-            twin = include(f"refsvm/compiled/{path}", [])
+            twin = include(f"refsvm/compiled/{path.removeprefix('core/')}", [])
             items = [("NumPy", text), ("Numba twin", twin)]
             text = ".. tab-set::\n\n" + "\n".join(
                 indented(f".. tab-item:: {name}\n\n{indented(part)}") for name, part in items

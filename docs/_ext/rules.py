@@ -15,12 +15,13 @@ from docutils import nodes
 from source_lines import ROOT, directives
 from sphinx.util.docutils import SphinxDirective
 
+import refsvm
 from refsvm.analysis.paths import lines
 from refsvm.cli import choices
 from refsvm.core import seeders, selectors, solver, steps, stopping, trackers
 from refsvm.core.kernels import functions
-from refsvm.core.kernels.names import KERNELS
 from refsvm.core.rule import rules_in
+from refsvm.services.names import KERNELS
 
 __all__ = ["FAMILY", "family", "rows"]
 
@@ -57,9 +58,7 @@ def family() -> Iterator[tuple[str, str, str, list[tuple[Any, str]]]]:
     """Yield question, chapter and page of each decision, and its rules, each with the chapter that prints it."""
     for question, chapter, page, room in FAMILY:
         if room is solver:
-            rules = list(
-                dict.fromkeys(each for name in solver.__all__ if is_shrinking(each := getattr(solver, name)))
-            )
+            rules = list(dict.fromkeys(each for each in vars(refsvm).values() if is_shrinking(each)))
         else:
             rules = rules_in(room)
         files = [rule.__module__.replace(".", "/") + ".py" for rule in rules]
@@ -69,7 +68,7 @@ def family() -> Iterator[tuple[str, str, str, list[tuple[Any, str]]]]:
 
 def is_shrinking(found: Any) -> bool:
     """Whether a name of the solver is a rule that leaves variables out."""
-    return inspect.isclass(found) and issubclass(found, solver.Shrinking) and not inspect.isabstract(found)
+    return inspect.isclass(found) and issubclass(found, refsvm.Shrinking) and not inspect.isabstract(found)
 
 
 def rows() -> Iterator[tuple[str, Any, str, str]]:

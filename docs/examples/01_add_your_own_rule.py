@@ -18,8 +18,8 @@ above. Our rule starts from below:
    i = \arg\max_{i\in I_\text{up},\ G_i>G_j}\ \frac{(G_i-G_j)^2}{2\,(K_{ii}+K_{jj}-2K_{ij})} .
 
 A selector is a frozen dataclass with a method ``select``. It reads the
-:class:`state <refsvm.core.state.SolverState>`, writes nothing to it, and returns two indices: :math:`i` will rise, :math:`j`
-will fall. Ties go to the lowest index, which is what ``argmax`` does.
+:class:`state <refsvm.core.state.SolverState>`, writes nothing to it, and returns two indices: :math:`i` will rise,
+:math:`j` will fall. Ties go to the lowest index, which is what ``argmax`` does.
 
 .. literalinclude:: ../../examples/second_order_from_below.py
    :caption: second_order_from_below.py

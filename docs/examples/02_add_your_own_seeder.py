@@ -17,8 +17,8 @@ proportion to their similarity, :math:`k(x_r, x_i)`:
    \alpha_i \leftarrow \alpha_i + \alpha_r\,\frac{\max(k(x_r, x_i), 0)}{\sum_j \max(k(x_r, x_j), 0)} .
 
 A seed has to be feasible *exactly*: inside of the box, with the right sum.
-:func:`~refsvm.core.seeders.spread.complete` spreads what rounding or the box has left over. A seed changes the cost of a
-solve and never its answer.
+:func:`~refsvm.core.seeders.spread.complete` spreads what rounding or the box has left over. A seed changes the cost of
+a solve and never its answer.
 """
 
 from dataclasses import dataclass

@@ -9,9 +9,9 @@ What a tracker is given
 -----------------------
 
 In the scaled variables :math:`\hat s=\lambda\alpha`, :math:`\hat b=\lambda b` the box does not depend on :math:`C`, and
-the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.core.walk.state.PathState` walks along this line. It
-holds one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the three sets that it defines: *right*
-(:math:`\hat s_i=0`), *left* (:math:`\hat s_i` at its other bound), and the *elbow* between them, where
+the optimum is piecewise linear in :math:`\lambda`. A :class:`~refsvm.core.walk.state.PathState` walks along this line.
+It holds one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and the three sets that it defines:
+*right* (:math:`\hat s_i=0`), *left* (:math:`\hat s_i` at its other bound), and the *elbow* between them, where
 :math:`\lambda y_i-(K\hat s)_i-\hat b`, which is ``of.excess``, is zero. As long as no example changes its set,
 
 .. math::
@@ -20,9 +20,9 @@ holds one point, :math:`\lambda` as ``t``, :math:`\hat s` as ``of.alpha``, and t
    \frac{d}{d\lambda}\begin{pmatrix}\hat b\\ \hat s_{\mathcal E}\end{pmatrix}
    =\begin{pmatrix}0\\ y_{\mathcal E}\end{pmatrix}.
 
-The method ``follow`` moves the walk along and yields a :class:`~refsvm.core.walk.breakpoint.Breakpoint` after every event.
-Its caller, :func:`~refsvm.analysis.paths.regularization_path.regularization_path`, stores them and looks after Ctrl-C and the
-time limit in between.
+The method ``follow`` moves the walk along and yields a :class:`~refsvm.core.walk.breakpoint.Breakpoint` after every
+event. Its caller, :func:`~refsvm.analysis.paths.regularization_path.regularization_path`, stores them and looks after
+Ctrl-C and the time limit in between.
 
 The tracker
 -----------

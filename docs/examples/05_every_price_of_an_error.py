@@ -5,7 +5,8 @@ Every price of an error
 To miss a disease costs more than to call a healthy patient back. With the penalty :math:`C_+` for
 errors on class +1 and :math:`C - C_+` for those on class −1, each :math:`C_+` trains a classifier of its own. Its share
 of false positives and its share of true positives are one point of the figure. How many points are there?
-:func:`~refsvm.analysis.paths.lines.cost.cost_path` finds all of them: it follows the optimum from :math:`C_+ = 0` to :math:`C`.
+:func:`~refsvm.analysis.paths.lines.cost.cost_path` finds all of them: it follows the optimum from :math:`C_+ = 0` to
+:math:`C`.
 """
 
 import numpy as np

@@ -16,14 +16,14 @@ from refsvm.core._checks import pandas_for, positive_or_inf, whole
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import TRACE_ROW, Status, Trace
 from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.shown import short
 from refsvm.core.solver.loop import steps
 from refsvm.core.solver.rules import chosen_rules, row_store, starting_point
-from refsvm.core.solver.validated import validated
+from refsvm.core.solver.validated import located, validated
 from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule, validated_code
-from refsvm.services.guards.users_rules import located
-from refsvm.services.summary import Shown, Summary, short
+from refsvm.services.summary import Shown, Summary
 
 LIMIT: Final = 20_000
 """Maximum number of steps that are kept by default."""

@@ -1,4 +1,4 @@
-"""The names on the command line, one table each; that of the kernels is `refsvm.core.kernels.names`.
+"""The names on the command line, one table each; that of the kernels is `refsvm.services.names`.
 
 The rules are those that their rooms register: HybridMaximumGain is hybrid-maximum-gain, NewtonStep newton. One of
 yours is FILE.py:NAME, a class.
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Final
 
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.core import seeders, selectors, steps, stopping, trackers
 from refsvm.core._checks import hint, positive
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.core.rule import Rule, name_of, rules_in
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from refsvm.analysis.resampling.task import CLASSIFICATION
 from refsvm.cli import options, tables
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS
 from refsvm.cli.comparison import Outcome, choices, compare_in_orders, compare_once, objective_spread
@@ -17,6 +16,7 @@ from refsvm.cli.data import Output, Training
 from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import flag, option, some_of
 from refsvm.cli.pictures import bars, picture
+from refsvm.core.rounds.machine import CLASSIFICATION
 from refsvm.datasets import binary_labels
 from refsvm.experiment import Problem
 

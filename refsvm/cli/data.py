@@ -14,17 +14,17 @@ import numpy as np
 import refsvm
 from refsvm import KKTGap
 from refsvm.analysis.multiclass.model import Scaling
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.cli import options, tables
 from refsvm.cli.choices import TASKS, one, scale_or_number
 from refsvm.cli.messages import note
 from refsvm.core._checks import LARGEST_TARGET, not_negative, positive, share
-from refsvm.core.kernels.names import KERNELS, kernel_called
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.core.shown import short
 from refsvm.datasets import Dataset, open_data
 from refsvm.datasets.dataset import training_matrix
 from refsvm.datasets.labels import MOST_CLASSES
 from refsvm.experiment import Instance
-from refsvm.services.summary import short
+from refsvm.services.names import KERNELS, kernel_called
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
 """A label that stays a text, as 007 does, and is a target if the user says so."""

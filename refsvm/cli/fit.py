@@ -13,13 +13,13 @@ import typer
 import refsvm
 from refsvm import KKTGap, Status, write_model
 from refsvm.analysis.multiclass.model_file import different_names, whole_numbers
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.cli import options
 from refsvm.cli.choices import SELECTORS, STEPS, one
 from refsvm.cli.data import Opened, Output, Training, writable
 from refsvm.cli.messages import interrupted, is_watched, unfinished
 from refsvm.cli.options import one_of, option
 from refsvm.core.engine.limits import Limits
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.datasets import Dataset
 
 

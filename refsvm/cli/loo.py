@@ -12,7 +12,6 @@ import typer
 
 from refsvm import Status
 from refsvm.analysis.resampling import LeaveOneOut
-from refsvm.analysis.resampling.task import CLASSIFICATION
 from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, STOPS, names, one
 from refsvm.cli.data import Opened, Output, Training, label_text
@@ -22,6 +21,7 @@ from refsvm.cli.pictures import bars, picture
 from refsvm.core._checks import is_sparse
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.engine.progress import Progress
+from refsvm.core.rounds.machine import CLASSIFICATION
 from refsvm.experiment import LeaveOneOutError
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")

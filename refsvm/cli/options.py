@@ -14,8 +14,8 @@ from typer import Abort, Argument, Option
 
 from refsvm.cli.choices import ENGINES, SEEDERS, TASKS, one
 from refsvm.cli.messages import be_quiet, be_verbose
-from refsvm.core.kernels.names import KERNELS
 from refsvm.datasets.bundled import GENERATED, names
+from refsvm.services.names import KERNELS
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)

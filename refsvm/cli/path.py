@@ -22,7 +22,7 @@ from refsvm.analysis.paths import (
     RegularizationPath,
     cross_validate_path,
 )
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.cli import options, tables
 from refsvm.cli.choices import TRACKERS, one
 from refsvm.cli.data import Opened, Output, Training, label_text
@@ -31,7 +31,7 @@ from refsvm.cli.options import flag, one_of, option
 from refsvm.cli.pictures import picture
 from refsvm.core._checks import whole
 from refsvm.core.engine.limits import interruptible
-from refsvm.core.scheme import OneVsOne
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.datasets import binary_labels
 from refsvm.experiment import TrackPath
 

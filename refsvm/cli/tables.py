@@ -18,10 +18,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.cli.comparison import Choice, Watch
 from refsvm.cli.messages import is_watched, listening
 from refsvm.core.engine import progress as engine_progress
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.experiment.comparison import Summary
 from refsvm.services.line import line_of
 from refsvm.services.store import json_of

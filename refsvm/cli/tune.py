@@ -10,7 +10,6 @@ import typer
 
 import refsvm
 from refsvm import ActiveSet
-from refsvm.analysis.resampling.task import NOVELTY, REGRESSION
 from refsvm.cli import options, tables
 from refsvm.cli.data import Opened, Output, Training
 from refsvm.cli.messages import interrupted
@@ -18,6 +17,7 @@ from refsvm.cli.options import option
 from refsvm.cli.pictures import bars, picture
 from refsvm.compiled.warming import prepare
 from refsvm.core._checks import positive
+from refsvm.core.rounds.machine import NOVELTY, REGRESSION
 from refsvm.datasets import names
 from refsvm.display import GridDisplay
 from refsvm.experiment import CrossValidate

@@ -1,4 +1,4 @@
-"""The Numba twins: this folder mirrors `refsvm`, path for path.
+"""The Numba twins: this folder mirrors `refsvm.core`, path for path.
 
 ``compiled/selectors/second_order.py`` holds the twin of the rule in ``selectors/second_order.py``, and so on.
 ``interface/`` has no counterpart: it holds what all compiled code shares.

@@ -31,9 +31,9 @@ def numba_compiles() -> bool:
 
 @cache
 def place_of_twin(module: str) -> str | None:
-    """Return the module in `refsvm.compiled` that stands where this module of `refsvm` does, or None; without Numba."""
+    """Return the module of `refsvm.compiled` that mirrors this module of `refsvm.core`, or None; without Numba."""
     room, _, name = module.rpartition(".")
-    place = f"refsvm.compiled.{room.removeprefix('refsvm.')}"
+    place = f"refsvm.compiled.{room.removeprefix('refsvm.').removeprefix('core.')}"
     if not room.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
         return None
     return f"{place}.{name}"

@@ -1,8 +1,8 @@
 """Backend: takes the steps, runs the rounds, makes the seeds and follows the events of one call.
 
-The readable half needs this protocol and `refsvm.core.solver.readable.NumPyBackend`. Compiled code stands on top of both and
-enters itself in `BACKENDS`. Each call of a public function makes one backend and hands it down. All backends work on
-the same state with the same bits, so that one may go on where another stopped.
+The readable half needs this protocol and `refsvm.core.solver.readable.NumPyBackend`. Compiled code stands on top of
+both and enters itself in `BACKENDS`. Each call of a public function makes one backend and hands it down. All backends
+work on the same state with the same bits, so that one may go on where another stopped.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Backend(Protocol):
         """Take up to `limit` steps in each of some `refsvm.analysis.small.small.SmallProblems`."""
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run the first of these rounds, or as many as pay at once; return their results (`refsvm.core.rounds.round`)."""
+        """Run the first of these rounds, or as many as pay at once; return their `refsvm.core.rounds.round.Round`."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
         """Return an object with the method `seed`: the seeder itself, or its twin."""

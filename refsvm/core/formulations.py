@@ -10,7 +10,7 @@ one_class         one-class SVM          v = 0,  0 ≤ αᵢ ≤ wᵢ           
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -28,11 +28,10 @@ from refsvm.core._checks import (
     targets,
     vector,
 )
+from refsvm.core.doors import DOORS
 from refsvm.core.kernels.checked import grown, matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
 from refsvm.core.kernels.matrix import KernelMatrix, View
-from refsvm.core.kernels.names import asked
-from refsvm.core.scheme import OneVsOne
 
 
 class Formulations:
@@ -68,26 +67,6 @@ class Formulations:
         """Return the problem of checked labels, ±1 and 0 of examples without a box, and penalties of all of them."""
         signed = np.where(labels == 0.0, 0.0, labels * penalties)
         return cls._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
-
-    @classmethod
-    def _of_pairs(cls, gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[Self]:
-        """Yield the problems of all pairs of classes, over all n examples: those of other classes have L = U = 0.
-
-        So one kernel matrix serves all pairs, and the decision values of every example are read off each gradient.
-        Order and signs are those of `refsvm.core.scheme.OneVsOne`.
-
-        Parameters
-        ----------
-        gram : KernelMatrix
-            Of all n examples.
-        codes : ndarray of shape (n,), int
-            Class numbers 0 … k − 1.
-        penalties : ndarray of shape (n,), float64
-            C of each example.
-        """
-        scheme = OneVsOne(int(codes.max()) + 1)
-        for pair in scheme.pairs:
-            yield cls._of_labels(gram, scheme.labels(codes, pair), penalties)
 
     @classmethod
     def classification(
@@ -130,7 +109,7 @@ class Formulations:
         ValueError
             On NaN, wrong shapes, a single class, labels other than ±1, C ≤ 0.
         """
-        K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+        K = matrix_given(X, DOORS.kernel_asked(kernel, gamma, degree, coef0), gram)
         labels = signs(y, K.n)
         signed = labels * penalties(C, K.n)
         return cls._of_checked(K, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
@@ -181,7 +160,7 @@ class Formulations:
         >>> solution.alpha[:3] + solution.alpha[3:], round(solution.intercept, 6)  # h(x) = ½x + ½
         (array([-0.25,  0.  ,  0.25]), 0.5)
         """
-        K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+        K = matrix_given(X, DOORS.kernel_asked(kernel, gamma, degree, coef0), gram)
         n = K.n
         measured, width, bound = targets(y, n), not_negative("epsilon", epsilon), penalties(C, n)
         return cls(
@@ -235,7 +214,7 @@ class Formulations:
         >>> solve(problem).alpha.round(3)
         array([0.416, 0.416, 0.668])
         """
-        K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+        K = matrix_given(X, DOORS.kernel_asked(kernel, gamma, degree, coef0), gram)
         nu, size = share("nu", nu), vector("weights", weights, K.n)
         if (size < 0).any() or not size.any():
             raise ValueError("weights must not be negative, and at least one must be above 0.")

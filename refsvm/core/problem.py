@@ -25,7 +25,7 @@ from refsvm.core.kernels.checked import matrix_of
 from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.kernels.precision import decision_noise
 from refsvm.core.primal import best_intercept, primal_value
-from refsvm.services.summary import Shown, Summary
+from refsvm.core.shown import Shown
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Rounding of one operation, relative."""
@@ -106,7 +106,11 @@ class DualProblem(Shown, Formulations):
         v = sealed(vector("v", self.v, gram.n))
         self.__dict__.update(gram=gram, n=gram.n, v=v, z=z, **box(self.lower, self.upper, z, gram.n))
 
-    def _summary(self) -> Summary:
+    def _line(self) -> str:
+        return "{1}; {2}, C={3}".format(*self._told())
+
+    def _told(self) -> tuple[str, str, str, str]:
+        """Return the kind of the problem, its data, its kernel and C, in words."""
         width, z, n = self.upper - self.lower, self.z, self.n
         if self.has_labels:
             kind, up = "classification", int((self.v > 0.0).sum())
@@ -120,18 +124,10 @@ class DualProblem(Shown, Formulations):
             kind, what = "of a form of its own", f"n={n}, z={z:.6g}"
         low, high = float(width.min()), float(width.max())
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
-        name = self.gram.kernel_name
-        told = {
-            "examples": f"{n:,}",
-            "kernel": name,
-            "C": C,
-            "Σα": f"{z:.6g}",
-            "next": "solve(problem)",
-        }
-        return Summary(f"{what}; {name}, C={C}", sentence=f"{kind}: {what}", pairs=told)
+        return kind, what, self.gram.kernel_name, C
 
     # -- values at a point; each takes the gradient G = v − Kα if it is already known. Where z = 0 and K is linear, all
-    # but `gradient` and `intercept` are the same for any origin of the data: see `refsvm.core.kernels.origin` -----------
+    # but `gradient` and `intercept` are the same for any origin of the data: see `refsvm.core.kernels.origin` ---------
 
     @property
     def centred(self) -> DualProblem:

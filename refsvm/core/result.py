@@ -13,7 +13,7 @@ import numpy as np
 from refsvm.core._checks import pandas_for, whole
 from refsvm.core.problem import DualProblem, most_violating_pair
 from refsvm.core.rule import Renamed
-from refsvm.services.summary import Parts, Shown, Summary, Table
+from refsvm.core.shown import Shown
 
 if TYPE_CHECKING:
     from refsvm.core.state import SolverState
@@ -82,13 +82,8 @@ class Trace(Shown):
         self._stamped: list[np.ndarray] = []
         self._fresh: list[np.ndarray] = []
 
-    def _summary(self) -> Summary:
-        rows = self.rows
-        columns = ("iteration", "i", "j", "step", "objective", "gap")
-        first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
-        line = f"{len(rows)} steps: iteration, i, j, step, …, gap, rows, seconds"
-        more = "the first five; to_frame() has all" if len(rows) > 5 else "to_frame() has all columns"
-        return Summary(line, sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
+    def _line(self) -> str:
+        return f"{len(self.rows)} steps: iteration, i, j, step, …, gap, rows, seconds"
 
     def append(self, state: SolverState) -> None:
         """Record the step just taken."""
@@ -251,7 +246,7 @@ class Solution(Shown):
     where_solved = Renamed("where_solved", "in_solver_coordinates")
 
     continue_to: ClassVar[Callable[..., Any]]
-    """``continue_to(problem, **options)``: `refsvm.analysis.paths.continuing.continue_to`, which that file puts here."""
+    """``continue_to(problem, **options)``: `refsvm.analysis.paths.continuing.continue_to` puts itself here."""
 
     derivative: ClassVar[Callable[..., Any]]
     """``derivative(name)``: `refsvm.analysis.derivatives.derivative.derivative`, which that file puts here."""
@@ -259,33 +254,10 @@ class Solution(Shown):
     pullback: ClassVar[Callable[..., Any]]
     """``pullback(alpha, intercept)``: `refsvm.analysis.derivatives.pullback.pullback`, which that file puts here."""
 
-    def _summary(self) -> Summary:
-        a, n = np.abs(self.alpha), self.problem.n
-        support = int(np.count_nonzero(a))
-        at_bound = int(
-            ((self.alpha <= self.problem.lower) | (self.alpha >= self.problem.upper))[a > 0.0].sum()
-        )
-        ended = self.status.name.lower().replace("_", " ")
-        line = (
-            f"{ended} after {self.iterations:,} steps: objective {self.objective:.6g}, KKT gap {self.kkt_gap:.1e}, "
-            f"{support} support vectors"
-        )
-        told = {
-            "dual objective": f"{self.objective:.6f}", "primal objective": f"{self.primal_objective:.6f}",
-            "duality gap": f"{self.duality_gap:.2e}", "KKT gap": f"{self.kkt_gap:.2e}",
-            "intercept": f"{self.intercept:.6f}", "steps": f"{self.iterations:,}",
-            "kernel rows": f"{self.kernel_rows:,}", "support vectors": f"{support:,}",
-            "seconds": f"{self.seconds:.3f}", "engine": self.engine,
-        }  # fmt: skip
-        parts = {"at 0": n - support, "free": support - at_bound, "at its bound": at_bound}
-        is_partial = self.status is not Status.CONVERGED
-        return Summary(
-            line,
-            sentence=self.status.value,
-            is_partial=is_partial,
-            pairs=told,
-            parts=Parts("α", "variables", parts, n),
-        )
+    def _line(self) -> str:
+        ended, support = self.status.name.lower().replace("_", " "), int(np.count_nonzero(self.alpha))
+        where = f"objective {self.objective:.6g}, KKT gap {self.kkt_gap:.1e}, {support} support vectors"
+        return f"{ended} after {self.iterations:,} steps: {where}"
 
     @property
     def _exact(self) -> np.ndarray:

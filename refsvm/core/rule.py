@@ -185,9 +185,10 @@ def is_builtin(rule: type) -> bool:
 def export(room: dict[str, Any], *lazy: str) -> None:
     """Set ``__all__`` of a room: the classes and functions that its ``__init__`` imports from the package.
 
-    A line ``from refsvm.core.steps.newton import NewtonStep as NewtonStep`` in the room's ``__init__`` is all that registers
-    a rule: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the page of all rules
-    read these lists. An assignment to ``__all__`` would hide the names from type checkers, which read the lines.
+    A line ``from refsvm.core.steps.newton import NewtonStep as NewtonStep`` in the room's ``__init__`` is all that
+    registers a rule: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the page of
+    all rules read these lists. An assignment to ``__all__`` would hide the names from type checkers, which read the
+    lines.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ import numpy as np
 from refsvm.core import arithmetic
 from refsvm.core.kernels.rows import KernelRows
 from refsvm.core.problem import DualProblem, most_violating_pair, total
-from refsvm.services.summary import Shown, Summary
+from refsvm.core.shown import Shown
 
 TAU = 1e-12
 """Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
@@ -128,15 +128,9 @@ class SolverState(Shown):
     shrinking: Any = None
     session: Any = None
 
-    def _summary(self) -> Summary:
-        told = {
-            "steps": f"{self.iteration:,}", "objective": f"{self.objective:.6f}", "KKT gap": f"{self.gap:.2e}",
-            "variables": f"{len(self.alpha):,}", "of them not 0": f"{np.count_nonzero(self.alpha):,}",
-        }  # fmt: skip
-        return Summary(
-            f"{self.iteration:,} steps, n={len(self.alpha)}: objective {self.objective:.6g}, KKT gap {self.gap:.1e}",
-            pairs=told,
-        )
+    def _line(self) -> str:
+        where = f"objective {self.objective:.6g}, KKT gap {self.gap:.1e}"
+        return f"{self.iteration:,} steps, n={len(self.alpha)}: {where}"
 
     def __init__(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, history: int = 0,

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from refsvm.analysis.resampling import leave_one_out
+from refsvm.analysis.resampling.leave_one_out import leave_one_out
 from refsvm.analysis.resampling.results import DECIDERS, LeaveOneOut
 from refsvm.core._checks import is_sparse
 from refsvm.core.problem import DualProblem

@@ -16,8 +16,8 @@ from refsvm.analysis.paths import (
     cross_validate_path,
     regularization_path,
 )
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.result import Status
-from refsvm.core.scheme import OneVsOne
 from refsvm.display.canvas import PALETTE, Axes, Curves, Display, require
 from refsvm.display.contrast import OWN_GROUND, ink, mixed
 from refsvm.display.machine import machine_of, name_of_class
@@ -295,8 +295,8 @@ class ValidationPathDisplay(Curves):
         folds : int, "loo" or as in `refsvm.analysis.paths.cross_validate_path`
         ax : matplotlib Axes, optional
         **options
-            For `refsvm.analysis.paths.cross_validate_path`; C goes from a hundredth of that of the model to a hundred times
-            that.
+            For `refsvm.analysis.paths.cross_validate_path`; C goes from a hundredth of that of the model to a hundred
+            times that.
 
         Examples
         --------

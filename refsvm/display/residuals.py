@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm.analysis.resampling.jackknife import HeldOutMachines
 from refsvm.analysis.resampling.results import CrossValidation, LeaveOneOut
-from refsvm.analysis.resampling.task import REGRESSION
+from refsvm.core.rounds.machine import REGRESSION
 from refsvm.display.canvas import Axes, Display, require, require_some
 
 

@@ -16,6 +16,7 @@ from refsvm.core.engine.limits import Deadline, interruptible
 from refsvm.core.rule import Rule
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.shown import named
 from refsvm.core.solver.rules import Rules, chosen_rules
 from refsvm.core.solver.solve import solve
 from refsvm.core.steps.base import StepRule
@@ -24,7 +25,6 @@ from refsvm.core.stopping.base import StoppingRule
 from refsvm.display.runs import Pair, reached, refusal, second_rules
 from refsvm.display.strip import curves, picture, strip
 from refsvm.display.task import NODES, Task
-from refsvm.services.summary import named
 
 SLICE_SECONDS: Final = 0.2
 """Longest time of one message: in between, the notebook shows the state and can be asked to stop."""

@@ -27,7 +27,6 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.kernels import Kernel, Linear, Precomputed
 from refsvm.core.kernels.blocks import shaped
 from refsvm.core.kernels.gram import Gram
-from refsvm.core.kernels.names import KERNELS, is_precomputed, is_user_kernel, kernel_called
 from refsvm.core.kernels.origin import around, origin_of, weights_at
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.selectors.base import WorkingSetSelector
@@ -40,6 +39,7 @@ from refsvm.estimators.nested import has_own_parameters, parameters_of, with_par
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.services.line import line_of
+from refsvm.services.names import KERNELS, is_precomputed, is_user_kernel, kernel_called
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 

@@ -23,15 +23,15 @@ from sklearn.utils.validation import check_is_fitted
 from refsvm.analysis.derivatives.held_out import held_out_loss
 from refsvm.analysis.derivatives.losses import Loss
 from refsvm.analysis.derivatives.tuning import Tuning, minimised
+from refsvm.analysis.resampling.folds import pairs_of
 from refsvm.core._checks import refuses, targets
 from refsvm.core.engine.limits import Interrupted
-from refsvm.core.kernels.names import KERNELS
-from refsvm.core.rounds.folds import pairs_of
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.stored_values import StoredValues
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
 from refsvm.estimators.validation import NO_LABELS, checked_data, encoded
+from refsvm.services.names import KERNELS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -96,8 +96,8 @@ class GradientCV(KernelEstimator, ABC):
         ValueError
             On parameters out of range, NaN, and other than two classes.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` lists the evaluations. ``best_params_``
-            and ``cv_results_`` are those until then; nothing is trained with them.
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` lists the evaluations.
+            ``best_params_`` and ``cv_results_`` are those until then; nothing is trained with them.
 
         Warns
         -----

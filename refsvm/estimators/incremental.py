@@ -22,14 +22,13 @@ from refsvm.analysis.paths.continuing import Reached, continued
 from refsvm.core._checks import is_sparse, positions, version
 from refsvm.core.kernels import Kernel, Precomputed
 from refsvm.core.kernels.gram import Gram
-from refsvm.core.kernels.names import is_precomputed, of_features, parameters_named
 from refsvm.core.kernels.origin import around
-from refsvm.core.kernels.precision import decision_noise
+from refsvm.core.kernels.precision import decision_noise, noisy
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.estimators.base import KernelMachine
-from refsvm.services.guards.kernel_values import noisy
+from refsvm.services.names import is_precomputed, of_features, parameters_named
 
 TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""

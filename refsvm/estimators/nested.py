@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from refsvm.core._checks import hint
-from refsvm.core.kernels.names import parameters_named
+from refsvm.services.names import parameters_named
 
 
 def has_own_parameters(value: Any) -> bool:

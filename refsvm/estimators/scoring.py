@@ -20,13 +20,13 @@ from sklearn.utils.validation import _check_method_params
 
 from refsvm.analysis.resampling.grid import Split
 from refsvm.analysis.resampling.weights import copies
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import shown
-from refsvm.core.kernels.names import is_precomputed
-from refsvm.core.scheme import OneVsOne
 from refsvm.estimators.base import PROBABILITIES
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
 from refsvm.services.identity import described, digest_of
+from refsvm.services.names import is_precomputed
 
 VOTES: Final = "decision_function_shape"
 

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from refsvm.analysis.resampling.grid import Cell, Score, Split, left_out_cells, left_out_score, solve_cells
-from refsvm.analysis.resampling.task import REGRESSION, Task, task_given
+from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.analysis.resampling.weights import mean
 from refsvm.core import arithmetic
 from refsvm.core._checks import version
 from refsvm.core.engine.limits import Interrupted
 from refsvm.core.engine.progress import Progress
+from refsvm.core.rounds.machine import REGRESSION
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.estimators.column_matrix import column_gram, forget

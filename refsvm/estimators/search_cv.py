@@ -23,11 +23,10 @@ from sklearn.model_selection import LeaveOneOut, check_cv
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from refsvm.analysis.resampling.folds import pairs_of
 from refsvm.analysis.resampling.grid import Split
 from refsvm.core._checks import shown
 from refsvm.core.engine.progress import Progress
-from refsvm.core.kernels.names import gamma_on, is_precomputed, is_user_kernel
-from refsvm.core.rounds.folds import pairs_of
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.ball_rule import BallRule
 from refsvm.core.stopping.base import StoppingRule
@@ -42,6 +41,7 @@ from refsvm.estimators.validation import (
     checked_data,
     checked_weights,
 )
+from refsvm.services.names import gamma_on, is_precomputed, is_user_kernel
 
 _log = logging.getLogger("refsvm")
 

@@ -12,12 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from refsvm.analysis.multiclass.one_vs_one import convergence_message
 from refsvm.core.kernels.checked import gram_of_rows
-from refsvm.core.kernels.names import is_precomputed, is_user_kernel
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
 from refsvm.core.solver.solve import solved
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.validation import LARGEST_WEIGHT, checked_weights
+from refsvm.services.names import is_precomputed, is_user_kernel
 
 
 class SingleMachine(Incremental):

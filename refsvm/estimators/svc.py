@@ -21,11 +21,10 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from refsvm.analysis.multiclass.one_vs_one import BinaryResult, Pair, convergence_message, layout, worst
 from refsvm.analysis.multiclass.small_pairs import train_pairs, train_present
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import penalties
-from refsvm.core.kernels.names import is_precomputed, is_user_kernel
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
-from refsvm.core.scheme import OneVsOne
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, Machine
 from refsvm.estimators.pairwise import solutions_of_pairs
@@ -41,6 +40,7 @@ from refsvm.estimators.validation import (
     refuse_to_forget,
     scaled,
 )
+from refsvm.services.names import is_precomputed, is_user_kernel
 
 
 @reject_probability

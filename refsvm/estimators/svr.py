@@ -15,12 +15,12 @@ from refsvm.analysis.multiclass.one_vs_one import kernel_values
 from refsvm.analysis.paths.conformal import conformal_intervals
 from refsvm.analysis.resampling.jackknife import HeldOutMachines, held_out_machines
 from refsvm.analysis.resampling.weights import copies
-from refsvm.core.kernels.names import is_precomputed
 from refsvm.core.kernels.origin import around
 from refsvm.core.problem import DualProblem
 from refsvm.estimators.base import stopping_rule_of
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import scaled
+from refsvm.services.names import is_precomputed
 
 FOLDS: Final = 10
 """Of CV+."""
@@ -223,9 +223,9 @@ class SVR(RegressorMixin, SingleMachine):
         distribution and however well h fits.
 
         "jackknife+" and "cv+" are made of the residuals of leave-one-out, or of ten folds, and of the machines that
-        leave them (`refsvm.analysis.resampling.jackknife`). Those are trained once, and kept until the examples change. The interval
-        of "jackknife+" holds the next target with a probability of 2 confidence − 1 at least, that of "cv+" with a
-        little less, and both mostly with about confidence.
+        leave them (`refsvm.analysis.resampling.jackknife`). Those are trained once, and kept until the examples change.
+        The interval of "jackknife+" holds the next target with a probability of 2 confidence − 1 at least, that of
+        "cv+" with a little less, and both mostly with about confidence.
 
         Parameters
         ----------
@@ -250,9 +250,10 @@ class SVR(RegressorMixin, SingleMachine):
 
         Notes
         -----
-        With "full" each row costs a walk of its target (`refsvm.analysis.paths.conformal`), of O(n²) for each event. The
-        probability counts the draw of the examples, too. Parameters that were set after the last `fit` or `partial_fit`
-        count from the next one on. ``gamma="scale"`` looks at the examples alone, and not at x: give a number.
+        With "full" each row costs a walk of its target (`refsvm.analysis.paths.conformal`), of O(n²) for each event.
+        The probability counts the draw of the examples, too. Parameters that were set after the last `fit` or
+        `partial_fit` count from the next one on. ``gamma="scale"`` looks at the examples alone, and not at x: give a
+        number.
 
         Examples
         --------

@@ -86,9 +86,9 @@ class Experiment(Shown):
     Notes
     -----
     The identity of a run is the version of refsvm and the code of its numerical rooms, the strategy, its rules and the
-    kernel by value (`refsvm.services.identity.digest_of`: their fields, their code, and what it closes over and calls), the
-    values of X and y, C, seed and k. Names and `n_jobs` do not belong to it, unless the code of a strategy of your own
-    reads its name; nor do the versions of NumPy, Numba and the BLAS and the processor, which each record tells as
+    kernel by value (`refsvm.services.identity.digest_of`: their fields, their code, and what it closes over and calls),
+    the values of X and y, C, seed and k. Names and `n_jobs` do not belong to it, unless the code of a strategy of your
+    own reads its name; nor do the versions of NumPy, Numba and the BLAS and the processor, which each record tells as
     ``computed_by``. Runs that a store has from refsvm 0.3.0 or before have another identity; they stay there, are not
     taken for these, and `run` says so.
 
@@ -156,8 +156,8 @@ class Experiment(Shown):
             Processes, by joblib; −1 for one on each core. None: one after the other in this process. Runs under way
             when a worker crashes are begun anew; each run that was returned is in the store.
         callback : callable, optional
-            Called with a `refsvm.core.engine.progress.Progress`, whose ``done`` and ``total`` are the numbers of finished
-            runs and of all runs, at first and after each run; a true result ends it.
+            Called with a `refsvm.core.engine.progress.Progress`, whose ``done`` and ``total`` are the numbers of
+            finished runs and of all runs, at first and after each run; a true result ends it.
         progress : bool or "auto"
             A line on stderr that says how far it is. "auto" shows it in a terminal or a notebook, from two seconds on
             (`refsvm.services.line`).
@@ -174,8 +174,8 @@ class Experiment(Shown):
         ImportError
             If n_jobs asks for processes and joblib is not installed.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is this experiment. The run under way
-            is stored if it ended before that; half a run is not.
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is this experiment. The run under
+            way is stored if it ended before that; half a run is not.
         concurrent.futures.BrokenExecutor
             If workers crash four times in a row without a finished run between.
 

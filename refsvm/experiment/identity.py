@@ -22,8 +22,8 @@ from refsvm.services.identity.origin import Origin, of_object
 def code_of(*objects: Any) -> str:
     """Return a hash of the code that computes, and of all that it holds.
 
-    It is of this package's numerical rooms and of the objects by value (`refsvm.services.identity.digest_of`): their classes and
-    fields, what their code closes over, and what it calls in files of the user.
+    It is of this package's numerical rooms and of the objects by value (`refsvm.services.identity.digest_of`): their
+    classes and fields, what their code closes over, and what it calls in files of the user.
 
     Parameters
     ----------

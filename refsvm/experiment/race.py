@@ -19,13 +19,14 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
 from refsvm.core.rule import is_builtin, name_of
 from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.shown import short
 from refsvm.core.solver.rules import Rules, chosen_rules
 from refsvm.core.solver.solve import solve
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 from refsvm.experiment.strategy import EIGHT_POINTS
-from refsvm.services.summary import Shown, Summary, Table, short
+from refsvm.services.summary import Shown, Summary, Table
 
 Run: TypeAlias = Solution | Recording
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from html import escape
 from math import isnan
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from refsvm.core.shown import Shown as OneLine
 
 COLOURS: Final = (
     "#8a949e66",
@@ -231,25 +233,32 @@ class Summary:
         )
 
 
-class Shown:
+class Shown(OneLine):
     """A result that prints as a line, as a table of text (`str`), and as a card in a notebook."""
-
-    plot: ClassVar[Callable[..., Any]]
-    """``plot(ax=None)``: draw it; `refsvm` puts `refsvm.display.of_result.plot` here."""
 
     @abstractmethod
     def _summary(self) -> Summary:
         """Return what is shown."""
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._summary().line})"
+    def _line(self) -> str:
+        return self._summary().line
 
-    def __str__(self) -> str:
-        return self._summary().text(type(self).__name__)
 
-    def _repr_html_(self) -> str:
-        """Return the card of a notebook."""
-        return self._summary().html(type(self).__name__)
+CARDS: Final[dict[type, Callable[[Any], Summary]]] = {}
+"""What is shown of the results of the reference, by their class; `refsvm.services.cards` fills it."""
+
+
+def summary_of(result: Any) -> Summary:
+    """Return what is shown of a result: its own summary, or the card of its class."""
+    if isinstance(result, Shown):
+        return result._summary()
+    return next(CARDS[each] for each in type(result).__mro__ if each in CARDS)(result)
+
+
+def rendered(result: Any, form: str) -> str:
+    """Return a result as a table of text, or as the card of a notebook."""
+    name, summary = type(result).__name__, summary_of(result)
+    return summary.html(name) if form == "html" else summary.text(name)
 
 
 def cut(text: str) -> str:
@@ -263,37 +272,6 @@ def cut(text: str) -> str:
     """
     text = " ".join(str(text).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def short(thing: Any) -> str:
-    """Return a rule or a kernel as it prints, numbers with six digits and no address.
-
-    Examples
-    --------
-    >>> from refsvm import RBF
-    >>> from refsvm.services.summary import short
-    >>> short(RBF(1 / 13)), short(len)
-    ('RBF(gamma=0.0769231)', 'len')
-    """
-    if isinstance(thing, type) or not is_dataclass(thing):
-        return str(getattr(thing, "__name__", type(thing).__name__))
-    values = {each.name: getattr(thing, each.name) for each in fields(thing) if each.repr}
-    inside = ", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in values.items())
-    return f"{type(thing).__name__}({inside})"
-
-
-def named(thing: Any) -> str:
-    """Return a rule as it prints, or the name of its class if it prints as an address.
-
-    Examples
-    --------
-    >>> from refsvm import NewtonStep
-    >>> from refsvm.services.summary import named
-    >>> named(NewtonStep()), named(object())
-    ('NewtonStep()', 'object')
-    """
-    prints_address: bool = getattr(type(thing), "__repr__") is object.__repr__  # noqa: B009
-    return type(thing).__name__ if prints_address else repr(thing)
 
 
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from refsvm import DualProblem, Rule, Solution, solve
 from refsvm.core.selectors import SecondOrder
-from refsvm.core.solver import steps
+from refsvm.core.solver.loop import steps
 from refsvm.core.solver.rules import Rules, starting_point, stored_rows
 from refsvm.core.state import TAU, SolverState, moved
 from refsvm.core.steps import NewtonStep

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from refsvm.cli.choices import SELECTORS
-from refsvm.core.kernels.names import KERNELS
+from refsvm.services.names import KERNELS
 
 from .commands import process
 

@@ -23,8 +23,10 @@ FOLDERS = "selectors", "steps", "stopping", "seeders", "trackers"
 BODIES = {
     "refsvm/core/solver/loop.py": (),
     "refsvm/core/solver/shrinking.py": ("Restriction",),
-    "refsvm/analysis/resampling/leave_one_out.py": ("leave_one_out", "algorithm_1"),
-    "refsvm/analysis/resampling/cross_validate.py": ("cross_validate", "planned"),
+    "refsvm/analysis/resampling/leave_one_out.py": ("leave_one_out",),
+    "refsvm/core/rounds/leave_one_out.py": ("algorithm_1",),
+    "refsvm/analysis/resampling/cross_validate.py": ("cross_validate",),
+    "refsvm/core/rounds/chain.py": ("planned",),
     "refsvm/core/walk/walk.py": ("Walk.advance", "Walk.direction", "Walk.reach", "Walk.move"),
 }
 """What has to be shown beside the folders: of each file these objects, or all of it."""
@@ -38,13 +40,13 @@ def printed() -> dict[str, set[int]]:
         for path, names, with_twin in directives(chapter.read_text(encoding="utf-8")):
             lines.setdefault(path, set()).update(code(path, names))
             if with_twin:
-                code(path.replace("refsvm/", "refsvm/compiled/", 1))
+                code(path.replace("refsvm/core/", "refsvm/compiled/", 1))
     return lines
 
 
 def rule_in(file: Path) -> str | None:
     """The rule that a file is registered for, if it is."""
-    line = rf"from refsvm\.{file.parent.name}\.{file.stem} import (\w+) as"
+    line = rf"from refsvm\.core\.{file.parent.name}\.{file.stem} import (\w+) as"
     found = re.search(line, (file.parent / "__init__.py").read_text(encoding="utf-8"))
     return found[1] if found and file.stem != "base" else None
 
@@ -56,7 +58,7 @@ def wanted() -> dict[str, set[int]]:
     files = [
         file
         for folder in FOLDERS
-        for file in sorted((ROOT / "refsvm" / folder).glob("*.py"))
+        for file in sorted((ROOT / "refsvm" / "core" / folder).glob("*.py"))
         if not (rule := rule_in(file)) or rule in of_papers
     ]
     lines = {file.relative_to(ROOT).as_posix(): code(file.relative_to(ROOT).as_posix()) for file in files}

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from refsvm import RBF, SVC, SVR, OneClassSVM, cross_validate, leave_one_out
-from refsvm.core.kernels.names import asked, kernel_called, of_features
+from refsvm.services.names import asked, kernel_called, of_features
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))

@@ -17,7 +17,7 @@ from refsvm.analysis.derivatives.first_order import FirstOrder
 from refsvm.analysis.derivatives.left_out import LeftOut
 from refsvm.analysis.derivatives.losses import Loss, loss_called
 from refsvm.analysis.derivatives.optimum import Optimum, pieces
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, task_given
+from refsvm.analysis.resampling.task import task_given
 from refsvm.core._checks import examples, not_negative, positions, vector
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress, of_progress
@@ -25,6 +25,7 @@ from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.stopping.kkt_gap import KKTGap
@@ -171,8 +172,8 @@ def influence(
     Warns
     -----
     ConvergenceWarning
-        If groups are not done, or machines not solved; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not
-        loaded.
+        If groups are not done, or machines not solved; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is
+        not loaded.
 
     Examples
     --------

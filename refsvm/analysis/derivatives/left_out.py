@@ -14,8 +14,8 @@ import numpy as np
 
 from refsvm.analysis.derivatives.parameters import examples_of
 from refsvm.analysis.derivatives.settling import settled
-from refsvm.analysis.resampling.task import Machine
 from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.machine import Machine
 from refsvm.core.rounds.round import Round
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.sufficiency import ZeroAlpha, sufficient

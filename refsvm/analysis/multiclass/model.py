@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.multiclass.prediction import decision_values, pair_sums
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import examples, is_sparse
 from refsvm.core.kernels import Kernel, Linear, Precomputed
 from refsvm.core.kernels.origin import origin_of, weights_at
 from refsvm.core.kernels.sparse import TABLE_BYTES
-from refsvm.core.scheme import OneVsOne
 
 UNBALANCED: Final = 1e-9
 """|Σα| up to which, relative to the largest |α|, it is 0 but for rounding, as of all machines but one-class ones."""

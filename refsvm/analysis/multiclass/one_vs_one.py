@@ -1,7 +1,7 @@
 """One-vs-one: k classes as k(k − 1)/2 binary problems, in the order, signs and layout of LIBSVM.
 
-The pairs are those of `refsvm.core.scheme.OneVsOne`. Each is a dual problem of its own on the examples of its two classes,
-with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
+The pairs are those of `refsvm.analysis.scheme.OneVsOne`. Each is a dual problem of its own on the examples of its two
+classes, with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
 
 The coefficients of all pairs share one array of shape (k − 1, m): a support vector of class p takes part in k − 1
 pairs, and column s holds its α in each of them, ordered by the other class.
@@ -17,12 +17,12 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.kernels.blocks import called
 from refsvm.core.kernels.checked import gram_of_rows, origin_for
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
-from refsvm.core.scheme import OneVsOne
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.solve import solved
 from refsvm.core.stopping.base import StoppingRule

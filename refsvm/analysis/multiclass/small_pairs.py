@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.analysis.multiclass.one_vs_one import BinaryResult, pairs, solve_pairs
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.analysis.small.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.analysis.small.small_pairs import FEWEST_EXAMPLES, Stack, stacks
 from refsvm.core.backend import chosen_backend
@@ -16,7 +17,6 @@ from refsvm.core.kernels.checked import gram_of_rows, origin_for
 from refsvm.core.kernels.products import stored_for_products
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.result import Status
-from refsvm.core.scheme import OneVsOne
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import warn_of_rounding
 

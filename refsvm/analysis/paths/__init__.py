@@ -1,18 +1,15 @@
 """Path trackers: the optimum for every C, by following it from breakpoint to breakpoint.
 
 ==========================================  =======================================================================
-`refsvm.core.trackers`                           the trackers: `SVMP`, `Hastie`
-`refsvm.core.walk`                               the walk, its linear system, and what to do where that is singular
-`path`, `error_curve`, `cross_validation`   α, b, h at any C, and the error as a function of C
 `regularization_path`, `parametric_path`    the public functions
+`error_curve`, `cross_validation`           the error as a function of C
 `lines`                                     lines with a name: of ε, ν, both costs, the weights
-`tracked`, `parametric`, `roc_curve`        what comes out of a line: its path, its operating points
-`tracking`, `recorder`, `path_file`         how a path is followed, kept and written
+`parametric`, `roc_curve`, `path_file`      what comes out of a line: its path, its operating points, its file
 `left_out`, `voted`, `several_classes`      each example left out; several classes
 `continuing`, `conformal`                   other uses of the walk: one more problem, intervals of targets
-`duplicates`                                equal examples as one variable
-`audit`                                     the conditions of an optimum along a path, from scratch
 ==========================================  =======================================================================
+
+How a path is tracked, recorded and audited stands in `refsvm.core.paths`, its trackers in `refsvm.core.trackers`.
 """
 
 from refsvm.analysis.paths.continuing import continue_to as continue_to

@@ -12,6 +12,7 @@ import numpy as np
 from refsvm.analysis.paths.error_curve import ErrorCurve
 from refsvm.analysis.paths.left_out import LeftOut
 from refsvm.analysis.paths.several_classes import has_several_classes, held_gram, voted_folds, voted_left_out
+from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.analysis.resampling.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
 from refsvm.core._checks import examples
 from refsvm.core.engine.limits import Interrupted, interruptible
@@ -20,13 +21,12 @@ from refsvm.core.engine.unsolved import warn
 from refsvm.core.formulations import numbered, signed
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
-from refsvm.core.kernels.names import asked
 from refsvm.core.paths.duplicates import Merged, merge_variables, merged_problem
 from refsvm.core.paths.tracking import track
 from refsvm.core.problem import DualProblem
-from refsvm.core.rounds.folds import fold_numbers
 from refsvm.core.trackers.base import PathTracker
 from refsvm.services.line import line_of
+from refsvm.services.names import asked
 from refsvm.services.summary import Shown, Summary
 
 ROUNDING: Final = 1e-9
@@ -89,8 +89,8 @@ def cross_validate_path(
     C at which a held-out example changes sides follows exactly.
 
     Leave-one-out, ``folds="loo"``, needs no n paths. The path of all examples tells most signs; for the others the path
-    without the example is followed where it is not known (`refsvm.analysis.paths.left_out`). Of a larger fold some example has
-    a weight nearly everywhere on that path, so that it tells nothing: each fold has a path of its own.
+    without the example is followed where it is not known (`refsvm.analysis.paths.left_out`). Of a larger fold some
+    example has a weight nearly everywhere on that path, so that it tells nothing: each fold has a path of its own.
 
     Of several classes each pair has such paths. Each C at which the vote of a pair changes follows exactly, and
     the votes for an example are counted anew there.

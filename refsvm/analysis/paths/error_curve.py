@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.analysis.resampling.weights import given_weights, steps_of
+from refsvm.core._checks import examples
 from refsvm.core.engine.unsolved import warn
+from refsvm.core.formulations import signs_among
+from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.result import Status
 from refsvm.services.summary import Shown, Summary
 
@@ -151,8 +155,8 @@ def curve_of_changes(
 ) -> ErrorCurve:  # fmt: skip
     """Return the step function that has the value `errors` at first and changes by `change` at each C in `at`.
 
-    Changes are whole numbers, or weights that add up exactly (`refsvm.analysis.resampling.weights.in_exact_steps`): two steps of
-    equal errors have one number.
+    Changes are whole numbers, or weights that add up exactly (`refsvm.analysis.resampling.weights.in_exact_steps`): two
+    steps of equal errors have one number.
     """
     order = at.argsort(kind="stable")
     places, where = np.unique(at[order], return_inverse=True)
@@ -162,3 +166,44 @@ def curve_of_changes(
     errors += jumps[places <= ends[0]].sum().item()
     steps = errors + np.append(0, np.cumsum(jumps[kept]))
     return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count, status)
+
+
+def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
+    """Return the error on other examples as a function of C.
+
+    Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is known exactly.
+
+    Parameters
+    ----------
+    X : array-like or CSR of shape (t, d)
+    y : array-like of shape (t,)
+        Labels, entries of `classes`.
+    sample_weight : array-like of shape (t,), optional
+        How often each example counts.
+
+    Returns
+    -------
+    ErrorCurve
+    """
+    if not path.problem.has_labels:
+        raise ValueError(
+            "This path is one of regression; an error curve counts labels, use decision_function."
+        )
+    X = examples(X)
+    labels = signs_among(y, path.classes, X.shape[0])
+    return path.error_of(X, labels, given_weights(sample_weight, len(labels)))
+
+
+def error_of(
+    path: RegularizationPath, X: Any, labels: np.ndarray, weights: np.ndarray | None = None
+) -> ErrorCurve:
+    """Return that error on rows of X with labels ±1; weights may all be 0."""
+    counts = steps_of(weights, len(labels))
+    said, at, i, up = path.crossings(X)
+    errors = counts[said != (labels > 0.0)].sum().item()
+    change = np.where(up == (labels[i] > 0.0), -counts[i], counts[i])
+    ends = float(path.C[0]), float(path.C[-1])
+    return curve_of_changes(ends, errors, at, change, counts.sum().item(), path.status)
+
+
+RegularizationPath.validation_error, RegularizationPath.error_of = validation_error, error_of

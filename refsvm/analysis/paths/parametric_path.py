@@ -81,8 +81,8 @@ def parametric_path(
     Warns
     -----
     ConvergenceWarning
-        If rounding or a limit ends the path before its end; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is
-        not loaded.
+        If rounding or a limit ends the path before its end; `refsvm.core.engine.unsolved.UnsolvedWarning` if
+        scikit-learn is not loaded.
 
     References
     ----------

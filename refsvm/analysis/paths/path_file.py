@@ -16,7 +16,6 @@ from refsvm.analysis.paths.several_classes import OneVsOnePath
 from refsvm.core._checks import is_sparse, version, writing
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import View
-from refsvm.core.kernels.names import KERNELS
 from refsvm.core.paths.duplicates import Merged, merged_problem, source_of
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.recorder import EVENT, PathRecord
@@ -24,6 +23,7 @@ from refsvm.core.paths.tracked import TrackedPath
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Status
 from refsvm.core.walk.line import ProblemLine, solved_gram
+from refsvm.services.names import KERNELS
 
 FORMAT: Final = "refsvm path 2"
 

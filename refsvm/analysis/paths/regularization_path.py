@@ -15,7 +15,6 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.formulations import labelled, signed
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
-from refsvm.core.kernels.names import asked
 from refsvm.core.paths.duplicates import merge_variables, merged_problem, no_merging
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.tracked import SIGNS
@@ -24,6 +23,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.trackers.base import PathTracker
 from refsvm.core.walk.breakpoint import Breakpoint
 from refsvm.services.line import line_of
+from refsvm.services.names import asked
 
 
 def regularization_path(

@@ -18,6 +18,7 @@ from refsvm.analysis.paths.error_curve import ErrorCurve, first_unfinished
 from refsvm.analysis.paths.left_out import LeftOut
 from refsvm.analysis.paths.voted import Turns, voted_curve, voted_curves
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import examples, pandas_for
 from refsvm.core.engine.limits import PathLimits, interruptible
 from refsvm.core.engine.progress import Progress
@@ -32,7 +33,6 @@ from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.tracking import kernel_matrix, track
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Status
-from refsvm.core.scheme import OneVsOne
 from refsvm.services.summary import Shown, Summary, Table
 
 

@@ -2,21 +2,15 @@
 
 ================  ===============================================================
 `leave_one_out`   leave_one_out(): the exact leave-one-out error, Algorithm 1
-`sufficiency`     what the full solution tells without training again
 `cross_validate`  cross_validate(): the error of k-fold cross-validation
 `folds`           which examples are held out when
 `jackknife`       intervals for targets from the machines without each example
 `grid`            all C and folds of a grid search
 `task`            classes, targets or novelty: its machines, and what an example takes with it
-`progress`        what leave-one-out knows so far, of each machine and of all
 `results`         what comes out
 `scores`          error, residuals, R²
-`rounds`          Rounds: related solves over one kernel matrix; all of the above use it
-`round`           what one of them is
-`runner`          one after another: its box, its seed, its steps
 `workers`         parts of some rounds each, by threads or processes
 `small_folds`     folds of many small classes, in few calls
-`walked`          rounds that a walk in C solves, where SMO takes many steps
 `weights`         the weight of an example: how many copies of it there are
 `of_model`        an estimator in place of the parameters
 `shown`           how results are shown

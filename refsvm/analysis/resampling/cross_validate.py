@@ -8,25 +8,27 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.results import CrossValidation, FoldReport
 from refsvm.analysis.resampling.small_folds import TAKEN, are_many_and_small, small_folds
-from refsvm.analysis.resampling.task import CLASSIFICATION, Machine, Task, task_given
+from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.core._checks import known_options, refuses
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.core.kernels import Kernel, Precomputed
-from refsvm.core.kernels.names import asked as named
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.result import Status
-from refsvm.core.rounds.folds import fold_numbers
-from refsvm.core.rounds.round import Round, RoundResult
+from refsvm.core.rounds.chain import planned
+from refsvm.core.rounds.machine import CLASSIFICATION, Machine
+from refsvm.core.rounds.round import RoundResult
 from refsvm.core.rounds.rounds import RELATIVE, Rounds
-from refsvm.core.rounds.walked import ORIGIN, WALK, folds_walked_to
-from refsvm.core.seeders import AVG, SIR, Cold, Seeder
+from refsvm.core.rounds.walked import WALK, folds_walked_to
+from refsvm.core.seeders import AVG, SIR, Seeder
 from refsvm.core.solver.options import OPTIONS, RunOptions
 from refsvm.services.line import line_of
+from refsvm.services.names import asked as named
 from refsvm.services.pool import share_memory
 
 
@@ -76,7 +78,7 @@ def cross_validate(
     nu : float, optional
         Asks for novelty detection: ν, as in `DualProblem.one_class`.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
-        See `refsvm.core.rounds.folds.fold_numbers`; n folds are leave-one-out.
+        See `refsvm.analysis.resampling.folds.fold_numbers`; n folds are leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
         Where a round starts, given an earlier solution; ATO, to the end, by
         default where the full solution takes many steps, as at a large C with
@@ -185,19 +187,6 @@ def cross_validate(
     warn_of_rounds(result)
     result = replace(result, status=Status.INTERRUPTED) if interrupt.pressed else result
     return unless_interrupted("cross_validate", result)
-
-
-def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool) -> list[Round]:
-    """Return the rounds of some folds for one machine: the loop of Wen et al., Algorithms 1 to 3."""
-    # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
-    origin = None if isinstance(seeder, Cold) else ORIGIN
-    first = [Round(keep=origin)] if origin and from_full else []
-    keep = None if from_full else origin
-    asked = held_out if machine.copies > 1 else [None] * len(held_out)
-    return first + [
-        Round(machine.variables(out), origin, keep, evaluate=each)
-        for out, each in zip(held_out, asked, strict=True)
-    ]
 
 
 def folds_of(task: Task, folds: Any, *, stratified: bool, rng: Any, groups: Any) -> np.ndarray:

@@ -10,11 +10,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm.analysis.resampling.leave_one_out import decided
+from refsvm.analysis.resampling.leave_one_out import decided, result_of
 from refsvm.analysis.resampling.scores import r_squared, variance
-from refsvm.analysis.resampling.task import COPIES, REGRESSION, Task, task_given
+from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.result import Status
+from refsvm.core.rounds.machine import COPIES, REGRESSION
 from refsvm.core.rounds.round import Round, RoundResult
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.sufficiency import CHECKS
@@ -249,7 +250,7 @@ def left_out_cells(
     factors = np.maximum(splits[0].factors, splits[1].factors)
     for place in sorted({place for places in wanted for place in places}):
         weighted = task_given(None, task.labels, None, task.gram, Cs[place] * factors, epsilon=epsilon)
-        loo = decided(weighted, RunOptions(**options), checks=checks).result()
+        loo = result_of(decided(weighted, RunOptions(**options), checks=checks))
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)

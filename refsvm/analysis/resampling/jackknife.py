@@ -16,12 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.analysis.resampling.task import REGRESSION, task_given
+from refsvm.analysis.resampling.task import task_given
 from refsvm.analysis.resampling.weights import copies, smallest
 from refsvm.core import arithmetic
 from refsvm.core._checks import real
 from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.core.problem import DualProblem
+from refsvm.core.rounds.machine import REGRESSION
 from refsvm.core.rounds.round import Round
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.sufficiency import ZeroAlpha, sufficient

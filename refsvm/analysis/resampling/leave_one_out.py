@@ -11,7 +11,6 @@ Algorithm 1 of Franc, Laskov & Müller (2008):
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
@@ -20,40 +19,31 @@ import numpy as np
 
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.results import LeaveOneOut
-from refsvm.analysis.resampling.task import CLASSIFICATION, Task, task_given
-from refsvm.core._checks import frames_within, positive, refuses
+from refsvm.analysis.resampling.task import Task, task_given
+from refsvm.core._checks import positive, refuses
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
-from refsvm.core.engine.unsolved import REMEDY, warn
-from refsvm.core.kernels.names import asked
+from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.core.kernels.rows import megabytes
-from refsvm.core.result import Solution, Status
-from refsvm.core.rounds.progress import ALL_AT_ONCE, LeftOutTable
+from refsvm.core.result import Status
+from refsvm.core.rounds.leave_one_out import algorithm_1
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
+from refsvm.core.rounds.progress import LeftOutTable
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.sufficiency import CHECKS, Check, chosen_checks
 from refsvm.core.rounds.walked import WALK
 from refsvm.core.seeders import TOP, Seeder
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.solver.rules import Rules
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping import BallRule, KKTGap, StoppingRule
 from refsvm.services.line import line_of
-
-TRIED: Final = 10
-"""Rounds after which a rule that decides early has to have done so in half of them, or is given up: the paper's M."""
+from refsvm.services.names import asked
 
 FULL_TOL: Final = 0.1
 """The full solution is that much more exact than the rounds: they begin there, and the checks rest on it."""
 
 BALL: Final = BallRule(relative=True)
-
-SURE: Final = 5.0
-"""A decision value of more than so many ε counts as having its sign at the optimum, too: of 7,097 rounds of RBF kernels
-that ended at the KKT gap no value was further than 4.1 ε from that of the optimum."""
-
-SMALLEST_TOL: Final = 1e-8
-"""The KKT gap to which a round goes on for the sign of h; where |h| is less than `SURE` times that, it is a tie."""
 
 PATH_TOL: Final = 1e-8
 """The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
@@ -213,10 +203,10 @@ def leave_one_out(
             time_limit=time_limit, trace=trace, n_jobs=n_jobs,
         )  # fmt: skip
         found = decided(task, options, seeder, checks, efficiency_test, callback, told)
-        result = found.result()
+        result = result_of(found)
     if hasattr(X, "iloc"):
         result = replace(result, index=X.index)
-    found.warn(result)
+    warn_of(found, result)
     return unless_interrupted("leave_one_out", result, found.is_pressed)
 
 
@@ -252,55 +242,6 @@ def decided(
     return found
 
 
-def algorithm_1(
-    found: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
-    efficiency_test: bool,
-) -> None:  # fmt: skip
-    """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
-
-    The second of the seeders is that of problems on which SMO takes many steps.
-    """
-    # 1. solve on all examples, more exactly than the rounds
-    found.solve_on_all(kkt)
-    rounds, seeder = found.rounds, seeders[found.is_hard]
-    if found.status is not Status.CONVERGED:
-        return
-    warn_if_stalled(found.full, rounds.rules, kkt.tol)
-    # 2. the sufficiency checks, those that hold for this kernel
-    if not rounds.problem.gram.facts.is_psd and found.proves:
-        checks, stop = checks_valid_for_kernel(rounds, checks, stop, kkt)
-    found.check(checks)
-    # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
-    stop, rest = stop.with_reference(found.full), [found.round(r) for r in found.undecided()]
-    tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
-    # a rule that proves signs costs a look in every round, which it has to be worth
-    if tried:
-        found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
-        # efficiency test: half of the first M rounds were decided early, or the rule is given up
-        stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
-    found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
-    if seeder.is_exact:
-        found.by_walk()
-    settle_signs(found, seeder, kkt)
-    # 4. the error is the share of wrong predictions, over all machines: `LeftOutTable.result`
-
-
-def settle_signs(found: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
-    """Go on with the rounds that the KKT gap has ended next to h = 0, a digit at a time, until |h| is sure of its sign.
-
-    A round begins anew at its seed: few do, and no others have to be kept for them.
-    """
-    tol, unsolved = kkt.tol, found.unsolved.copy()
-    while found.proves and tol > SMALLEST_TOL and (near := found.near_zero(SURE * tol, kkt.relative)):
-        tol = max(0.1 * tol, SMALLEST_TOL)
-        stop = KKTGap(tol, kkt.relative)
-        found.by_rounds(found.rounds.run(found.again(near), seeder, stop), stop)
-        if found.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
-            found.unsolved = unsolved.copy()
-    if tol > SMALLEST_TOL:  # a limit has come before; which way these would turn is not known
-        found.doubt(SURE * tol, kkt.relative)
-
-
 def chosen_for(
     task: Task, seeder: Any, stop: Any, checks: Any
 ) -> tuple[Seeder, StoppingRule, tuple[Check, ...]]:
@@ -320,34 +261,35 @@ def chosen_for(
     return seeder, stop, tuple(check for check in chosen if check.keeps_machine)
 
 
-def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
-    """Warn if the solution on all examples, on which all else rests, has stalled."""
-    tol *= min(1.0, full.decision_range)
-    if full.status is Status.STALLED and full.kkt_gap > tol:
-        warn(
-            f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "
-            f"above {tol:g}; the checks rest on that solution and may be wrong. {REMEDY[full.status]}"
-        )
+def warn_of(found: LeftOutTable, result: LeaveOneOut) -> None:
+    """Warn of examples whose machines are not solved, or not trained at all after a limit."""
+    bad = unsolved([*found.unsolved.values(), result.status])
+    left, rests = int((~result.is_known).sum()), "they predict their examples all the same"
+    if left:
+        rests = f"{left} of {len(result.labels)} examples are not decided"
+    warn_of_unsolved("machines of leave-one-out", bad, found.total, rests)
 
 
-def checks_valid_for_kernel(
-    rounds: Rounds, checks: tuple[Check, ...], stop: StoppingRule, kkt: StoppingRule
-) -> tuple[tuple[Check, ...], StoppingRule]:
-    """Return the checks and the stopping rule whose proofs hold: most rest on a positive semi-definite K."""
-    rows, n = rounds.rows, rounds.rows.n
-    # the steps on all examples have looked at some curvatures; one below 0 needs no eigenvalues
-    convex = rounds.state.least_curvature >= 0.0
-    if convex and rows.holds_all and n <= ALL_AT_ONCE:
-        rows.fetch(np.arange(n))
-        K = rows.values[rows.slots]
-        convex = bool(np.linalg.eigvalsh(K)[0] >= -1e-8 * np.abs(K).max())
-    if convex:
-        return checks, stop
-    without = [check for check in checks if check.needs_convex] + [stop] * stop.left_out
-    if without:
-        warnings.warn(
-            f"The kernel is not positive semi-definite, on which the proof of each of {without} rests: none is used"
-            + "; each round ends at the KKT gap." * stop.left_out,
-            stacklevel=frames_within() + 1,
-        )
-    return tuple(check for check in checks if not check.needs_convex), kkt if stop.left_out else stop
+def result_of(found: LeftOutTable) -> LeaveOneOut:
+    """Return the result, in the names of the classes."""
+    task: Any = found.task
+    fulls, known = found.fulls, (found.decided != "").all(axis=1)
+    is_unsolved = np.zeros(len(known), dtype=bool)
+    is_unsolved[[r for r, _ in found.unsolved]] = True
+    each: Any = slice(None) if found.values.shape[1] > 1 else 0
+    # sign h(xᵣ), or the votes of all pairs
+    values = np.where(np.isnan(found.values), found.signs, found.values)
+    return LeaveOneOut(
+        kind=task.kind, classes=task.classes, predictions=task.predicted(values, known), labels=task.labels,
+        decided_by=found.decided[:, each].astype(str), decision_values=found.values[:, each],
+        iterations=sum(full.iterations for full in fulls) + int(found.iterations.sum()),
+        round_iterations=found.iterations.sum(axis=1),
+        kernel_rows=task.rows_computed + sum(family.rows.computed for family in found.families),
+        seconds=found.progress.seconds,
+        full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
+        status=Status.CONVERGED if known.all() else found.status,
+        engine=next((family.used for family in found.families if family.used), fulls[0].engine),
+        gap_rule_kept=all(found.rule_kept) if found.rule_kept else None, traces=found.traces, weights=task.weights,
+        is_solved=known & ~is_unsolved, machine=task.machine,
+        sides=np.where(found.decided == "", np.nan, values),
+    )  # fmt: skip

@@ -19,11 +19,11 @@ from refsvm.analysis.resampling.scores import (
     share_wrong,
 )
 from refsvm.analysis.resampling.shown import FIRST_OF, outcomes_of_known, scored
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.analysis.resampling.weights import mean
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import pandas_for
 from refsvm.core.result import Solution, Status, Trace
-from refsvm.core.scheme import OneVsOne
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.services.summary import Parts, Shown, Summary
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
@@ -35,7 +35,8 @@ class LeaveOneOut(Shown, Scores):
     """The result of leave-one-out.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
-    detection (`refsvm.analysis.resampling.scores.Scores`). They are NaN while an example is left; `bounds` holds whatever follows.
+    detection (`refsvm.analysis.resampling.scores.Scores`). They are NaN while an example is left; `bounds` holds
+    whatever follows.
 
     Attributes
     ----------
@@ -225,7 +226,8 @@ class CrossValidation(Shown, Scores):
     """The result of cross-validation, with its cost.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
-    detection (`refsvm.analysis.resampling.scores.Scores`). They are NaN while a round is missing; `bounds` holds whatever follows.
+    detection (`refsvm.analysis.resampling.scores.Scores`). They are NaN while a round is missing; `bounds` holds
+    whatever follows.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """Scores of predictions of examples that were not trained on: errors of classes, residuals of targets.
 
-An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While examples are left that nothing has predicted yet,
-a score is NaN, and its bounds hold whatever their predictions will be.
+An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While examples are left that nothing has
+predicted yet, a score is NaN, and its bounds hold whatever their predictions will be.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.analysis.resampling.weights import mean
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 
 SCORES: Final = {CLASSIFICATION: ("error",), REGRESSION: ("rmse", "mae", "r2"), NOVELTY: ("outside",)}
 """Numbers that sum up the predictions of a task."""

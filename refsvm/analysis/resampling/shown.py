@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.resampling.scores import SCORES, Score, root_mean_square, share_wrong
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.core.result import Status
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.services.summary import Parts, Summary, Table, cut
 
 FIRST_OF: Final[dict[str, Score]] = {

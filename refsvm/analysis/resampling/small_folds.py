@@ -1,4 +1,4 @@
-"""Folds of many small classes: the pairs of each fold are stacked and solved in few calls (`refsvm.analysis.small.small`).
+"""Folds of many small classes: few calls solve the stacked pairs of a fold (`refsvm.analysis.small.small`).
 
 A family of rounds for each pair costs a millisecond before its first step, and of hundreds of classes there are tens of
 thousands of pairs. Their problems are solved without seeds here: each takes a few steps.
@@ -12,12 +12,13 @@ from typing import Final
 import numpy as np
 
 from refsvm.analysis.resampling.results import FoldReport
-from refsvm.analysis.resampling.task import CLASSIFICATION, Task
+from refsvm.analysis.resampling.task import Task
 from refsvm.analysis.small.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.analysis.small.small_pairs import stacks
 from refsvm.core.backend import chosen_backend
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.result import Status
+from refsvm.core.rounds.machine import CLASSIFICATION
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import TIGHTEST
 

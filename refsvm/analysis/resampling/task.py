@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from refsvm.analysis.resampling.weights import weights_in
-from refsvm.core import arithmetic
+from refsvm.analysis.scheme import OneVsOne, problems_of_pairs
 from refsvm.core._checks import penalties, targets
 from refsvm.core.formulations import epsilon_of, nu_of, numbered
 from refsvm.core.kernels.checked import matrix_given
@@ -29,68 +29,7 @@ from refsvm.core.kernels.gram import dense_gram
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
-from refsvm.core.result import Solution
-from refsvm.core.scheme import OneVsOne
-
-CLASSIFICATION, REGRESSION, NOVELTY = "classification", "regression", "novelty"
-
-COPIES: Final = {CLASSIFICATION: 1, REGRESSION: 2, NOVELTY: 1}
-"""Variables of an example."""
-
-
-class Machine(NamedTuple):
-    """One of the machines of a task: a family of problems that differ in which examples are left out.
-
-    Attributes
-    ----------
-    problem : DualProblem
-        With all examples.
-    pair : (int, int)
-        Numbers of the two classes; (0, 0) where there are none.
-    copies : int
-        Variables of an example.
-    """
-
-    problem: DualProblem
-    pair: tuple[int, int]
-    copies: int
-
-    def variables(self, examples: np.ndarray) -> np.ndarray:
-        """Return the variables of some examples, shape (copies · m,): those of the first copy come first."""
-        if self.copies == 1:
-            return examples
-        return np.concatenate([examples, examples + self.problem.n // 2])
-
-
-class LeftOutMachine(NamedTuple):
-    """A machine, and which examples leave-one-out asks it about.
-
-    Attributes
-    ----------
-    machine : Machine
-    examples : ndarray of shape (m,), int64
-        Those of its problem, ascending.
-    asked : list of int or None
-        Positions among them; None for all.
-    gram : KernelMatrix
-        Of all examples.
-    """
-
-    machine: Machine
-    examples: np.ndarray
-    asked: list[int] | None
-    gram: KernelMatrix
-
-    @property
-    def others(self) -> np.ndarray:
-        """The examples of other classes, ascending."""
-        return np.setdiff1d(np.arange(self.gram.n), self.examples, assume_unique=True)
-
-    def values_of_others(self, full: Solution) -> np.ndarray:
-        """h of the machine of all examples for those of other classes."""
-        support = np.flatnonzero(full.alpha)
-        values = self.gram.block(self.examples[support], self.others)
-        return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
+from refsvm.core.rounds.machine import CLASSIFICATION, COPIES, NOVELTY, REGRESSION, LeftOutMachine, Machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +134,7 @@ class Task:
         """Yield the machines, over all n examples; those of other classes have L = U = 0."""
         problems: Any = [self.problem]
         if self.problem is None:
-            problems = DualProblem._of_pairs(self.gram, self.codes, self.C)
+            problems = problems_of_pairs(self.gram, self.codes, self.C)
         for problem, pair in zip(problems, self.pairs, strict=True):
             yield Machine(problem, pair, COPIES[self.kind])
 

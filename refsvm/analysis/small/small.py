@@ -2,9 +2,9 @@
 
 A solve costs some tenths of a millisecond of Python, whatever it has to do. Of many classes with few examples each the
 pairs are thousands of problems of a few variables, whose steps take microseconds. So the arrays of all problems are
-stacked, a backend takes the steps (of all problems at once by `refsvm.analysis.small.stacked`, or of one after another in one
-compiled call), and NumPy does the rest on the stack. Every step is that of `refsvm.solve`; a problem that is not small
-after all is left to it.
+stacked, a backend takes the steps (of all problems at once by `refsvm.analysis.small.stacked`, or of one after another
+in one compiled call), and NumPy does the rest on the stack. Every step is that of `refsvm.solve`; a problem that is not
+small after all is left to it.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class SmallProblems:
         top, bottom = self.extremes()
         return np.asarray(top - bottom)
 
-    # -- the end of a solve, as `refsvm.core.solver.run.Run` makes it of one state ----------------------------------------
+    # -- the end of a solve, as `refsvm.core.solver.run.Run` makes it of one state -----------------------------
 
     def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
         """Polish the solutions and set each α to its bound; return which of them stand, shape (P,), bool.

@@ -35,6 +35,14 @@ def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
     return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
 
 
+def stacked(problems: SmallProblems, rules: Rules, limit: int) -> bool:
+    """Take the steps of problems that `are_stacked`; return whether they are (`refsvm.core.doors`)."""
+    if are_stacked(problems, rules):
+        stacked_steps(problems, rules, limit)
+        return True
+    return False
+
+
 def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
     """Take up to `limit` steps in each problem, and write where they have led; for the rules that `are_stacked`.
 

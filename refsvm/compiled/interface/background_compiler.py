@@ -173,7 +173,7 @@ def place_of(rule: Any) -> str:
     """Return the place of a rule of the package, such as "steps.newton"; for a user's rule, that of its stand-in."""
     # a subclass of a shipped rule from outside is called through a pointer, so its stand-in serves
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
-    place = names[0].removeprefix("refsvm.")
+    place = names[0].removeprefix("refsvm.").removeprefix("core.")
     room = place.partition(".")[0]
     return place if type(rule).__module__ == names[0] else f"{room}.{STAND_INS.get(room, '')}"
 
@@ -241,7 +241,7 @@ def child() -> None:
             try:
                 from refsvm.compiled.interface.families import load
 
-                load(family, tuple(mirrored(f"refsvm.{place}") for place in places))
+                load(family, tuple(mirrored(f"refsvm.core.{place}") for place in places))
             except Exception as error:  # noqa: BLE001  anything that the compiler raises
                 sys.stdout.write(f"{numba_trouble(error)}\n")
     sys.stdout.flush()

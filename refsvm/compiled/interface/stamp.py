@@ -42,7 +42,7 @@ def stamp() -> str:
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
     # the order in which a disk lists its files must not change the name
     files = sorted(file for file in folder.rglob("*.py") if file.name not in NOT_COMPILED)
-    for file in (*files, *(folder.parent / name for name in CONSTANTS_FROM)):
+    for file in (*files, *(folder.parent / "core" / name for name in CONSTANTS_FROM)):
         # the name counts beside the contents: a moved file is looked up in another place
         digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""The compiled loop: `refsvm.core.solver.steps` for the twins, a chunk of iterations at a time.
+"""The compiled loop: `refsvm.core.solver.loop.steps` for the twins, a chunk of iterations at a time.
 
 It makes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). For any other row it
 returns, and goes on once `KernelRows` has it. Its readable twin is a generator; a compiled one would hold the arrays of
@@ -119,7 +119,7 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
 
 
 def compiled_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.solver.steps`: take steps until Python is wanted; return the outcome of `one_step` that says why.
+    """Twin of `refsvm.core.solver.loop.steps`: take steps until Python is wanted; return the outcome that says why.
 
     Called again with the same arguments it goes on. It begins, and goes on after a change in Python, with ``now.stage``
     at ENTERING.

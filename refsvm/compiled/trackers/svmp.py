@@ -26,8 +26,8 @@ FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
 """follow(parameters, walk, log, limits) -> events"""
 
 END, LARGEST_VALUE, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED, STALE = range(11)
-"""Places of the limits: the end, the largest kernel value, whether t rises, what `refsvm.core.walk.line` calls so, and the λ
-at which G is to be computed afresh."""
+"""Places of the limits: the end, the largest kernel value, whether t rises, what `refsvm.core.walk.line` calls so, and
+the λ at which G is to be computed afresh."""
 
 EPS_KKT, TAU, TAU_2 = 0, 2, 3
 """Places of the parameters of `refsvm.SVMP`."""

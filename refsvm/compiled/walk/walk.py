@@ -92,7 +92,7 @@ WALK = types.NamedTuple(
 
 
 def arrays_of(walk):  # type: ignore[no-untyped-def]
-    """Return the arrays of a `refsvm.core.walk.state.PathState` with its inverse; it may have as many members as rows."""
+    """Return the arrays of a `refsvm.core.walk.state.PathState` with its inverse; at most as many members as rows."""
     # numbers that change are copied into a record, the arrays are shared: most events change a few entries
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m

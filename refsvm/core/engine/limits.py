@@ -200,8 +200,8 @@ class Interrupted(KeyboardInterrupt):
     ----------
     message : str
     result : object
-        The partial result: a `refsvm.Solution`, a `refsvm.analysis.resampling.LeaveOneOut`, …, of status INTERRUPTED; of an
-        estimator itself, with the last point reached.
+        The partial result: a `refsvm.Solution`, a `refsvm.analysis.resampling.LeaveOneOut`, …, of status INTERRUPTED;
+        of an estimator itself, with the last point reached.
 
     Examples
     --------

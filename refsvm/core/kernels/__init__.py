@@ -3,13 +3,11 @@
 =============  ====================================================
 `functions`    the formulas, one kernel per file, `base` first
 `differences`  the derivative of any kernel by its parameters
-`names`        a kernel by its name; γ by "scale" and "auto"
 `gram`         Gram: K on a data set, block by block
 `blocks`       blocks of a matrix that is held, or being written
 `matrix`       KernelMatrix, what all matrices have in common; View, the matrix of some of the variables
 `checked`      a kernel on data, or a matrix of the user's own, both checked first
 `facts`        what is known of the numbers of a matrix
-`growing`      a matrix that is held while examples come and go
 `precision`    where values are held as float32, and how far their rounding moves decision values
 `products`     x·z for many pairs of examples
 `origin`       where inner products are taken around

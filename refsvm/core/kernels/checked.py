@@ -10,12 +10,12 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.core._checks import examples, frames_within, is_sparse, not_negative, owned, read_only, whole
+from refsvm.core.doors import DOORS
 from refsvm.core.kernels.blocks import called, check_finite_values, shaped
 from refsvm.core.kernels.facts import KernelFacts
 from refsvm.core.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import KernelMatrix, View
-from refsvm.core.kernels.names import DEFAULT, Named
 from refsvm.core.kernels.origin import around, origin_of
 from refsvm.core.kernels.products import stored_for_products
 from refsvm.core.rule import SAID, is_builtin
@@ -32,7 +32,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     Parameters
     ----------
     X : array-like or CSR of shape (n, d), or None
-    kernel : Kernel, Precomputed, callable, `refsvm.core.kernels.names.Named`, or None
+    kernel : Kernel, Precomputed, callable, `refsvm.services.names.Named`, or None
         None: the kernel of `refsvm.SVC`, RBF with γ "scale".
     gram : array-like of shape (n, n), object with `n` and `block`, or None
         See `GivenMatrix`.
@@ -51,8 +51,8 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     if gram is None:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
-        data, kernel = examples(X), DEFAULT if kernel is None else kernel
-        if isinstance(kernel, Named):
+        data, kernel = examples(X), DOORS.default_kernel if kernel is None else kernel
+        if hasattr(kernel, "on"):  # its parameters depend on the data
             kernel = kernel.on(data)
         if isinstance(kernel, Kernel):
             data = stored_for_products(kernel, data)

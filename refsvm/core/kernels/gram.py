@@ -1,7 +1,7 @@
 """Gram: the matrix that a kernel spans on data, evaluated in blocks and never stored here.
 
-A block is one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function. A small one is made as it
-stands; a large one in tiles that several threads share. Of the whole matrix half is evaluated, and mirrored.
+A block is one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function. A small one is made
+as it stands; a large one in tiles that several threads share. Of the whole matrix half is evaluated, and mirrored.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from refsvm.core.kernels.products import (
     stored_for_products,
 )
 from refsvm.core.kernels.threads import run_in_pieces
-from refsvm.services.summary import short
+from refsvm.core.shown import short
 
 TILE_ENTRIES: Final = 2**17
 """Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""

@@ -1,7 +1,7 @@
 """KernelMatrix: base of all kernel matrices; View: that of some of the variables.
 
-A matrix evaluates blocks of its entries and stores nothing (`refsvm.core.kernels.gram.Gram`, or an object of the user's), or
-it is a store of rows (`refsvm.core.kernels.rows.KernelRows`). Code that works with one need not know which.
+A matrix evaluates blocks of its entries and stores nothing (`refsvm.core.kernels.gram.Gram`, or an object of the
+user's), or it is a store of rows (`refsvm.core.kernels.rows.KernelRows`). Code that works with one need not know which.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.core.kernels.facts import KernelFacts
-from refsvm.services.summary import Shown, Summary
+from refsvm.core.shown import Shown
 
 
 class KernelMatrix(Shown, ABC):
@@ -64,10 +64,8 @@ class KernelMatrix(Shown, ABC):
         """The kernel, as it prints."""
         return type(self).__name__
 
-    def _summary(self) -> Summary:
-        told = {"rows and columns": f"{self.n:,}", "values": self.kernel_name}
-        held = "the matrix is held" if self.dense is not None else "evaluated in blocks"
-        return Summary(f"n={self.n}, {self.kernel_name}", sentence=held, pairs=told)
+    def _line(self) -> str:
+        return f"n={self.n}, {self.kernel_name}"
 
     @property
     def supports_float32(self) -> bool:
@@ -80,7 +78,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def parts(self, dtype: np.dtype) -> Any:
-        """Return what rows of this type are made of in compiled code (`refsvm.core.kernels.products.RowParts`), or None."""
+        """Return what compiled code makes rows of this type from (`refsvm.core.kernels.products.RowParts`), or None."""
         return None
 
     @property

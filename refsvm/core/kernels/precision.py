@@ -25,9 +25,6 @@ from refsvm.core.kernels.matrix import KernelMatrix
 FLOAT32_FROM: Final = 3_000
 """Variables from which on rows of single precision pay where they are computed and read so."""
 
-FLOAT32_CROWDED_FROM: Final = 10_000
-"""Variables from which on they pay for every kernel where not all rows fit the budget as float64."""
-
 FLOAT32_TOLERANCE: Final = 1e-4
 """Least tolerance of the stopping rule for rows in single precision."""
 
@@ -53,37 +50,6 @@ DEVIATIONS: Final = 4.0
 ROWS_LOOKED_AT: Final = 8
 COLUMNS_LOOKED_AT: Final = 64
 """Of K, to tell by how much its values vary."""
-
-
-def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False) -> bool:
-    """Whether a solve is faster on float32 values, and its tolerance is none that they never allow.
-
-    Parameters
-    ----------
-    gram : KernelMatrix
-    tolerance : float
-        Of the stopping rule.
-    reads_float32 : bool
-        Whether the rules read float32 rows as they are.
-    crowded : bool
-        Whether not all rows fit the budget as float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from refsvm import RBF
-    >>> from refsvm.core.kernels import Gram
-    >>> from refsvm.core.kernels.precision import float32_pays
-    >>> gram = Gram(RBF(0.5), np.linspace(0.0, 1.0, 3000)[:, None])
-    >>> float32_pays(gram, 1e-3, True), float32_pays(gram, 1e-5, True)
-    (True, False)
-    """
-    if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
-        return False
-    # twice as many rows in the budget save more than rules lose that have to read copies
-    if crowded and gram.n >= FLOAT32_CROWDED_FROM:
-        return True
-    return reads_float32 and gram.supports_float32
 
 
 def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> float:
@@ -184,6 +150,15 @@ def decision_noise(
             sums = (np.square(K) * np.square(alpha)).sum(axis=1)
         moved = float(np.fmin(moved, np.hypot(EPSILON * np.sqrt(sums.max()), fixed)))
     return moved if moved > tolerance else 0.0
+
+
+def noisy(noise: float, tolerance: float) -> str:
+    """Return the sentence of the warning that rounding moves decision values by more than the tolerance."""
+    return (
+        f"The kernel values are so large that rounding moves decision values by about {noise:.3g}, and the tolerance "
+        f"is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the "
+        "kernel or C."
+    )
 
 
 def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float) -> float:

@@ -1,7 +1,7 @@
 """Inner products x·z of many pairs of examples: where most of the time of kernel evaluation goes.
 
-`DenseProducts` adds the summands of each product in order (`refsvm.core.arithmetic`): the same bits on every processor, in
-both engines, for every block. For CSR data see `refsvm.core.kernels.sparse`.
+`DenseProducts` adds the summands of each product in order (`refsvm.core.arithmetic`): the same bits on every processor,
+in both engines, for every block. For CSR data see `refsvm.core.kernels.sparse`.
 
 `PreparedExamples` holds one side of these products ready: norms, and for kernels of the distance ‖x − z‖ an origin near
 the data. With ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z the rounding of ‖x‖² stays when the summands cancel: of features such as

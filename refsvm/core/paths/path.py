@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from refsvm.analysis.paths.error_curve import ErrorCurve, curve_of_changes
-from refsvm.analysis.resampling.weights import given_weights, steps_of
 from refsvm.core._checks import examples, pandas_for
-from refsvm.core.formulations import signs_among
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.paths.tracked import TrackedPath
@@ -127,39 +125,11 @@ class RegularizationPath(TrackedPath):
 
     # -- along the whole path --------------------------------------------------------------------------------------
 
-    def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
-        """Return the error on other examples as a function of C.
+    validation_error: ClassVar[Callable[..., Any]]
+    """``validation_error(X, y)``: `refsvm.analysis.paths.error_curve.validation_error`, which that file puts here."""
 
-        Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is known exactly.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (t, d)
-        y : array-like of shape (t,)
-            Labels, entries of `classes`.
-        sample_weight : array-like of shape (t,), optional
-            How often each example counts.
-
-        Returns
-        -------
-        ErrorCurve
-        """
-        if not self.problem.has_labels:
-            raise ValueError(
-                "This path is one of regression; an error curve counts labels, use decision_function."
-            )
-        X = examples(X)
-        labels = signs_among(y, self.classes, X.shape[0])
-        return self.error_of(X, labels, given_weights(sample_weight, len(labels)))
-
-    def error_of(self, X: Any, labels: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:
-        """Return that error on rows of X with labels ±1; weights may all be 0."""
-        counts = steps_of(weights, len(labels))
-        said, at, i, up = self.crossings(X)
-        errors = counts[said != (labels > 0.0)].sum().item()
-        change = np.where(up == (labels[i] > 0.0), -counts[i], counts[i])
-        ends = float(self.C[0]), float(self.C[-1])
-        return curve_of_changes(ends, errors, at, change, counts.sum().item(), self.status)
+    error_of: ClassVar[Callable[..., Any]]
+    """``error_of(X, labels)``: `refsvm.analysis.paths.error_curve.error_of`, which that file puts here."""
 
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""

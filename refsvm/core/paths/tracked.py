@@ -16,8 +16,8 @@ from refsvm.core.paths.audit import POINTS, PathAudit, audit
 from refsvm.core.paths.duplicates import Merged
 from refsvm.core.paths.recorder import PathRecord, Timeline
 from refsvm.core.result import Status
+from refsvm.core.shown import Shown
 from refsvm.core.walk.line import ProblemLine, solved_gram
-from refsvm.services.summary import Shown, Summary
 
 SIGNS: Final = read_only(np.array([-1, 1]))
 """The labels of a classification in the mathematics."""
@@ -70,24 +70,17 @@ class TrackedPath(Shown):
     def along(self) -> ProblemLine:
         """The line of the merged variables."""
 
-    def _summary(self) -> Summary:
+    def _line(self) -> str:
+        return ", ".join([f"{len(self.record.t)} breakpoints", *self._span(), self.status.name])
+
+    def _span(self) -> list[str]:
+        """Return the ends of the path in words; nothing of an empty one."""
         at, name = self.record.t, "C" if self.along.is_c_path else "t"
-        span = [f"{name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
-        elbow = self.record.elbow
-        told = {
-            "breakpoints": f"{len(at):,}", "events": f"{len(self.events):,}",
-            "most free variables": f"{elbow.max() if len(elbow) else 0}", "variables": f"{self.along.start.n:,}",
-            "seconds": f"{self.seconds:.3f}", "tracker": self.tracker.partition("(")[0],
-        }  # fmt: skip
-        line = ", ".join([f"{len(at)} breakpoints", *span, self.status.name])
-        is_partial = self.status is not Status.CONVERGED
-        return Summary(
-            line, sentence=". ".join([*span, self.status.value]), is_partial=is_partial, pairs=told
-        )
+        return [f"{name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
 
     @property
     def events(self) -> np.ndarray:
-        """Variables that left a bound or reached one, in order: a structured array of dtype `refsvm.analysis.paths.EVENT`."""
+        """Variables that left or reached a bound, in order: a structured array of dtype `refsvm.analysis.paths.EVENT`."""
         return self.record.events
 
     @property

@@ -15,7 +15,7 @@ from refsvm.core.engine.limits import PathLimits, interruptible
 from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import unsolved, warn
 from refsvm.core.kernels.matrix import KernelMatrix
-from refsvm.core.kernels.precision import EPSILON, decision_noise, noise_of_values
+from refsvm.core.kernels.precision import EPSILON, decision_noise, noise_of_values, noisy
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.paths.audit import violations
 from refsvm.core.paths.duplicates import Merged, no_merging
@@ -28,7 +28,6 @@ from refsvm.core.trackers.base import PathTracker, points_of
 from refsvm.core.trackers.svmp import SVMP
 from refsvm.core.walk.line import ProblemLine, RegularizationLine, solved_gram
 from refsvm.core.walk.state import PathState, whole_rows
-from refsvm.services.guards.kernel_values import noisy
 
 DEFAULT_TRACKER: Final = SVMP()
 

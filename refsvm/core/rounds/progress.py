@@ -8,11 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.analysis.resampling.results import LeaveOneOut
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, LeftOutMachine, Task
 from refsvm.core.engine.progress import Progress, of_progress
-from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.core.result import Solution, Status, Trace
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, LeftOutMachine, Task
 from refsvm.core.rounds.round import Round, RoundResult
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.runner import LATE_FROM, told_if_late
@@ -72,13 +70,13 @@ class LeftOutTable:
         self.unsolved: dict[tuple[int, int], Status] = {}
         self.traces: dict[Any, Trace] = {}
         self.status = Status.CONVERGED
-        self._fulls, self._families, self._kept = list[Solution](), list[Rounds](), list[bool]()
-        self._total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
+        self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
+        self.total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
         self._here: tuple[Any, int] = (
             ([], []),
             0,
         )  # the cells of the machine under way, and what others have decided
-        progress.begin(UNDER_WAY, total=self._total, look=self._tell)
+        progress.begin(UNDER_WAY, total=self.total, look=self._tell)
 
     def begin(self, part: LeftOutMachine, rounds: Rounds) -> None:
         """Begin with the next machine."""
@@ -94,8 +92,8 @@ class LeftOutTable:
     def solve_on_all(self, kkt: KKTGap) -> None:
         """Train on all examples: by a walk, if that takes many steps (`refsvm.core.rounds.walked`)."""
         rounds, n, start = self.rounds, len(self.part.examples), None
-        if self.task.kind == NOVELTY and self._fulls:  # the same machine, but for z
-            start = rounds.problem.feasible(self._fulls[0].alpha)
+        if self.task.kind == NOVELTY and self.fulls:  # the same machine, but for z
+            start = rounds.problem.feasible(self.fulls[0].alpha)
         if rounds.rows.holds_all and n <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
         with told_if_late(
@@ -113,8 +111,8 @@ class LeftOutTable:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
             rounds.limits.progress = self.rounds.limits.progress = None  # a round has a gap of its own
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
-        self._fulls.append(self.given)
-        self._families.append(self.rounds)
+        self.fulls.append(self.given)
+        self.families.append(self.rounds)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
             self.status = self.full.status
         if self.values.shape[1] > 1:
@@ -183,7 +181,7 @@ class LeftOutTable:
     def _should_end(self, count: int) -> bool:
         """Call the callback from time to time; return whether it ends the call."""
         now = time.perf_counter()
-        if now < self._told + INTERVAL_SECONDS and count < self._total:
+        if now < self._told + INTERVAL_SECONDS and count < self.total:
             return False
         self._told = now
         self.progress.look()
@@ -219,36 +217,5 @@ class LeftOutTable:
         """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""
         is_kept = self.status is Status.CONVERGED and self._early >= tried / 2
         if self.status is Status.CONVERGED:
-            self._kept.append(is_kept)
+            self.rule_kept.append(is_kept)
         return is_kept
-
-    def warn(self, result: LeaveOneOut) -> None:
-        """Warn of examples whose machines are not solved, or not trained at all after a limit."""
-        found = unsolved([*self.unsolved.values(), result.status])
-        left, rests = int((~result.is_known).sum()), "they predict their examples all the same"
-        if left:
-            rests = f"{left} of {len(result.labels)} examples are not decided"
-        warn_of_unsolved("machines of leave-one-out", found, self._total, rests)
-
-    def result(self) -> LeaveOneOut:
-        """Return the result, in the names of the classes."""
-        task, fulls, known = self.task, self._fulls, (self.decided != "").all(axis=1)
-        is_unsolved = np.zeros(len(known), dtype=bool)
-        is_unsolved[[r for r, _ in self.unsolved]] = True
-        each: Any = slice(None) if self.values.shape[1] > 1 else 0
-        # sign h(xᵣ), or the votes of all pairs
-        values = np.where(np.isnan(self.values), self.signs, self.values)
-        return LeaveOneOut(
-            kind=task.kind, classes=task.classes, predictions=task.predicted(values, known), labels=task.labels,
-            decided_by=self.decided[:, each].astype(str), decision_values=self.values[:, each],
-            iterations=sum(full.iterations for full in fulls) + int(self.iterations.sum()),
-            round_iterations=self.iterations.sum(axis=1),
-            kernel_rows=task.rows_computed + sum(family.rows.computed for family in self._families),
-            seconds=self.progress.seconds,
-            full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
-            status=Status.CONVERGED if known.all() else self.status,
-            engine=next((family.used for family in self._families if family.used), fulls[0].engine),
-            gap_rule_kept=all(self._kept) if self._kept else None, traces=self.traces, weights=task.weights,
-            is_solved=known & ~is_unsolved, machine=task.machine,
-            sides=np.where(self.decided == "", np.nan, values),
-        )  # fmt: skip

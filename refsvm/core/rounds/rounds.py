@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.core._checks import whole
+from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Deadline, Limits, interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.kernels.precision import SHARE_OF_TOLERANCE
@@ -29,6 +30,7 @@ from refsvm.core.rounds.round import LATEST, Round, RoundResult
 from refsvm.core.rounds.runner import Runner
 from refsvm.core.seeders import Cold, Seeder
 from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.shown import Shown
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import Rules, starting_point
 from refsvm.core.solver.run import Run
@@ -37,8 +39,6 @@ from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.services.pool import worker_count
-from refsvm.services.summary import Shown, Summary
 
 RELATIVE: Final = KKTGap(relative=True)
 
@@ -122,15 +122,9 @@ class Rounds(Shown):
             polish=polish, trace=trace, n_jobs=n_jobs,
         ))  # fmt: skip
 
-    def _summary(self) -> Summary:
-        told = {
-            "variables": f"{self.problem.n:,}", "kernel": self.problem.gram.kernel_name,
-            "solutions kept": f"{len(self.solutions)}", "kernel rows": f"{self.rows.computed:,}",
-            "status": self.status.name,
-        }  # fmt: skip
+    def _line(self) -> str:
         name = self.problem.gram.kernel_name
-        line = f"n={self.problem.n}, {name}; {len(self.solutions)} solutions kept, {self.status.name}"
-        return Summary(line, pairs=told)
+        return f"n={self.problem.n}, {name}; {len(self.solutions)} solutions kept, {self.status.name}"
 
     @classmethod
     def of(cls, problem: DualProblem, options: RunOptions) -> Rounds:
@@ -141,7 +135,7 @@ class Rounds(Shown):
 
     def _begin(self, problem: DualProblem, options: RunOptions) -> None:
         """Begin with memory for kernel rows and a clock."""
-        self.options, self.rules, self.workers = options, options.rules, worker_count(options.n_jobs)
+        self.options, self.rules, self.workers = options, options.rules, DOORS.worker_count(options.n_jobs)
         self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used = Status.CONVERGED, ""
         self.most_iterations, self.first_iterations = 0, 0  # of the longest round, of the first

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.analysis.resampling.workers import in_parts, sharing_pays
 from refsvm.core._checks import vector
+from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
@@ -146,8 +146,8 @@ class Runner:
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
             shared = is_measure and family.workers > 1 and family.status is Status.CONVERGED
             # long rounds come one by one from compiled code, too
-            if shared and sharing_pays(waiting, each, family.backend.name == "numba"):
-                yield from in_parts(self, [*waiting], each)
+            if shared and DOORS.sharing_pays(waiting, each, family.backend.name == "numba"):
+                yield from DOORS.in_parts(self, [*waiting], each)
                 break
 
     def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:

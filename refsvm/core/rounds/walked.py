@@ -1,8 +1,8 @@
 """Problems on which SMO takes many steps, such as a linear machine at a large C: their optimum by a walk in C.
 
 Where a bounded variable is a thousand times larger than a free one has to be exact, a step of a pair gains next to
-nothing. The optimum at a small C is found in few steps, and from there the walk of `refsvm.core.seeders.ato` follows it to
-the C that is wanted; a walk leads from it to the machine without an example, too. Shrinking and one exact step
+nothing. The optimum at a small C is found in few steps, and from there the walk of `refsvm.core.seeders.ato` follows it
+to the C that is wanted; a walk leads from it to the machine without an example, too. Shrinking and one exact step
 (`refsvm.services.guards.polish`) take what a walk leaves, where a matrix on its way is singular.
 """
 

@@ -50,7 +50,8 @@ class ATO(Seeder):
 
     as far as η ≤ 1 or the first event: a free variable reaches a bound and leaves M; G of a bounded variable or of one
     of T reaches b, and it joins M. Where F has arrived, so has the path: the end is the optimum up to the
-    tolerance of what was solved. This is the walk of `refsvm.core.walk.walk` along a line that moves the boxes of F and T.
+    tolerance of what was solved. This is the walk of `refsvm.core.walk.walk` along a line that moves the boxes of F and
+    T.
 
     To compute all of this again at each event is what made the published algorithm slow. Here the inverse of the matrix
     is computed once for a solved problem, and each event adds a product of two vectors to it. K d_F + K d_T is

@@ -8,7 +8,6 @@ The field's algorithms are compositions:
 
 ==================  ========================================================
 `loop`              steps(), iterate(): SMO itself, readable
-`recording`         Recording: the states of a solve, kept, each with its next step
 `solve`             solve(): one problem, from its arguments to a Solution
 `rules`             the three rules of a solve, its kernel rows, its first α
 `options`           what a run can be asked for
@@ -20,20 +19,6 @@ The field's algorithms are compositions:
 `active_sets`       which variables matter
 `hard_margin`       C = ∞: the widest margin, or none
 `rounding`          how much room b leaves for the rounding of decision values
-`small`             many small problems of one size at once; `small_pairs`, `stacked`: pairs of classes, all in one step
 `validated`         checks of what rules of users return
 ==================  ========================================================
 """
-
-import refsvm.core.solver.readable  # noqa: F401  which enters itself among the backends
-from refsvm.analysis.recording import Recording
-from refsvm.core.solver.decomposition import Decomposition
-from refsvm.core.solver.libsvm_shrinking import LIBSVMShrinking
-from refsvm.core.solver.loop import iterate, steps
-from refsvm.core.solver.shrinking import NoShrinking, Restriction, Shrinking, ShrinkingPolicy
-from refsvm.core.solver.solve import solve
-
-__all__ = [
-    "Decomposition", "LIBSVMShrinking", "NoShrinking", "Recording", "Restriction", "Shrinking", "ShrinkingPolicy",
-    "iterate", "solve", "steps",
-]  # fmt: skip

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from refsvm.analysis.small.stacked import are_stacked, stacked_steps
 from refsvm.core.backend import BACKENDS
+from refsvm.core.doors import DOORS
 from refsvm.core.result import Trace
 from refsvm.core.solver.loop import steps
 from refsvm.core.solver.rules import Rules
@@ -41,9 +41,8 @@ class NumPyBackend:
 
     def small(self, problems: Any, rules: Rules, limit: int) -> None:
         """Take the steps of all problems together, or, where the rules are others, of one after another."""
-        if are_stacked(problems, rules):
+        if DOORS.stacked(problems, rules, limit):
             self.used["numpy"] = None
-            stacked_steps(problems, rules, limit)
             return
         for p in range(len(problems)):
             state = problems.state(p, rules)

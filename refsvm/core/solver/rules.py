@@ -8,10 +8,9 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from refsvm.core._checks import frames_within, vector
-from refsvm.core.kernels import precision
+from refsvm.core.doors import DOORS
 from refsvm.core.kernels.cached_rows import AllRows, CachedRows
 from refsvm.core.kernels.matrix import KernelMatrix, View
-from refsvm.core.kernels.precision import ROUNDING, SHARE_OF_TOLERANCE, float32_pays, largest_value
 from refsvm.core.kernels.rows import KernelRows, megabytes
 from refsvm.core.problem import EPSILON, DualProblem
 from refsvm.core.rule import is_builtin, memory_of
@@ -36,14 +35,6 @@ KKT_GAP: Final = KKTGap()
 TIGHTEST: Final = 1e-12
 """A tolerance below this is no fault of the data: it asks for more than floating point has anywhere."""
 
-READ_FLOAT32: Final = {
-    (SecondOrder, NewtonStep, KKTGap),
-    (SecondOrder, PlanningAheadStep, KKTGap),
-    (SecondOrder, ConjugateStep, KKTGap),
-    (ConjugateSecondOrder, ConjugateStep, KKTGap),
-}
-"""Rules whose twins are built into a compiled loop together, which is compiled for float32 rows too."""
-
 
 class Rules(NamedTuple):
     """Selector, step and stopping rule of one solve."""
@@ -67,22 +58,6 @@ class Rules(NamedTuple):
     def restricted(self, tolerance: float) -> Rules:
         """Return the rules that solve a restricted problem to this KKT gap."""
         return self._replace(stop=KKTGap(tolerance))
-
-    @property
-    def reads_float32(self) -> bool:
-        """Whether all three read float32 rows as they are."""
-        return tuple(map(type, self)) in READ_FLOAT32
-
-    def begins_in_float32(self, problem: DualProblem, cache_mb: float) -> bool:
-        """Whether a solve of this problem begins on float32 rows: they pay, and one α at its bound does no harm.
-
-        What all α do together is known when they are (`refsvm.core.solver.run.Run`).
-        """
-        gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
-        if not float32_pays(gram, self.stop.tolerance, self.reads_float32, crowded=crowded):
-            return False
-        C = max(float(-problem.lower.min()), float(problem.upper.max()))
-        return 2.0 * ROUNDING * largest_value(gram) * C <= SHARE_OF_TOLERANCE * self.stop.tolerance
 
 
 class DefaultRules(Rules):
@@ -148,11 +123,10 @@ def row_store(
     """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
-    pays = dtype == "auto" and bool(shrinking) and n >= precision.FLOAT32_FROM
-    chosen = pays and rules.begins_in_float32(problem, cache_mb)
+    chosen = dtype == "auto" and bool(shrinking) and DOORS.begins_in_float32(problem, rules, cache_mb)
     kept = np.float32 if chosen or dtype == "float32" else np.float64
     needed = rows_at_once(rules, n)
-    rows = stored_rows(gram, cache_mb, kept, needed, kept if rules.reads_float32 else np.float64)
+    rows = stored_rows(gram, cache_mb, kept, needed, kept if DOORS.reads_float32(rules) else np.float64)
     if needed > rows.capacity:
         raise ValueError(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "

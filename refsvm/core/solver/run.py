@@ -14,9 +14,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+import refsvm.core.solver.readable  # noqa: F401  which enters itself among the backends
 from refsvm.core.backend import chosen_backend
+from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Limits, interruptible
 from refsvm.core.guards.base import Guard, Verdict
+from refsvm.core.guards.rounding import always
 from refsvm.core.kernels.rows import KernelRows
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Ending, Solution, Status, Trace
@@ -25,11 +28,9 @@ from refsvm.core.solver.hard_margin import INSEPARABLE, HardMargin
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import Rules, float64_rows, row_store
 from refsvm.core.solver.shrinking import all_variables
-from refsvm.core.solver.validated import user_code
+from refsvm.core.solver.validated import located, user_code
 from refsvm.core.state import SolverState
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.services.guards.chosen import guards_for, with_rules
-from refsvm.services.guards.users_rules import located
 
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
 """Meanings of the negative codes."""
@@ -82,7 +83,7 @@ class Run:
         budget, dtype, self.shrinking = options.cache_mb, options.cache_dtype, options.shrinking
         self.rows = rows or row_store(problem, options.rules, budget, dtype, self.shrinking)
         self.backend = chosen_backend(options.engine)
-        self.guards: list[Guard] = guards_for(
+        self.guards: list[Guard] = (DOORS.guards_for or always)(
             self.rows, self.shrinking, self.limits, polish=options.polish, allowed=allowed,
             in_float64=partial(float64_rows, problem, options.rules, budget) if dtype == "auto" else None,
         )  # fmt: skip
@@ -122,7 +123,7 @@ class Run:
         # the engine that a solution names is that of its own steps, not of the solve before
         self.backend.used.clear()
         recorder = None if trace is False else Trace(1 if trace is True else trace)
-        guards = with_rules(self.guards, rules)
+        guards = DOORS.with_rules(self.guards, rules)
         with located(state, rules):
             verdict = self._until_stopped(state, rules, guards, recorder, shrinks and bool(self.shrinking))
         for guard in guards:

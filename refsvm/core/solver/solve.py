@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from refsvm.core._checks import refuses, shown
+from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Deadline, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.problem import DualProblem
@@ -17,7 +18,6 @@ from refsvm.core.solver.run import Run
 from refsvm.core.solver.shrinking import Shrinking
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.services.line import line_of
 
 
 @refuses(
@@ -125,7 +125,7 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
-    with line_of(Progress("solve", kept="the last point"), progress) as shown:
+    with DOORS.line_of(Progress("solve", kept="the last point"), progress) as shown:
         options = RunOptions(
             selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
             cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,

@@ -6,6 +6,8 @@ The package's own rules are tested for it, and `refsvm.testing.check_strategy` f
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from refsvm.core.rule import is_builtin
 from refsvm.core.selectors.base import WorkingSetSelector
+from refsvm.core.shown import named
 from refsvm.core.state import NO_PAIR, SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule, validated_code
@@ -101,3 +104,21 @@ class _Stop:
     def check(self, state: SolverState) -> Any:
         """Return the code, or raise ValueError if it is negative."""
         return refuse_negative(self._rule, self._rule.check(state))
+
+
+@contextmanager
+def located(state: SolverState, rules: Any) -> Iterator[None]:
+    """Add to an error of a rule after how many steps it happened, and with which rules."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(place(state, rules))
+        raise
+
+
+def place(state: SolverState, rules: Any) -> str:
+    """Return a sentence that locates a failure: its rules, its problem, its step."""
+    return (
+        f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
+        f"{', '.join(map(named, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."
+    )

@@ -33,10 +33,10 @@ class BallRule(StoppingRule):
     """Stop when a ball around two known machines proves the sign of h at every left-out example.
 
     With w the machine of the full solution and w̃ that of the present α, the machine w_R without the examples R is
-    within ρ of ½(w + w̃), ρ² = P(w) − D(α) − ¼‖w − w̃‖² (proof and sign in `refsvm.core.stopping.midpoint`). Before a step
-    is taken this decides most rounds of leave-one-out. Near the end w̃ is the better w: then ρ² is the duality gap, and
-    falls to zero. So both are tried, w̃ where ψ(α) ≤ 0.03; above, it decided nothing on the sets tried. The rule also
-    stops at ψ(α) ≤ ε, since no sign is proved where h = 0 at the optimum.
+    within ρ of ½(w + w̃), ρ² = P(w) − D(α) − ¼‖w − w̃‖² (proof and sign in `refsvm.core.stopping.midpoint`). Before a
+    step is taken this decides most rounds of leave-one-out. Near the end w̃ is the better w: then ρ² is the duality
+    gap, and falls to zero. So both are tried, w̃ where ψ(α) ≤ 0.03; above, it decided nothing on the sets tried. The
+    rule also stops at ψ(α) ≤ ε, since no sign is proved where h = 0 at the optimum.
 
     A test costs O(n) for each example whose sign is not yet proved and stops at the first that is not: of several, all
     have to be. The proof is of the sign at the exact optimum, with any intercept. Of one left-out example the reason

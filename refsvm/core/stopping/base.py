@@ -31,8 +31,8 @@ class StoppingRule(Rule):
         Whether the rule is made for problems from which one example is left out, and for no others. Which one it is
         says ``state.left_out``, and a field ``example`` of the rule, if it has one: then its memory begins with it.
     relative : bool
-        Whether ε is relative to the range of the decision values (`refsvm.core.stopping.relative`). The last number of the
-        rule's memory is then the number that the KKT gap was compared with, if it was at most `tol`.
+        Whether ε is relative to the range of the decision values (`refsvm.core.stopping.relative`). The last number of
+        the rule's memory is then the number that the KKT gap was compared with, if it was at most `tol`.
     """
 
     example_call: ClassVar[str] = "KKTGap()"

@@ -18,7 +18,8 @@ class PathTracker(Rule):
 
     `refsvm.regularization_path` and `refsvm.parametric_path` call it once for each path; they also handle Ctrl-C and
     the time limit, between two breakpoints. A twin is optional, and its signature the tracker's own affair: that of
-    `refsvm.SVMP` and `refsvm.Hastie` follows the runs of events that need nothing but its arrays (`refsvm.core.backend`).
+    `refsvm.SVMP` and `refsvm.Hastie` follows the runs of events that need nothing but its arrays
+    (`refsvm.core.backend`).
     """
 
     example_call: ClassVar[str] = "SVMP()"

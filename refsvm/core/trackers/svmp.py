@@ -82,8 +82,8 @@ class SVMP(PathTracker):
     Departures from the paper. Tolerances are relative, so that a path does not change with the units of the kernel. Of
     (32) and (33) the linear program keeps the bound on δλ alone, as null vectors do not move g. The backup
     routine first asks for the derivative at λ, which loses nothing, and jumps only if that does not help.
-    Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.core.backend`. The
-    empty elbow, jumps, several examples at once, singular elbows, the linear program and the backup routine stay in
+    Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.core.backend`.
+    The empty elbow, jumps, several examples at once, singular elbows, the linear program and the backup routine stay in
     NumPy and SciPy, whose bits compiled code could not repeat.
 
     References

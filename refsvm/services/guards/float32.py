@@ -1,7 +1,7 @@
 """float32 rows: left for float64 rows where their rounding moves decision values too far; a warning where they stay.
 
-`refsvm.core.kernels.precision` has the estimate. A solve may begin on float32 rows, because they cost half the time, and
-ends on them only if its verdict stands whatever they have rounded.
+`refsvm.core.kernels.precision` has the estimate. A solve may begin on float32 rows, because they cost half the time,
+and ends on them only if its verdict stands whatever they have rounded.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import numpy as np
 
 from refsvm.core.guards.base import Guard, Verdict, tolerance_of
 from refsvm.core.kernels.matrix import KernelMatrix
-from refsvm.core.kernels.precision import ROUNDING, decision_noise, noise_of_values
+from refsvm.core.kernels.precision import ROUNDING, decision_noise, noise_of_values, noisy
 from refsvm.core.result import Solution, Status
 from refsvm.core.state import SolverState
 from refsvm.core.stopping.base import StoppingRule
@@ -65,12 +65,3 @@ class Noise(Guard):
         noise = decision_noise(gram, alpha, diagonal, tolerance, fixed)
         if noise > 0.0:
             self.warn(noisy(noise, tolerance))
-
-
-def noisy(noise: float, tolerance: float) -> str:
-    """Return the sentence of the warning that rounding moves decision values by more than the tolerance."""
-    return (
-        f"The kernel values are so large that rounding moves decision values by about {noise:.3g}, and the tolerance "
-        f"is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the "
-        "kernel or C."
-    )

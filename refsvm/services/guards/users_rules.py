@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import numpy as np
@@ -12,8 +10,8 @@ import numpy as np
 from refsvm.core.guards.base import Guard, Verdict
 from refsvm.core.result import Status
 from refsvm.core.rule import Rule, is_builtin
+from refsvm.core.solver.validated import place
 from refsvm.core.state import SolverState
-from refsvm.services.summary import named
 
 IDLE: Final = 10_000
 """Maximum number of calls without progress."""
@@ -53,7 +51,7 @@ class FeasiblePoint(Guard):
         if wrong := feasibility_error(state):
             raise PointError(
                 f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
-                + _where(state, rules)
+                + place(state, rules)
             )
 
 
@@ -67,7 +65,7 @@ class ChosenPair(Guard):
         i, j = rules.selector.select(state)
         if i < 0 or not (wrong := why_it_cannot_move(state, i, j)):
             return
-        self.warn(f"The selector returned ({i}, {j}), which cannot move: {wrong}. {_where(state, rules)}")
+        self.warn(f"The selector returned ({i}, {j}), which cannot move: {wrong}. {place(state, rules)}")
 
 
 def why_it_cannot_move(state: SolverState, i: int, j: int) -> str:
@@ -93,21 +91,3 @@ def feasibility_error(state: SolverState) -> str:
         return f"Σα is {sum_:.6g} in place of {problem.z:.6g}"
     outside = float(np.maximum(problem.lower - alpha, alpha - problem.upper).max(initial=0.0))
     return f"α is outside the box by {outside:.3g}" if outside > allowed else ""
-
-
-@contextmanager
-def located(state: SolverState, rules: Any) -> Iterator[None]:
-    """Add to an error of a rule after how many steps it happened, and with which rules."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(_where(state, rules))
-        raise
-
-
-def _where(state: SolverState, rules: Any) -> str:
-    """Return a sentence that locates a failure: its rules, its problem, its step."""
-    return (
-        f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
-        f"{', '.join(map(named, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."
-    )

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-_PACKAGE: Final = Path(__file__).resolve().parents[1]
+_PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 BY_NAME: Final = ("numpy",)
 """Installed packages whose objects count by their names, as those of Python do; a record tells their versions."""

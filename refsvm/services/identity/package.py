@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-NOT_NUMERICAL: Final = ("cli", "datasets", "display", "experiment", "identity", "testing")
+NOT_NUMERICAL: Final = ("cli", "datasets", "display", "experiment", "services", "testing")
 """Rooms of this package that no number of a run depends on, but by the examples and the strategy's own file."""
 
 
@@ -24,4 +24,4 @@ def hash_of_rooms(root: Path) -> bytes:
 @cache
 def package_code() -> str:
     """Return the hash of the files of this package that compute, 32 hexadecimal digits."""
-    return hash_of_rooms(Path(__file__).parents[1]).hex()
+    return hash_of_rooms(Path(__file__).parents[2]).hex()

@@ -12,9 +12,9 @@ from scipy import sparse
 from refsvm import RBF, SVC, Linear, Polynomial, Precomputed
 from refsvm.analysis.multiclass import prediction
 from refsvm.analysis.multiclass.prediction import decision_values, pair_sums
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core import arithmetic
 from refsvm.core.kernels.sparse import SparseProducts
-from refsvm.core.scheme import OneVsOne
 
 from ...settings import needs_jit
 from ...several_classes import examples

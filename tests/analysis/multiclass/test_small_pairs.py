@@ -10,7 +10,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, HybridMaximumGain, KKTGap, Status, solve
 from refsvm.analysis.multiclass import one_vs_one, prediction, small_pairs
-from refsvm.core.scheme import OneVsOne
+from refsvm.analysis.scheme import OneVsOne
 
 pytest.importorskip("sklearn")
 sparse = pytest.importorskip("scipy.sparse")

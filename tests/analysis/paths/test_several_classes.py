@@ -12,7 +12,7 @@ from refsvm import RBF, Hastie, Linear, Precomputed, Status, regularization_path
 from refsvm.analysis.paths import OneVsOnePath, cross_validate_path
 from refsvm.analysis.paths.several_classes import common_range
 from refsvm.analysis.paths.voted import Turns, voted_curve, voted_curves
-from refsvm.core.scheme import OneVsOne
+from refsvm.analysis.scheme import OneVsOne
 
 sparse = pytest.importorskip("scipy.sparse")
 svm = pytest.importorskip("sklearn.svm")

@@ -41,10 +41,10 @@ from refsvm.analysis.resampling.grid import (
     usual_score,
 )
 from refsvm.analysis.resampling.task import task_given
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.kernels import Gram
 from refsvm.core.rounds import runner
 from refsvm.core.rounds.round import RoundResult
-from refsvm.core.scheme import OneVsOne
 from refsvm.datasets import load
 
 from ...settings import needs_jit, needs_numba

@@ -9,7 +9,7 @@ from sklearn import model_selection
 
 from refsvm import RBF, SVCCV, cross_validate, leave_one_out
 from refsvm.analysis.paths import cross_validate_path
-from refsvm.core.rounds.folds import pairs_of
+from refsvm.analysis.resampling.folds import pairs_of
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 2))

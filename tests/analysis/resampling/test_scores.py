@@ -12,7 +12,7 @@ from refsvm import Status
 from refsvm.analysis.resampling.results import CrossValidation
 from refsvm.analysis.resampling.scores import mean_absolute_error, outcomes_of, root_mean_square, share_wrong
 from refsvm.analysis.resampling.weights import refuse_absent_class
-from refsvm.core.scheme import OneVsOne
+from refsvm.analysis.scheme import OneVsOne
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])

@@ -59,4 +59,4 @@ def test_a_matrix_of_the_users_says_its_facts_as_attributes():
 
 def test_facts_cannot_be_changed():
     """Views of a matrix share them."""
-    never_change("kernels")
+    never_change("core.kernels")

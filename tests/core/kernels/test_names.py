@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from refsvm.core.kernels.names import (
+from refsvm.services.names import (
     KERNELS,
     gamma_on,
     is_precomputed,

@@ -227,7 +227,7 @@ def test_sparse_data_give_the_same_path(path: Any) -> None:
 def test_many_breakpoints_are_looked_at_in_blocks(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     curve, found = path.validation_error(X, Y), path.kkt_audit()
     for place in ("audit", "tracked"):
-        monkeypatch.setattr(f"refsvm.analysis.paths.{place}.POINTS", 3)
+        monkeypatch.setattr(f"refsvm.core.paths.{place}.POINTS", 3)
     blocks, again = path.validation_error(X, Y), path.kkt_audit()
     np.testing.assert_allclose(blocks.C, curve.C, rtol=1e-12)
     np.testing.assert_array_equal(blocks.errors, curve.errors)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from refsvm import ATO, RBF, TOP, BallRule, KKTGap, LOODualityGap, Status, leave_one_out
-from refsvm.analysis.resampling.task import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.analysis.resampling.leave_one_out import chosen_for
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.core.rounds.progress import INTERVAL_SECONDS, LeftOutTable
 from refsvm.core.rounds.rounds import Rounds
 
-module = import_module("refsvm.analysis.resampling.leave_one_out")
+module = import_module("refsvm.core.rounds.leave_one_out")
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(24, 2))
 Y = np.where(X[:, 0] + RNG.normal(size=24) > 0.0, 1, -1)
@@ -45,13 +46,13 @@ def test_rules_and_checks_by_default():
         (REGRESSION, TOP(), gap, one),
         (NOVELTY, ATO(margin=np.inf, budget=np.inf), tight, one),
     ):
-        found, rule, checks = module.chosen_for(SimpleNamespace(kind=kind), seeder, None, three)
+        found, rule, checks = chosen_for(SimpleNamespace(kind=kind), seeder, None, three)
         assert (found, rule, [check.name for check in checks]) == (seeder, stop, names)
     classes = SimpleNamespace(kind=CLASSIFICATION)
-    assert module.chosen_for(classes, None, KKTGap(0.5), ())[:2] == (TOP(), KKTGap(0.5))
+    assert chosen_for(classes, None, KKTGap(0.5), ())[:2] == (TOP(), KKTGap(0.5))
     for kind in (REGRESSION, NOVELTY):
         with pytest.raises(ValueError, match="proves the sign of a decision value, and"):
-            module.chosen_for(SimpleNamespace(kind=kind), None, LOODualityGap(), ())
+            chosen_for(SimpleNamespace(kind=kind), None, LOODualityGap(), ())
 
 
 class Asked:
@@ -180,7 +181,7 @@ def test_rounds_that_a_limit_ends_stay_unsolved():
 
 def table(**given):
     found = object.__new__(LeftOutTable)
-    found.status, found.proves, found._kept, found._column = Status.CONVERGED, True, [], 0
+    found.status, found.proves, found.rule_kept, found._column = Status.CONVERGED, True, [], 0
     for name, value in given.items():
         setattr(found, name, value)
     return found
@@ -192,10 +193,10 @@ def table(**given):
 def test_a_rule_is_kept_that_decides_half_of_the_rounds_early(early, tried, is_kept):
     found = table(_early=early)
     assert found.keeps(tried) == is_kept
-    assert found._kept == [is_kept]
+    assert found.rule_kept == [is_kept]
     found = table(_early=early, status=Status.TIME_LIMIT)
     assert not found.keeps(tried)
-    assert found._kept == []  # nothing was learnt
+    assert found.rule_kept == []  # nothing was learnt
 
 
 @pytest.mark.parametrize(
@@ -226,7 +227,7 @@ def test_which_examples_are_next_to_zero(relative, s, expected, status):
 def test_the_callback_is_asked_from_time_to_time_and_at_the_end(monkeypatch):
     looked, answers = [], iter([0, 0, 1, 0])
     found = table(
-        _told=-np.inf, _total=9, progress=SimpleNamespace(look=lambda: looked.append(1)),
+        _told=-np.inf, total=9, progress=SimpleNamespace(look=lambda: looked.append(1)),
         _callback=lambda progress: next(answers),
     )  # fmt: skip
     now = [3.0]

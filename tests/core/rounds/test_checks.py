@@ -24,10 +24,10 @@ from refsvm import (
     ZeroAlpha,
     solve,
 )
-from refsvm.analysis.resampling.leave_one_out import checks_valid_for_kernel
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.cached_rows import CachedRows
 from refsvm.core.kernels.rows import KernelRows, megabytes
+from refsvm.core.rounds.leave_one_out import checks_valid_for_kernel
 from refsvm.core.rounds.sufficiency import largest_distance, sufficient
 
 from ...balls import proved_sign

@@ -12,6 +12,7 @@ import pytest
 
 from refsvm import RBF, Status, cross_validate, leave_one_out
 from refsvm.analysis.resampling.cross_validate import FoldTable, warn_of_rounds
+from refsvm.analysis.resampling.leave_one_out import result_of, warn_of
 from refsvm.analysis.resampling.results import CrossValidation, FoldReport
 from refsvm.analysis.resampling.task import task_given
 from refsvm.core.engine.progress import Progress
@@ -162,10 +163,10 @@ def test_rounds_that_are_not_solved_are_told(change, sentence):
 )  # fmt: skip
 def test_machines_that_are_not_solved_are_told(known, unsolved, status, sentence):
     table = object.__new__(LeftOutTable)
-    table.unsolved, table._total = unsolved, 12
+    table.unsolved, table.total = unsolved, 12
     sentence = sentence and sentence.replace("X", "machines of leave-one-out are not solved")
     assert tells(
-        table.warn,
+        lambda result: warn_of(table, result),
         SimpleNamespace(status=status, is_known=np.arange(6) < known, labels=np.zeros(6)),
         sentence,
     )
@@ -180,13 +181,13 @@ def test_a_result_adds_up_what_all_machines_have_taken(open_cells, kept):
     table.decided[5, :open_cells] = ""
     table.signs[:], table.values[:, 1] = -1.0, 3.0
     table.iterations[:] = np.arange(18).reshape(6, 3)
-    table.unsolved, table.status, table._kept = {(2, 1): Status.MAX_ITER}, Status.TIME_LIMIT, kept
-    table._fulls = [SimpleNamespace(iterations=steps, engine="first") for steps in (1000, 2000, 4000)]
+    table.unsolved, table.status, table.rule_kept = {(2, 1): Status.MAX_ITER}, Status.TIME_LIMIT, kept
+    table.fulls = [SimpleNamespace(iterations=steps, engine="first") for steps in (1000, 2000, 4000)]
     stores = [SimpleNamespace(computed=rows) for rows in (7, 20)]
-    table._families = [
+    table.families = [
         SimpleNamespace(used=used, rows=rows) for used, rows in zip(("", "auto"), stores, strict=True)
     ]
-    found = table.result()
+    found = result_of(table)
     assert (found.iterations, found.kernel_rows) == (7000 + 153, 127)
     assert found.round_iterations.tolist() == [3, 12, 21, 30, 39, 48]
     assert found.status is (Status.TIME_LIMIT if open_cells else Status.CONVERGED)
@@ -195,8 +196,8 @@ def test_a_result_adds_up_what_all_machines_have_taken(open_cells, kept):
     assert (found.engine, len(found.full_solutions)) == ("auto", 3)
     assert found.sides[0].tolist() == [-1.0, 3.0, -1.0]
     assert np.isnan(found.sides).sum() == open_cells
-    table._families[1].used = ""
-    assert table.result().engine == "first"
+    table.families[1].used = ""
+    assert result_of(table).engine == "first"
 
 
 def test_the_standard_error_of_folds_that_are_not_all_there_is_not_known():

@@ -108,7 +108,7 @@ def test_only_those_next_to_zero_go_on(monkeypatch):
     X, y = with_first(-2e-5, 0.0, 1)
     options = {"kernel": KERNEL, "C": C, "stop": KKTGap(), "checks": (), "engine": FAST}
     loo = leave_one_out(X, y, trace=True, **options)
-    monkeypatch.setattr(sys.modules["refsvm.analysis.resampling.leave_one_out"], "SURE", 0.0)
+    monkeypatch.setattr(sys.modules["refsvm.core.rounds.leave_one_out"], "SURE", 0.0)
     before = leave_one_out(X, y, **options)
     near = np.flatnonzero(np.abs(before.decision_values) <= 5e-3)
     assert 0 in near

@@ -12,7 +12,7 @@ from refsvm.datasets import load, make_waveform
 from ...settings import FAST, needs_numba
 
 HEART = load("heart")
-FLOAT32_FROM = "refsvm.core.kernels.precision.FLOAT32_FROM"
+FLOAT32_FROM = "refsvm.services.float32.FLOAT32_FROM"
 WAVES = make_waveform(700, rng=0)
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from refsvm import RBF, Status, cross_validate, leave_one_out
+from refsvm.core.doors import DOORS
 from refsvm.core.rounds import runner
 from refsvm.datasets import load, make_banana
 
@@ -24,9 +25,7 @@ ARGUMENTS = {"kernel": RBF(0.005), "C": 1.0}
 def test_it_is_told_once(call, engine, monkeypatch, caplog):
     monkeypatch.setattr(runner, "TOLD_FROM", -1.0)  # compiled rounds may all be over
     # rounds that go on for their sign are told by themselves, if they are long
-    monkeypatch.setattr(
-        import_module("refsvm.analysis.resampling.leave_one_out"), "settle_signs", lambda *_: None
-    )
+    monkeypatch.setattr(import_module("refsvm.core.rounds.leave_one_out"), "settle_signs", lambda *_: None)
     with caplog.at_level(logging.INFO, "refsvm"):
         call(HEART.X, HEART.y, **ARGUMENTS, engine=engine)
     told = [record for record in caplog.records if getattr(record, "notice", False)]
@@ -95,9 +94,7 @@ def chain_of(results, clock, monkeypatch, caplog, asked, engine="numba"):
     limits = SimpleNamespace(seconds_left=lambda: float("inf"))
     family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend, limits=limits)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(times)))
-    monkeypatch.setattr(
-        runner, "sharing_pays", lambda _, each, is_compiled: asked.append((each, is_compiled))
-    )
+    monkeypatch.setattr(DOORS, "sharing_pays", lambda _, each, is_compiled: asked.append((each, is_compiled)))
     chain = object.__new__(runner.Runner)
     chain.family = family
     with caplog.at_level(logging.INFO, logger="refsvm"):

@@ -182,8 +182,9 @@ def test_a_result_says_how_many_folds_there_were(folds):
 
 def test_nothing_that_rounds_hand_out_can_be_changed():
     """Arrays have no single truth: results are equal to themselves alone, and reports of folds by their numbers."""
-    never_change("rounds")
-    alone = {kind.__name__ for kind in dataclasses_of("rounds") if kind.__eq__ is object.__eq__}
+    never_change("core.rounds")
+    never_change("analysis.resampling")
+    alone = {kind.__name__ for kind in dataclasses_of("analysis.resampling") if kind.__eq__ is object.__eq__}
     assert alone == {"CrossValidation", "HeldOutMachines", "LeaveOneOut", "Task"}
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
 from refsvm.core.solver import active_sets as sets
-from refsvm.core.solver import iterate
+from refsvm.core.solver.loop import iterate
 from refsvm.core.solver.rules import chosen_rules, row_store, stored_rows
 from refsvm.core.state import SolverState
 from refsvm.datasets import make_chessboard, make_ringnorm

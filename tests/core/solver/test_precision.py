@@ -27,6 +27,7 @@ from refsvm.core.kernels.precision import ROUNDING, SHARE_OF_TOLERANCE, decision
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import chosen_rules, stored_rows
+from refsvm.services.float32 import begins_in_float32
 
 from ...settings import needs_numba
 
@@ -37,7 +38,7 @@ THRESHOLDS = ("FLOAT32_FROM", "FLOAT32_CROWDED_FROM")
 def eager(monkeypatch):
     """Rows are float32 from 100 variables on, where all that is asked for but the size holds."""
     for name in THRESHOLDS:
-        monkeypatch.setattr(f"refsvm.core.kernels.precision.{name}", 100)
+        monkeypatch.setattr(f"refsvm.services.float32.{name}", 100)
 
 
 def noisy(n=140, seed=0):
@@ -116,7 +117,7 @@ def test_a_solve_begins_on_float32_rows_up_to_a_tenth_of_the_tolerance(eager):
     most = SHARE_OF_TOLERANCE * 1e-3 / (2.0 * ROUNDING)
     rules = chosen_rules(None, None, KKTGap(1e-3))
     for C, begins in ((0.5 * most, True), (most, True), (np.nextafter(most, np.inf), False)):
-        assert rules.begins_in_float32(problem_with(C), 200.0) == begins
+        assert begins_in_float32(problem_with(C), rules, 200.0) == begins
 
 
 @pytest.mark.slow
@@ -224,7 +225,7 @@ def test_float32_rows_of_equal_examples_are_not_called_indefinite():
 @pytest.mark.parametrize(("below", "above"), [(1.0, 1.0), (1.0, 8.0), (8.0, 1.0), (0.0, 2.0), (2.0, 0.0)])
 def test_one_variable_at_its_bound_may_round_so_much_on_float32_rows(below, above, room, monkeypatch):
     """The farthest bound of all counts, on whichever side of 0 it is."""
-    monkeypatch.setattr("refsvm.core.solver.rules.float32_pays", lambda *_, **__: True)
+    monkeypatch.setattr("refsvm.services.float32.float32_pays", lambda *_, **__: True)
     C = max(below, above)
     n = 6
     K = np.eye(n) * 3.0
@@ -234,7 +235,7 @@ def test_one_variable_at_its_bound_may_round_so_much_on_float32_rows(below, abov
     )  # fmt: skip
     tolerance = 2.0 * ROUNDING * 3.0 * C / SHARE_OF_TOLERANCE
     rules = chosen_rules(None, None, KKTGap(room * tolerance))
-    assert rules.begins_in_float32(problem, 200.0) == (room > 1.0)
+    assert begins_in_float32(problem, rules, 200.0) == (room > 1.0)
 
 
 @pytest.mark.parametrize("n", [70, 200])

@@ -24,7 +24,7 @@ from refsvm import (
 from refsvm.core.kernels import Gram
 from refsvm.core.rounds.round import Round
 from refsvm.core.seeders import TOP
-from refsvm.core.solver import ShrinkingPolicy
+from refsvm.core.solver.shrinking import ShrinkingPolicy
 
 from ...settings import FAST, needs_numba
 from .plain import OVERLAPPING as PROBLEM

@@ -344,7 +344,7 @@ def test_there_are_these_algebras():
 
 def test_factors_and_algebras_cannot_be_changed():
     """A tracker keeps factors from one elbow to the next; the guard alone counts as it goes."""
-    never_change("walk", frozenset({"SwitchingGuard"}))
+    never_change("core.walk", frozenset({"SwitchingGuard"}))
 
 
 def test_moves_are_counted_in_words():

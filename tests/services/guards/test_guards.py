@@ -13,19 +13,20 @@ import pytest
 
 import refsvm
 from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
+from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Limits
 from refsvm.core.guards import rounding
 from refsvm.core.guards.base import Guard, Verdict
 from refsvm.core.guards.rounding import FreshGradient, Snap
-from refsvm.core.solver import run
 from refsvm.core.solver.rules import Rules, chosen_rules, row_store
 from refsvm.core.solver.shrinking import NoShrinking, Restriction
+from refsvm.core.solver.validated import located
 from refsvm.services.guards import float32, users_rules
 from refsvm.services.guards.chosen import guards_for, with_rules
 from refsvm.services.guards.float32 import Float32Rows
 from refsvm.services.guards.kernel_values import Indefinite, Noise
 from refsvm.services.guards.polish import Polish
-from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, PointError, Progress, located
+from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, PointError, Progress
 
 from ...decisions import Given, Never, state_of
 from ...settings import FAST
@@ -277,8 +278,8 @@ class Patience(Guard):
 
 def guarded(monkeypatch, change, problem=PROBLEM, **options):
     """Solve with the guards that `change` makes of those of the run."""
-    chosen = run.guards_for
-    monkeypatch.setattr(run, "guards_for", lambda *given, **options: change(chosen(*given, **options)))
+    chosen = DOORS.guards_for
+    monkeypatch.setattr(DOORS, "guards_for", lambda *given, **options: change(chosen(*given, **options)))
     return solve(problem, **options)
 
 
@@ -315,7 +316,9 @@ def test_float32_is_reacted_to_in_guards_alone():
     found = set()
     for file in PACKAGE.rglob("*.py"):
         text, name = file.read_text(encoding="utf-8"), file.relative_to(PACKAGE).as_posix()
-        if name.startswith(("guards/", "kernels/")) or not re.search("keeps_float32|decision_error", text):
+        if name.startswith(("core/guards/", "services/guards/", "core/kernels/")) or not re.search(
+            "keeps_float32|decision_error", text
+        ):
             continue
         for node in ast.walk(ast.parse(text)):
             read = {getattr(node, "attr", None), getattr(node, "id", None)} & {
@@ -328,7 +331,7 @@ def test_float32_is_reacted_to_in_guards_alone():
 
 
 def test_the_run_is_short():
-    text = (PACKAGE / "solver/run.py").read_text(encoding="utf-8")
+    text = (PACKAGE / "core/solver/run.py").read_text(encoding="utf-8")
     tree, docs = ast.parse(text), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str):

@@ -12,8 +12,8 @@ from refsvm.analysis.paths.roc_curve import CostPath
 from refsvm.core._checks import positive
 from refsvm.core.formulations import signed
 from refsvm.core.kernels.checked import matrix_given
-from refsvm.core.kernels.names import asked
 from refsvm.core.problem import DualProblem
+from refsvm.services.names import asked
 
 
 def cost_path(

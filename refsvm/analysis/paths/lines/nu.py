@@ -9,8 +9,8 @@ import numpy as np
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.parametric_path import line_between
 from refsvm.core.kernels.checked import matrix_given
-from refsvm.core.kernels.names import asked
 from refsvm.core.problem import DualProblem
+from refsvm.services.names import asked
 
 
 def nu_path(

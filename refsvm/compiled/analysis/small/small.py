@@ -40,7 +40,7 @@ def compiled_small(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (c
     select, length, check, selector, step, stop, state, room, kernels, alphas, gradients, linear, lowers, uppers,
     memories, results, limit,
 ):  # fmt: skip
-    """Take up to `limit` steps in each problem; `refsvm.analysis.small.small.SmallProblems` describes a row of `results`."""
+    """Take up to `limit` steps in each problem; `refsvm.analysis.small.small.SmallProblems` describes `results`."""
     now = state.now[0]
     for p in range(len(alphas)):
         now.largest = load(state, room, kernels[p], alphas[p], gradients[p], lowers[p], uppers[p])

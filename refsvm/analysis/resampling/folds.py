@@ -45,7 +45,7 @@ def fold_numbers(
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.core.rounds.folds import fold_numbers
+    >>> from refsvm.analysis.resampling.folds import fold_numbers
     >>> codes = np.array([0, 0, 0, 1, 1, 1])
     >>> fold_numbers(3, codes), fold_numbers(3, codes, stratified=True)
     (array([0, 0, 1, 1, 2, 2]), array([0, 1, 2, 0, 1, 2]))

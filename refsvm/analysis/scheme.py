@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.problem import DualProblem
+
 
 @dataclass(frozen=True)
 class OneVsOne:
@@ -29,7 +32,7 @@ class OneVsOne:
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.core.scheme import OneVsOne
+    >>> from refsvm.analysis.scheme import OneVsOne
     >>> OneVsOne(3).pairs, OneVsOne(3).labels(np.array([0, 1, 2]), (0, 2))
     ([(0, 1), (0, 2), (1, 2)], array([ 1.,  0., -1.]))
     >>> OneVsOne(3).votes(np.array([[-1.0, 1.0, 1.0], [1.0, -1.0, 1.0]]))
@@ -82,3 +85,23 @@ class OneVsOne:
             count[:, p + 1 :] += ~wins
             first += self.k - 1 - p
         return count.argmax(axis=1)
+
+
+def problems_of_pairs(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[DualProblem]:
+    """Yield the problem of each pair of classes over all n examples, in the order and with the signs of `OneVsOne`.
+
+    Examples of other classes have L = U = 0, so one kernel matrix serves all pairs, and the decision values of every
+    example are read off each gradient.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+        Of all n examples.
+    codes : ndarray of shape (n,), int
+        Class numbers 0 … k − 1.
+    penalties : ndarray of shape (n,), float64
+        C of each example.
+    """
+    scheme = OneVsOne(int(codes.max()) + 1)
+    for pair in scheme.pairs:
+        yield DualProblem._of_labels(gram, scheme.labels(codes, pair), penalties)

@@ -16,7 +16,7 @@ from refsvm.core.kernels import functions
 from refsvm.core.kernels.functions import Kernel, Precomputed
 from refsvm.core.kernels.sparse import canonical
 from refsvm.core.rule import rules_in
-from refsvm.services.summary import short
+from refsvm.core.shown import short
 
 KERNELS: Final[dict[str, Any]] = {
     kernel.name: kernel for kernel in rules_in(functions) if issubclass(kernel, Kernel)
@@ -54,7 +54,7 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
 
     Examples
     --------
-    >>> from refsvm.core.kernels.names import asked
+    >>> from refsvm.services.names import asked
     >>> asked("poly", degree=2), asked("rbf")
     (Named(name='poly', gamma='scale', degree=2, coef0=0.0), None)
     """
@@ -102,7 +102,7 @@ def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.core.kernels.names import of_features
+    >>> from refsvm.services.names import of_features
     >>> of_features(np.array([0.5, 2.0])), of_features(0.5), of_features("scale")
     ((0.5, 2.0), 0.5, 'scale')
     """
@@ -151,7 +151,7 @@ def kernel_called(
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.core.kernels.names import kernel_called
+    >>> from refsvm.services.names import kernel_called
     >>> kernel_called("rbf", np.array([[0.0, 1.0], [2.0, 1.0]]), gamma="auto")
     RBF(gamma=0.5)
     """
@@ -170,7 +170,7 @@ def parameters_named(kernel: str) -> list[str]:
 
     Examples
     --------
-    >>> from refsvm.core.kernels.names import parameters_named
+    >>> from refsvm.services.names import parameters_named
     >>> parameters_named("rbf"), parameters_named("linear")
     (['gamma'], [])
     """
@@ -196,7 +196,7 @@ def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> f
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.core.kernels.names import gamma_on
+    >>> from refsvm.services.names import gamma_on
     >>> X = np.array([[0.0, 0.0], [4.0, 0.0]])
     >>> gamma_on(X, "scale"), gamma_on(X, "auto"), gamma_on(X, 0.1)
     (0.16666666666666666, 0.5, 0.1)

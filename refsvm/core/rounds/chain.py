@@ -1,0 +1,23 @@
+"""The rounds of folds, each of which starts from another: the loop of Wen et al. (2017), Algorithms 1 to 3."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refsvm.core.rounds.machine import Machine
+from refsvm.core.rounds.round import Round
+from refsvm.core.rounds.walked import ORIGIN
+from refsvm.core.seeders import Cold, Seeder
+
+
+def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool) -> list[Round]:
+    """Return the rounds of some folds for one machine: the loop of Wen et al., Algorithms 1 to 3."""
+    # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
+    origin = None if isinstance(seeder, Cold) else ORIGIN
+    first = [Round(keep=origin)] if origin and from_full else []
+    keep = None if from_full else origin
+    asked = held_out if machine.copies > 1 else [None] * len(held_out)
+    return first + [
+        Round(machine.variables(out), origin, keep, evaluate=each)
+        for out, each in zip(held_out, asked, strict=True)
+    ]

@@ -1,0 +1,62 @@
+"""Shown: a result that prints as one line; what more there is to see of it is drawn outside (`refsvm.core.doors`)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar
+
+from refsvm.core.doors import DOORS
+
+
+class Shown:
+    """A result that prints as a line, as a table of text (`str`), and as a card in a notebook."""
+
+    plot: ClassVar[Callable[..., Any]]
+    """``plot(ax=None)``: draw it; `refsvm` puts `refsvm.display.of_result.plot` here."""
+
+    @abstractmethod
+    def _line(self) -> str:
+        """Return the one line, without the name of the class."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._line()})"
+
+    def __str__(self) -> str:
+        return DOORS.rendered(self, "text")
+
+    def _repr_html_(self) -> str:
+        """Return the card of a notebook."""
+        return DOORS.rendered(self, "html")
+
+
+def short(thing: Any) -> str:
+    """Return a rule or a kernel as it prints, numbers with six digits and no address.
+
+    Examples
+    --------
+    >>> from refsvm import RBF
+    >>> from refsvm.core.shown import short
+    >>> short(RBF(1 / 13)), short(len)
+    ('RBF(gamma=0.0769231)', 'len')
+    """
+    if isinstance(thing, type) or not is_dataclass(thing):
+        return str(getattr(thing, "__name__", type(thing).__name__))
+    values = {each.name: getattr(thing, each.name) for each in fields(thing) if each.repr}
+    inside = ", ".join(f"{k}={v:.6g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in values.items())
+    return f"{type(thing).__name__}({inside})"
+
+
+def named(thing: Any) -> str:
+    """Return a rule as it prints, or the name of its class if it prints as an address.
+
+    Examples
+    --------
+    >>> from refsvm import NewtonStep
+    >>> from refsvm.core.shown import named
+    >>> named(NewtonStep()), named(object())
+    ('NewtonStep()', 'object')
+    """
+    prints_address: bool = getattr(type(thing), "__repr__") is object.__repr__  # noqa: B009
+    return type(thing).__name__ if prints_address else repr(thing)

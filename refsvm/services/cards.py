@@ -1,0 +1,97 @@
+"""Cards of the results of the reference, which print as one line by themselves: their numbers, bars and tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.paths.tracked import TrackedPath
+from refsvm.core.problem import DualProblem
+from refsvm.core.result import Solution, Status, Trace
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.state import SolverState
+from refsvm.services.summary import CARDS, Parts, Summary, Table
+
+
+def of_matrix(matrix: KernelMatrix) -> Summary:
+    """Return the card of a kernel matrix."""
+    told = {"rows and columns": f"{matrix.n:,}", "values": matrix.kernel_name}
+    held = "the matrix is held" if matrix.dense is not None else "evaluated in blocks"
+    return Summary(matrix._line(), sentence=held, pairs=told)
+
+
+def of_problem(problem: DualProblem) -> Summary:
+    """Return the card of a problem."""
+    kind, what, kernel, C = problem._told()
+    n = problem.n // 2 if kind == "regression" else problem.n
+    told = {
+        "examples": f"{n:,}", "kernel": kernel, "C": C, "Σα": f"{problem.z:.6g}", "next": "solve(problem)",
+    }  # fmt: skip
+    return Summary(problem._line(), sentence=f"{kind}: {what}", pairs=told)
+
+
+def of_state(state: SolverState) -> Summary:
+    """Return the card of the state of a solve."""
+    told = {
+        "steps": f"{state.iteration:,}", "objective": f"{state.objective:.6f}", "KKT gap": f"{state.gap:.2e}",
+        "variables": f"{len(state.alpha):,}", "of them not 0": f"{np.count_nonzero(state.alpha):,}",
+    }  # fmt: skip
+    return Summary(state._line(), pairs=told)
+
+
+def of_trace(trace: Trace) -> Summary:
+    """Return the card of a trace: its first steps."""
+    rows = trace.rows
+    columns = ("iteration", "i", "j", "step", "objective", "gap")
+    first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
+    more = "the first five; to_frame() has all" if len(rows) > 5 else "to_frame() has all columns"
+    return Summary(trace._line(), sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
+
+
+def of_solution(solution: Solution) -> Summary:
+    """Return the card of a solution."""
+    a, problem = np.abs(solution.alpha), solution.problem
+    support = int(np.count_nonzero(a))
+    is_at_bound = (solution.alpha <= problem.lower) | (solution.alpha >= problem.upper)
+    at_bound = int(is_at_bound[a > 0.0].sum())
+    told = {
+        "dual objective": f"{solution.objective:.6f}", "primal objective": f"{solution.primal_objective:.6f}",
+        "duality gap": f"{solution.duality_gap:.2e}", "KKT gap": f"{solution.kkt_gap:.2e}",
+        "intercept": f"{solution.intercept:.6f}", "steps": f"{solution.iterations:,}",
+        "kernel rows": f"{solution.kernel_rows:,}", "support vectors": f"{support:,}",
+        "seconds": f"{solution.seconds:.3f}", "engine": solution.engine,
+    }  # fmt: skip
+    parts = {"at 0": problem.n - support, "free": support - at_bound, "at its bound": at_bound}
+    return Summary(
+        solution._line(), sentence=solution.status.value, is_partial=solution.status is not Status.CONVERGED,
+        pairs=told, parts=Parts("α", "variables", parts, problem.n),
+    )  # fmt: skip
+
+
+def of_rounds(rounds: Rounds) -> Summary:
+    """Return the card of rounds."""
+    told = {
+        "variables": f"{rounds.problem.n:,}", "kernel": rounds.problem.gram.kernel_name,
+        "solutions kept": f"{len(rounds.solutions)}", "kernel rows": f"{rounds.rows.computed:,}",
+        "status": rounds.status.name,
+    }  # fmt: skip
+    return Summary(rounds._line(), pairs=told)
+
+
+def of_path(path: TrackedPath) -> Summary:
+    """Return the card of a path."""
+    elbow = path.record.elbow
+    told = {
+        "breakpoints": f"{len(path.record.t):,}", "events": f"{len(path.events):,}",
+        "most free variables": f"{elbow.max() if len(elbow) else 0}", "variables": f"{path.along.start.n:,}",
+        "seconds": f"{path.seconds:.3f}", "tracker": path.tracker.partition("(")[0],
+    }  # fmt: skip
+    is_partial = path.status is not Status.CONVERGED
+    sentence = ". ".join([*path._span(), path.status.value])
+    return Summary(path._line(), sentence=sentence, is_partial=is_partial, pairs=told)
+
+
+CARDS.update({
+    KernelMatrix: of_matrix, DualProblem: of_problem, SolverState: of_state, Trace: of_trace,
+    Solution: of_solution, Rounds: of_rounds, TrackedPath: of_path,
+})  # fmt: skip
