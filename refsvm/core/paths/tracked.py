@@ -80,7 +80,7 @@ class TrackedPath(Shown):
 
     @property
     def events(self) -> np.ndarray:
-        """Variables that left or reached a bound, in order: a structured array of dtype `refsvm.analysis.paths.EVENT`."""
+        """Variables that left or reached a bound, in order: an array of dtype `refsvm.analysis.paths.EVENT`."""
         return self.record.events
 
     @property
