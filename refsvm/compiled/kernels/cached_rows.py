@@ -50,7 +50,7 @@ def slot_for(i, store):  # type: ignore[no-untyped-def]
 
 @called
 def store_row(state, source):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.kernels.cached_rows.CachedRows._store_one`: store the row asked for; return whether it is."""
+    """Twin of `refsvm.core.kernels.cached_rows.CachedRows._store_one`: store the row asked for; tell whether it is."""
     now, kept, copies, indices = state.now[0], source.kept, source.copies, source.indices
     i = now.missing
     # what is no missing row Python refuses, in a sentence
