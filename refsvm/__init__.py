@@ -71,6 +71,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _ROOMS = ("datasets", "display", "experiment")
+_LEAVING = {"CacheAware": "services.cache_aware"}  # for one version, with a warning: LEAVES of its module
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -110,6 +111,12 @@ if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
             return import_module(f"refsvm.{name}")
         if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
+        if name in _LEAVING:
+            from warnings import warn
+
+            place = import_module(f"refsvm.{_LEAVING[name]}")
+            warn(place.LEAVES, DeprecationWarning, stacklevel=2)
+            return getattr(place, name)
         if name not in (*_LATER, *_ESTIMATORS):
             raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
         room = _LATER.get(name, "estimators")

@@ -63,6 +63,7 @@ FILES: Final = {
     "rounds.walked": "core.rounds.walked",
     "rule": "core.rule",
     "scheme": "analysis.scheme",
+    "selectors.cache_aware": "services.cache_aware",
     "solver.recording": "analysis.recording",
     "solver.small": "analysis.small.small",
     "solver.small_pairs": "analysis.small.small_pairs",

@@ -15,7 +15,6 @@ import numpy as np
 
 from refsvm import (
     RBF,
-    CacheAware,
     ConjugateSecondOrder,
     ConjugateStep,
     DualProblem,
@@ -45,9 +44,12 @@ COMPARED = 1000
 LIMIT = 1_000_000
 """Steps after which a solve is given up; with a kernel matrix of low rank and a large C all rules need many."""
 
+FEW_ROWS = HybridMaximumGain(rows=1)
+"""Tried with the smallest cache."""
+
 SELECTORS = (
     Greedy(), Greedy(), HybridMaximumGain(), HybridMaximumGain(), HybridMaximumGain(eta=0.0),
-    HybridMaximumGain(eta=0.1, rows=1), HybridMaximumGain(rows="all"), CacheAware(), CacheAware(rows=1), SecondOrder(),
+    HybridMaximumGain(eta=0.1, rows=1), HybridMaximumGain(rows="all"), FEW_ROWS, FEW_ROWS, SecondOrder(),
     ConjugateSecondOrder(),
 )  # fmt: skip
 STEPS = (
@@ -114,7 +116,7 @@ def any_narrow(seed: int) -> NarrowTrial:
         "stop": KKTGap((1e-3, 1e-3, 1e-6)[rng.integers(3)]), "shrinking": bool(rng.integers(2)),
         "cache_dtype": "float64",
     }  # fmt: skip
-    if isinstance(selector, CacheAware):
+    if selector is FEW_ROWS:
         options["cache_mb"] = smallest_cache_mb(selector, problem.n, options["stop"])
     return NarrowTrial(problem, start, options, f"{task}, weights {narrow}, start {near}")
 

@@ -2,7 +2,6 @@
 
 from refsvm.core.rule import export
 from refsvm.core.selectors.base import WorkingSetSelector as WorkingSetSelector
-from refsvm.core.selectors.cache_aware import CacheAware as CacheAware
 from refsvm.core.selectors.conjugate_second_order import ConjugateSecondOrder as ConjugateSecondOrder
 from refsvm.core.selectors.greedy import Greedy as Greedy
 from refsvm.core.selectors.hybrid_maximum_gain import HybridMaximumGain as HybridMaximumGain

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from refsvm import (
-    CacheAware,
     ConjugateSecondOrder,
     ConjugateStep,
     Greedy,
     HybridMaximumGain,
-    Linear,
     MaximumGain,
     MostViolatingPair,
     PlanningAheadStep,
     SecondOrder,
 )
-from refsvm.core.kernels import Gram
-from refsvm.core.kernels.cached_rows import CachedRows
-from refsvm.core.kernels.rows import megabytes
 from refsvm.core.selectors.gain import exact_gain
 from refsvm.testing.shipped import SELECTORS
 
@@ -275,86 +268,6 @@ def test_the_hybrid_goes_on_where_no_reselection_gains(engine):
     )  # fmt: skip
 
 
-# ℓ²/q = 16/2 of {3, 4}, which has no variable of the last set {0, 1}; the best pair that has one is {1, 4}
-BY_SECOND_ORDER, BY_MAXIMUM_GAIN, MOST_VIOLATING = (3, 4), (1, 4), (3, 4)
-G_OF_BOTH = [1.0, 1.2, 0.5, 2.0, -2.0]
-
-
-def stored(capacity, *filled):
-    """A cache of so many rows of the unit matrix, with these in memory."""
-    rows = CachedRows(Gram(Linear(), np.eye(5)), 1.01 * megabytes(capacity, 5))
-    for k in filled:
-        rows.ensure(k)
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("expected", "capacity", "filled"),
-    [
-        (BY_SECOND_ORDER, 3, []),
-        (BY_SECOND_ORDER, 4, [0, 1, 3]),
-        (BY_SECOND_ORDER, 3, [0, 1]),  # its row takes the last slot
-        (BY_SECOND_ORDER, 3, [0, 3]),
-        (BY_MAXIMUM_GAIN, 3, [0, 1, 2]),
-        (BY_MAXIMUM_GAIN, 3, [0, 1, 3]),  # a row of second order that is there changes nothing
-        (BY_MAXIMUM_GAIN, 2, [2, 3]),  # the rows of the last set have to be computed
-        (BY_MAXIMUM_GAIN, 4, [0, 1, 2, 3]),
-        (BY_SECOND_ORDER, 5, [0, 1, 2, 3, 4]),  # no row ever gives way
-    ],
-)
-def test_cache_aware_selection_goes_by_what_fits_the_cache(expected, capacity, filled, engine):
-    G = G_OF_BOTH
-    assert best_of([1.0] * 5, G, np.zeros(5), rows=[0, 1]) == BY_MAXIMUM_GAIN
-    check(engine, CacheAware(), expected, [1.0] * 5, G, rows=stored(capacity, *filled), **SETS)
-
-
-def test_cache_aware_selection_of_a_matrix_held_as_an_array_is_second_order(engine):
-    check(engine, CacheAware(), BY_SECOND_ORDER, [1.0] * 5, G_OF_BOTH, **SETS)
-
-
-def test_cache_aware_selection_ends_with_second_order_in_the_step_after_the_last_slot_is_taken(engine):
-    """The last step by second order was step 6, and this is step 7; in step 6 it would be asked again."""
-    for latest, expected in ((6.0, BY_MAXIMUM_GAIN), (7.0, BY_SECOND_ORDER)):
-        check(
-            engine, CacheAware(), expected, [1.0] * 5, G_OF_BOTH, rows=stored(3, 0, 1, 3), iteration=7,
-            selector_memory=[latest], **SETS,
-        )  # fmt: skip
-
-
-@pytest.mark.parametrize(("capacity", "filled"), [(3, [0, 1, 2]), (3, [0]), (5, [0, 1, 2, 3, 4])])
-def test_cache_aware_selection_finds_no_pair_at_the_optimum(capacity, filled, engine):
-    rows = stored(capacity, *filled)
-    check(engine, CacheAware(), NONE, [1.0] * 5, [1.0] * 5, rows=rows, **SETS)
-
-
-def test_cache_aware_selection_has_the_way_out_of_a_corner(engine):
-    """With a full cache: both of the last set at a bound, and none at all."""
-    alpha, rows = [1.0, -1.0, 0.0, 0.0, 0.0], stored(3, 0, 1, 2)
-    check(engine, CacheAware(), (3, 2), [1.0] * 5, [9.0, -9.0, -2.0, 2.0, 0.0], alpha, rows=rows, **SETS)
-    check(engine, CacheAware(), (3, 2), [1.0] * 5, [1.9, 0.1, -2.0, 2.0, 0.0], rows=stored(3, 0, 1, 2))
-    # with η = 0.1 what is near a bound counts as at it
-    alpha = [0.9, -1.0, 0.0, 0.0, 0.0]
-    G = [1.2, -1.5, -2.0, 2.0, 0.0]
-    for eta, expected in ((0.1, (3, 2)), (0.0, (3, 0))):
-        check(engine, CacheAware(eta=eta), expected, [0.0] * 5, G, alpha, rows=zeros(3, 0, 1, 2), **SETS)
-
-
-def test_cache_aware_selection_looks_at_as_many_rows_as_the_hybrid_would(engine):
-    """One row is that of the variable that was new in the previous set, here 0."""
-    expected = best_of([1.0] * 5, G_OF_BOTH, np.zeros(5), rows=[0])
-    assert expected == (0, 4)
-    known = {"working_sets": [[0, 1], [1, 2]], "curvatures": [2.0, 2.0], "rows": stored(3, 0, 1, 2)}
-    check(engine, CacheAware(rows=1), expected, [1.0] * 5, G_OF_BOTH, **known)
-
-
-def zeros(capacity, *filled):
-    """The same of the zero matrix."""
-    rows = stored(capacity, *filled)
-    rows.gram = Gram(Linear(), np.zeros((5, 1)))
-    rows.values.fill(0.0)
-    return rows
-
-
 @pytest.mark.parametrize(
     ("slope", "curvature", "room", "gain"),
     [
@@ -366,8 +279,3 @@ def zeros(capacity, *filled):
 )  # fmt: skip
 def test_the_exact_gain(slope, curvature, room, gain):
     assert exact_gain(np.array([slope]), np.array([curvature]), np.array([room])) == [gain]
-
-
-def test_no_step_is_one_that_second_order_chose_before_the_first():
-    """A store that an earlier solve has filled is full at the first step."""
-    assert CacheAware().memory(SimpleNamespace(n=5)).tolist() == [-1.0]

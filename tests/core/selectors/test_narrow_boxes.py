@@ -7,7 +7,6 @@ import pytest
 
 from refsvm import (
     RBF,
-    CacheAware,
     DualProblem,
     Greedy,
     HybridMaximumGain,
@@ -34,7 +33,7 @@ OTHERS = [1, 2, 3, 4, 5, 7, 10, 11, 12, 13, 15, 16]
 
 BY_GAIN = [
     Greedy(), HybridMaximumGain(), HybridMaximumGain(eta=0.0), HybridMaximumGain(eta=0.1, rows=1),
-    HybridMaximumGain(rows="all"), CacheAware(), CacheAware(rows=1),
+    HybridMaximumGain(rows="all"),
 ]  # fmt: skip
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from refsvm import (
-    CacheAware,
     ConjugateSecondOrder,
     Greedy,
     HybridMaximumGain,
@@ -31,8 +30,6 @@ from ...values import is_a_value, remembers_as, what_it_says
         (MaximumGain(rows="all"), "MaximumGain(rows='all')", (0.0,)),
         (HybridMaximumGain(), "HybridMaximumGain(eta=1e-08, rows=2)", (1e-8, 2.0)),
         (HybridMaximumGain(eta=0.25, rows="all"), "HybridMaximumGain(eta=0.25, rows='all')", (0.25, 0.0)),
-        (CacheAware(), "CacheAware(eta=1e-08, rows=2)", (1e-8, 2.0)),
-        (CacheAware(rows=1), "CacheAware(eta=1e-08, rows=1)", (1e-8, 1.0)),
     ],
     ids=repr,
 )
@@ -50,7 +47,6 @@ def test_a_selector_is_a_value(selector, shown, parameters):
         (Greedy(), set()),
         (MaximumGain(), {"may_stall"}),
         (HybridMaximumGain(), set()),
-        (CacheAware(), set()),
     ],
     ids=repr,
 )
@@ -60,7 +56,7 @@ def test_what_a_selector_says_of_itself(selector, says):
 
 
 @pytest.mark.parametrize("rows", [0, 3, -1, 1.5, "none", None, 2j, np.array(2), np.array([1, 2])])
-@pytest.mark.parametrize("kind", [MaximumGain, HybridMaximumGain, CacheAware])
+@pytest.mark.parametrize("kind", [MaximumGain, HybridMaximumGain])
 def test_a_number_of_rows_that_no_scan_knows_is_refused(kind, rows):
     with pytest.raises(
         ValueError, match=r"(?s)rows=.* is unknown; give 2 \(the paper's rule\), 1 or \"all\"."
@@ -69,11 +65,10 @@ def test_a_number_of_rows_that_no_scan_knows_is_refused(kind, rows):
 
 
 @pytest.mark.parametrize("eta", [-1e-300, 0.5, 0.6, 1.0, np.inf, np.nan])
-@pytest.mark.parametrize("kind", [HybridMaximumGain, CacheAware])
-def test_a_margin_of_the_hybrid_is_less_than_half_of_a_box(kind, eta):
+def test_a_margin_of_the_hybrid_is_less_than_half_of_a_box(eta):
     with pytest.raises(ValueError, match="eta="):
-        kind(eta=eta)
-    assert kind(eta=0.0).eta == 0.0
+        HybridMaximumGain(eta=eta)
+    assert HybridMaximumGain(eta=0.0).eta == 0.0
 
 
 def test_a_selector_without_a_body_cannot_be_made():

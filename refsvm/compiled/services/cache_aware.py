@@ -1,4 +1,4 @@
-"""Twin of `refsvm.CacheAware`."""
+"""Twin of `refsvm.services.cache_aware.CacheAware`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ by_second_order: Any = second_order.inlined  # type: ignore[attr-defined]
 
 @twin(SELECT)
 def cache_aware(parameters, state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.CacheAware`."""
+    """Twin of `refsvm.services.cache_aware.CacheAware`."""
     latest = state.selector_memory
     # slots are filled in order, and carry the time of their last use
     full = len(state.stamps) < len(state.alpha) and state.stamps[-1] > 0
