@@ -51,7 +51,8 @@ from refsvm.core.steps import *
 from refsvm.core.stopping import *
 from refsvm.core.trackers import *
 from refsvm.doors import open_doors as _open_doors
-from refsvm.moved import install as _old_places
+from refsvm.moved import install as _install_old_places
+from refsvm.moved import place as _place
 
 if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
     from refsvm.analysis.multiclass.model_file import read_model as read_model
@@ -93,7 +94,7 @@ def _plot(result: object, *ax: _Any, **look: _Any) -> object:
 
 _Shown.plot = _plot
 _open_doors()
-_old_places()
+_install_old_places()
 _export(vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
 
 
@@ -107,7 +108,7 @@ if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
         """Import names that need more than NumPy, or a higher room, when they are first used."""
         from importlib import import_module
 
-        if name in _ROOMS:
+        if name in _ROOMS or _place(f"refsvm.{name}"):
             return import_module(f"refsvm.{name}")
         if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")

@@ -1,6 +1,6 @@
-"""Old places of modules, for one version: importing one gives the module that it has become.
+"""The module names of 0.4.0, which work in 0.5.0: importing one gives the module at its new place, with a warning.
 
-Pickles of 0.4.0 and before name classes by these places.
+Pickles written by 0.4.0 and earlier versions name their classes by these modules.
 """
 
 from __future__ import annotations
@@ -13,66 +13,36 @@ from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from types import ModuleType
 from typing import Any, Final
+from warnings import warn_explicit
 
-ROOMS: Final = {
-    "derivatives": "analysis.derivatives",
-    "engine": "core.engine",
-    "guards": "services.guards",
-    "identity": "services.identity",
-    "kernels": "core.kernels",
-    "kernels.functions": "core.kernels.functions",
-    "multiclass": "analysis.multiclass",
-    "paths": "analysis.paths",
-    "paths.lines": "analysis.paths.lines",
-    "rounds": "analysis.resampling",
-    "seeders": "core.seeders",
-    "selectors": "core.selectors",
-    "solver": "core.solver",
-    "steps": "core.steps",
-    "stopping": "core.stopping",
-    "trackers": "core.trackers",
-    "walk": "core.walk",
+INTO: Final = {
+    "core": "_checks arithmetic backend engine formulations guards.base guards.rounding kernels paths.audit"
+    " paths.duplicates paths.path paths.recorder paths.tracked paths.tracking primal problem result rounds.progress"
+    " rounds.round rounds.rounds rounds.runner rounds.sufficiency rounds.walked rule seeders selectors solver state"
+    " steps stopping trackers walk",
+    "analysis": "derivatives multiclass paths scheme",
+    "services": "guards identity store summary",
 }
-"""Folders, by their old names below `refsvm`."""
+"""Folders and modules that lie in another folder now, under the same name."""
 
-FILES: Final = {
-    "_checks": "core._checks",
-    "arithmetic": "core.arithmetic",
-    "backend": "core.backend",
+PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for old in names.split()} | {
+    "compiled.selectors.cache_aware": "compiled.services.cache_aware",
+    "compiled.solver.small": "compiled.analysis.small.small",
     "engine.line": "services.line",
     "engine.pool": "services.pool",
-    "formulations": "core.formulations",
-    "guards.base": "core.guards.base",
-    "guards.rounding": "core.guards.rounding",
     "kernels.growing": "analysis.growing",
     "kernels.names": "services.names",
-    "paths.audit": "core.paths.audit",
-    "paths.duplicates": "core.paths.duplicates",
-    "paths.path": "core.paths.path",
-    "paths.recorder": "core.paths.recorder",
-    "paths.tracked": "core.paths.tracked",
-    "paths.tracking": "core.paths.tracking",
-    "primal": "core.primal",
-    "problem": "core.problem",
-    "result": "core.result",
-    "rounds.progress": "core.rounds.progress",
-    "rounds.round": "core.rounds.round",
-    "rounds.rounds": "core.rounds.rounds",
-    "rounds.runner": "core.rounds.runner",
-    "rounds.sufficiency": "core.rounds.sufficiency",
-    "rounds.walked": "core.rounds.walked",
-    "rule": "core.rule",
-    "scheme": "analysis.scheme",
+    "rounds": "analysis.resampling",
     "selectors.cache_aware": "services.cache_aware",
     "solver.recording": "analysis.recording",
     "solver.small": "analysis.small.small",
     "solver.small_pairs": "analysis.small.small_pairs",
     "solver.stacked": "analysis.small.stacked",
-    "state": "core.state",
-    "store": "services.store",
-    "summary": "services.summary",
 }
-"""Files that are not where their folder is."""
+"""New places by old ones, both below `refsvm`; what a folder contains has followed it."""
+
+PASSED_ON: Final = ("importlib", "importlib._bootstrap", "refsvm", __name__)
+"""Modules that pass an import on; the caller is the first that is not among them."""
 
 
 def place(name: str) -> str:
@@ -85,36 +55,59 @@ def place(name: str) -> str:
     ('refsvm.core.selectors.second_order', 'refsvm.analysis.resampling.task', '')
     """
     package, _, old = name.partition(".")
-    if package != "refsvm":
-        return ""
-    if old in FILES:
-        return f"refsvm.{FILES[old]}"
-    room, rest = old, ""
-    while room and room not in ROOMS:
-        room, _, last = room.rpartition(".")
-        rest = f".{last}{rest}"
-    return f"refsvm.{ROOMS[room]}{rest}" if room else ""
+    while package == "refsvm" and old:
+        if old in PLACES:
+            return f"refsvm.{PLACES[old]}{name.removeprefix(f'refsvm.{old}')}"
+        old = old.rpartition(".")[0]
+    return ""
+
+
+class Folder(ModuleType):
+    """A package whose functions may be named like their files: importing a file late does not replace a function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute, unless it is a file in place of a function."""
+        if not (isinstance(value, ModuleType) and callable(vars(self).get(name))):
+            super().__setattr__(name, value)
 
 
 class Moved(MetaPathFinder, Loader):
-    """Finds modules at their old places."""
+    """Finds modules by their old names."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
-        """Return the spec of an old name; None of all others."""
+        """Return the spec of an old name, and None for every other name."""
         new = place(name)
         return spec_from_loader(name, self, origin=new) if new else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Return the module that it has become."""
+        """Return the module at its new place."""
+        warn(spec.name, str(spec.origin))
         module = import_module(str(spec.origin))
-        self._own = module.__spec__
+        spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave it as it is: its spec is that of its new name."""
-        module.__spec__ = self._own
+        """Give the module, which has run under its new name, its own spec back."""
+        if module.__spec__:
+            module.__spec__ = module.__spec__.loader_state
+        if hasattr(module, "__path__"):
+            module.__class__ = Folder
+
+
+def warn(old: str, new: str) -> None:
+    """Warn at the line that imports the old name; a folder on the way to a module is not worth a second warning."""
+    frame, asked = sys._getframe(1), old
+    while frame.f_back and frame.f_globals.get("__name__") in PASSED_ON:
+        if frame.f_globals["__name__"] == "importlib._bootstrap":
+            asked = frame.f_locals.get("name", asked)
+        frame = frame.f_back
+    if asked == old:
+        says = f"{old} is now {new}, and its old name ends with 0.6.0: import the new name, and save old pickles again."
+        registry = frame.f_globals.setdefault("__warningregistry__", {})
+        file = frame.f_code.co_filename
+        warn_explicit(says, DeprecationWarning, file, frame.f_lineno, registry=registry)
 
 
 def install() -> None:
-    """Look at old places before others: the folder that one has become would load its files a second time."""
+    """Look for old names first: the path of a folder's new place would load its files a second time."""
     sys.meta_path.insert(0, Moved())

@@ -141,7 +141,7 @@ in_table(penalty_path)
 def copy(tmp_path_factory):
     """A copy of the package with one addition of each kind."""
     root = tmp_path_factory.mktemp("additions")
-    left_out = shutil.ignore_patterns("__pycache__", "version_0_2_0")
+    left_out = shutil.ignore_patterns("__pycache__", "version_0_*")
     shutil.copytree(Path(refsvm.__file__).parent, root / "refsvm", ignore=left_out)
     shutil.copytree(ROOT / "docs" / "_ext", root / "docs" / "_ext", ignore=left_out)
     (root / "tests").mkdir()

@@ -25,6 +25,9 @@ FILES = Path(__file__).parent / "version_0_2_0"
 VALUES = np.load(FILES / "values.npz")
 X = VALUES["X"]
 LATER = "9.1.0"
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:refsvm.*its old name:DeprecationWarning"
+)  # of modules in pickles
 
 
 def pickled(name):
