@@ -17,8 +17,8 @@ from warnings import warn_explicit
 
 INTO: Final = {
     "core": "_checks arithmetic backend engine formulations guards.base guards.rounding kernels paths.audit"
-    " paths.duplicates paths.path paths.recorder paths.tracked paths.tracking primal problem result rounds.progress"
-    " rounds.round rounds.rounds rounds.runner rounds.sufficiency rounds.walked rule seeders selectors solver state"
+    " paths.duplicates paths.path paths.recorder paths.tracked paths.tracking primal problem result rounds.round"
+    " rounds.rounds rounds.runner rounds.sufficiency rounds.walked rule seeders selectors solver state"
     " steps stopping trackers walk",
     "analysis": "derivatives multiclass paths scheme",
     "services": "guards identity store summary",
@@ -33,6 +33,7 @@ PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for ol
     "kernels.growing": "analysis.growing",
     "kernels.names": "services.names",
     "rounds": "analysis.resampling",
+    "rounds.progress": "core.rounds.left_out_table",
     "selectors.cache_aware": "services.cache_aware",
     "solver.recording": "analysis.recording",
     "solver.small": "analysis.small.small",

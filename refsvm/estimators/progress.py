@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 
-from refsvm.core.rounds.runner import LATE_FROM, tell_rest, told_if_late
+from refsvm.core.rounds.runner import LATE_FROM, log_if_slow, log_remaining
 
 
 class Pace:
@@ -27,14 +27,14 @@ class Pace:
             "The first of %d fits of %d examples takes longer than %.0f s; all may take more than %.0f s"
         )
         values = fits, n, LATE_FROM, LATE_FROM * fits / workers
-        self._waits.enter_context(told_if_late(n, sentence, *values))
+        self._waits.enter_context(log_if_slow(n, sentence, *values))
 
     def take(self) -> None:
         """Count a fit."""
         self.close()
         self._done, self._left = self._done + 1, self._left - 1
         if self._done == self._workers:
-            tell_rest(self._left, (time.perf_counter() - self._began) / self._done, "fits")
+            log_remaining(self._left, (time.perf_counter() - self._began) / self._done, "fits")
 
     def close(self) -> None:
         """Say nothing of the first fit any more."""

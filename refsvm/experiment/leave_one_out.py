@@ -10,7 +10,7 @@ import numpy as np
 from refsvm.analysis.resampling import LeaveOneOut
 from refsvm.analysis.resampling.leave_one_out import leave_one_out
 from refsvm.analysis.resampling.results import DECIDERS
-from refsvm.core.rounds.progress import OTHER_CLASS
+from refsvm.analysis.resampling.task_table import OTHER_CLASS
 from refsvm.core.rounds.sufficiency import CHECKS, chosen_checks
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.seeders.top import TOP

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, Stratified
 from refsvm import ATO, RBF, SVC, SVCCV, BallRule, Cold, KKTGap, Linear, LOODualityGap, Precomputed
 from refsvm.analysis.resampling import grid as grid_module
 from refsvm.analysis.resampling.grid import Split, solve_cells
-from refsvm.analysis.resampling.leave_one_out import decided
+from refsvm.analysis.resampling.leave_one_out import run_leave_one_out
 from refsvm.analysis.resampling.task import task_given
 from refsvm.core.kernels import Gram
 from refsvm.estimators import search as search_module
@@ -153,9 +153,9 @@ def test_leave_one_out_is_not_done_twice(heart, tmp_path, monkeypatch):
 
     def noted(task, options, **more):
         given.append(task.C.max())
-        return decided(task, options, **more)
+        return run_leave_one_out(task, options, **more)
 
-    monkeypatch.setattr(grid_module, "decided", noted)
+    monkeypatch.setattr(grid_module, "run_leave_one_out", noted)
     options = {"gammas": [0.05], "cv": "loo", "refit": False, "store": tmp_path / "cells.sqlite"}
     first, again = (SVCCV(Cs=[0.1, 1.0], **options).fit(X, y) for _ in range(2))
     assert given == [0.1, 1.0]

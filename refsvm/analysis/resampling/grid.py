@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm.analysis.resampling.leave_one_out import decided, result_of
+from refsvm.analysis.resampling.leave_one_out import result_of, run_leave_one_out
 from refsvm.analysis.resampling.scores import r_squared, variance
 from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.core.engine.limits import interruptible
@@ -250,7 +250,7 @@ def left_out_cells(
     factors = np.maximum(splits[0].factors, splits[1].factors)
     for place in sorted({place for places in wanted for place in places}):
         weighted = task_given(None, task.labels, None, task.gram, Cs[place] * factors, epsilon=epsilon)
-        loo = result_of(decided(weighted, RunOptions(**options), checks=checks))
+        loo = result_of(run_leave_one_out(weighted, RunOptions(**options), checks=checks))
         if loo.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)

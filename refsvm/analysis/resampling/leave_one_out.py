@@ -20,6 +20,7 @@ import numpy as np
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.results import LeaveOneOut
 from refsvm.analysis.resampling.task import Task, task_given
+from refsvm.analysis.resampling.task_table import TaskTable
 from refsvm.core._checks import positive, refuses
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
@@ -28,8 +29,6 @@ from refsvm.core.kernels.rows import megabytes
 from refsvm.core.result import Status
 from refsvm.core.rounds.leave_one_out import algorithm_1
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
-from refsvm.core.rounds.progress import LeftOutTable
-from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.sufficiency import CHECKS, Check, chosen_checks
 from refsvm.core.rounds.walked import WALK
 from refsvm.core.seeders import TOP, Seeder
@@ -195,32 +194,32 @@ def leave_one_out(
     >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
     ((270,), 0.8, 0.3)
     """
-    told = Progress("leave_one_out", "decided", "these")
-    with line_of(told, progress):
+    report = Progress("leave_one_out", "decided", "these")
+    with line_of(report, progress):
         task = task_given(X, y, asked(kernel, gamma, degree, coef0), gram, C, epsilon=epsilon, nu=nu)
         options = RunOptions(
             selector=selector, step=step, stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
             time_limit=time_limit, trace=trace, n_jobs=n_jobs,
         )  # fmt: skip
-        found = decided(task, options, seeder, checks, efficiency_test, callback, told)
-        result = result_of(found)
+        table = run_leave_one_out(task, options, seeder, checks, efficiency_test, callback, report)
+        result = result_of(table)
     if hasattr(X, "iloc"):
         result = replace(result, index=X.index)
-    warn_of(found, result)
-    return unless_interrupted("leave_one_out", result, found.is_pressed)
+    warn_of(table, result)
+    return unless_interrupted("leave_one_out", result, table.is_pressed)
 
 
-def decided(
+def run_leave_one_out(
     task: Task, options: RunOptions, seeder: Seeder | None = None, checks: Iterable[str | Check] = CHECKS,
     efficiency_test: bool = True, callback: Callable[[Progress], object] | None = None,
     progress: Progress | None = None,
-) -> LeftOutTable:  # fmt: skip
-    """Return what `leave_one_out` has found, with the same arguments, and leave it to the caller to warn."""
+) -> TaskTable:  # fmt: skip
+    """Run leave-one-out on a task and return its table; the caller warns."""
     if task.gram.n < 2:
         raise ValueError(
             "X holds one example, and without it there is nothing to train on; give at least two."
         )
-    hard = WALK if seeder is None else seeder
+    slow_problem_seeder = WALK if seeder is None else seeder
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it; the
@@ -230,16 +229,18 @@ def decided(
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
-    found = LeftOutTable(task, progress or Progress("leave_one_out"), callback)
+    table = TaskTable(task, progress or Progress("leave_one_out"), callback)
     with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
         for part in task.parts():
-            found.begin(part, Rounds.of(part.machine.problem, options))
-            algorithm_1(found, (seeder, hard), stop, kkt, checks, efficiency_test)
-            if found.status is not Status.CONVERGED:
+            algorithm_1(
+                table.begin(part, options), (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test
+            )
+            table.end()
+            if table.status is not Status.CONVERGED:
                 break
-        found.is_pressed = interrupt.pressed
-    found.progress.close()
-    return found
+        table.is_pressed = interrupt.pressed
+    table.progress.close()
+    return table
 
 
 def chosen_for(
@@ -261,35 +262,35 @@ def chosen_for(
     return seeder, stop, tuple(check for check in chosen if check.keeps_machine)
 
 
-def warn_of(found: LeftOutTable, result: LeaveOneOut) -> None:
+def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
     """Warn of examples whose machines are not solved, or not trained at all after a limit."""
-    bad = unsolved([*found.unsolved.values(), result.status])
+    bad = unsolved([*table.unsolved.values(), result.status])
     left, rests = int((~result.is_known).sum()), "they predict their examples all the same"
     if left:
         rests = f"{left} of {len(result.labels)} examples are not decided"
-    warn_of_unsolved("machines of leave-one-out", bad, found.total, rests)
+    warn_of_unsolved("machines of leave-one-out", bad, table.total, rests)
 
 
-def result_of(found: LeftOutTable) -> LeaveOneOut:
+def result_of(table: TaskTable) -> LeaveOneOut:
     """Return the result, in the names of the classes."""
-    task: Any = found.task
-    fulls, known = found.fulls, (found.decided != "").all(axis=1)
+    task: Any = table.task
+    fulls, known = table.fulls, (table.decided != "").all(axis=1)
     is_unsolved = np.zeros(len(known), dtype=bool)
-    is_unsolved[[r for r, _ in found.unsolved]] = True
-    each: Any = slice(None) if found.values.shape[1] > 1 else 0
+    is_unsolved[[r for r, _ in table.unsolved]] = True
+    each: Any = slice(None) if table.values.shape[1] > 1 else 0
     # sign h(xᵣ), or the votes of all pairs
-    values = np.where(np.isnan(found.values), found.signs, found.values)
+    values = np.where(np.isnan(table.values), table.signs, table.values)
     return LeaveOneOut(
         kind=task.kind, classes=task.classes, predictions=task.predicted(values, known), labels=task.labels,
-        decided_by=found.decided[:, each].astype(str), decision_values=found.values[:, each],
-        iterations=sum(full.iterations for full in fulls) + int(found.iterations.sum()),
-        round_iterations=found.iterations.sum(axis=1),
-        kernel_rows=task.rows_computed + sum(family.rows.computed for family in found.families),
-        seconds=found.progress.seconds,
+        decided_by=table.decided[:, each].astype(str), decision_values=table.values[:, each],
+        iterations=sum(full.iterations for full in fulls) + int(table.iterations.sum()),
+        round_iterations=table.iterations.sum(axis=1),
+        kernel_rows=task.rows_computed + sum(family.rows.computed for family in table.families),
+        seconds=table.progress.seconds,
         full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
-        status=Status.CONVERGED if known.all() else found.status,
-        engine=next((family.used for family in found.families if family.used), fulls[0].engine),
-        gap_rule_kept=all(found.rule_kept) if found.rule_kept else None, traces=found.traces, weights=task.weights,
+        status=Status.CONVERGED if known.all() else table.status,
+        engine=next((family.used for family in table.families if family.used), fulls[0].engine),
+        gap_rule_kept=all(table.rule_kept) if table.rule_kept else None, traces=table.traces, weights=task.weights,
         is_solved=known & ~is_unsolved, machine=task.machine,
-        sides=np.where(found.decided == "", np.nan, values),
+        sides=np.where(table.decided == "", np.nan, values),
     )  # fmt: skip

@@ -16,12 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from refsvm.analysis.resampling.weights import weights_in
 from refsvm.analysis.scheme import OneVsOne, problems_of_pairs
+from refsvm.core import arithmetic
 from refsvm.core._checks import penalties, targets
 from refsvm.core.formulations import epsilon_of, nu_of, numbered
 from refsvm.core.kernels.checked import matrix_given
@@ -29,7 +30,39 @@ from refsvm.core.kernels.gram import dense_gram
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
-from refsvm.core.rounds.machine import CLASSIFICATION, COPIES, NOVELTY, REGRESSION, LeftOutMachine, Machine
+from refsvm.core.result import Solution
+from refsvm.core.rounds.machine import CLASSIFICATION, COPIES, NOVELTY, REGRESSION, Machine
+
+
+class LeftOutMachine(NamedTuple):
+    """A machine, and which examples leave-one-out asks it about.
+
+    Attributes
+    ----------
+    machine : Machine
+    examples : ndarray of shape (m,), int64
+        Those of its problem, ascending.
+    asked : list of int or None
+        Positions among them; None for all.
+    gram : KernelMatrix
+        Of all examples.
+    """
+
+    machine: Machine
+    examples: np.ndarray
+    asked: list[int] | None
+    gram: KernelMatrix
+
+    @property
+    def others(self) -> np.ndarray:
+        """The examples of other classes, ascending."""
+        return np.setdiff1d(np.arange(self.gram.n), self.examples, assume_unique=True)
+
+    def values_of_others(self, full: Solution) -> np.ndarray:
+        """h of the machine of all examples for those of other classes."""
+        support = np.flatnonzero(full.alpha)
+        values = self.gram.block(self.examples[support], self.others)
+        return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ import numpy as np
 from refsvm.core._checks import frames_within
 from refsvm.core.engine.unsolved import REMEDY, warn
 from refsvm.core.result import Solution, Status
-from refsvm.core.rounds.progress import ALL_AT_ONCE, LeftOutTable
+from refsvm.core.rounds.left_out_table import ALL_AT_ONCE, LeftOutTable
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.sufficiency import Check
 from refsvm.core.seeders.base import Seeder
@@ -38,7 +38,7 @@ SMALLEST_TOL: Final = 1e-8
 
 
 def algorithm_1(
-    found: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
+    table: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
     """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
@@ -46,44 +46,44 @@ def algorithm_1(
     The second of the seeders is that of problems on which SMO takes many steps.
     """
     # 1. solve on all examples, more exactly than the rounds
-    found.solve_on_all(kkt)
-    rounds, seeder = found.rounds, seeders[found.is_hard]
-    if found.status is not Status.CONVERGED:
+    table.solve_on_all(kkt)
+    rounds, seeder = table.rounds, seeders[table.is_slow]
+    if table.status is not Status.CONVERGED:
         return
-    warn_if_stalled(found.full, rounds.rules, kkt.tol)
+    warn_if_stalled(table.full, rounds.rules, kkt.tol)
     # 2. the sufficiency checks, those that hold for this kernel
-    if not rounds.problem.gram.facts.is_psd and found.proves:
+    if not rounds.problem.gram.facts.is_psd and table.proves:
         checks, stop = checks_valid_for_kernel(rounds, checks, stop, kkt)
-    found.check(checks)
+    table.check(checks)
     # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
-    stop, rest = stop.with_reference(found.full), [found.round(r) for r in found.undecided()]
+    stop, rest = stop.with_reference(table.full), [table.round(r) for r in table.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
     # a rule that proves signs costs a look in every round, which it has to be worth
     if tried:
-        found.by_rounds(rounds.run(rest[:tried], seeder, stop), stop)
+        table.record_rounds(rounds.run(rest[:tried], seeder, stop), stop)
         # efficiency test: half of the first M rounds were decided early, or the rule is given up
-        stop = stop if len(rest) <= tried or found.keeps(tried) else kkt
-    found.by_rounds(rounds.run(rest[tried:], seeder, stop), stop)
+        stop = stop if len(rest) <= tried or table.gap_rule_pays(tried) else kkt
+    table.record_rounds(rounds.run(rest[tried:], seeder, stop), stop)
     if seeder.is_exact:
-        found.by_walk()
-    settle_signs(found, seeder, kkt)
-    # 4. the error is the share of wrong predictions, over all machines: `LeftOutTable.result`
+        table.mark_walked()
+    settle_signs(table, seeder, kkt)
+    # 4. the error is the share of wrong predictions, over all machines: `refsvm.leave_one_out`
 
 
-def settle_signs(found: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
+def settle_signs(table: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
     """Go on with the rounds that the KKT gap has ended next to h = 0, a digit at a time, until |h| is sure of its sign.
 
     A round begins anew at its seed: few do, and no others have to be kept for them.
     """
-    tol, unsolved = kkt.tol, found.unsolved.copy()
-    while found.proves and tol > SMALLEST_TOL and (near := found.near_zero(SURE * tol, kkt.relative)):
+    tol, unsolved = kkt.tol, table.unsolved.copy()
+    while table.proves and tol > SMALLEST_TOL and (near := table.near_zero(SURE * tol, kkt.relative)):
         tol = max(0.1 * tol, SMALLEST_TOL)
         stop = KKTGap(tol, kkt.relative)
-        found.by_rounds(found.rounds.run(found.again(near), seeder, stop), stop)
-        if found.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
-            found.unsolved = unsolved.copy()
+        table.record_rounds(table.rounds.run(table.again(near), seeder, stop), stop)
+        if table.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
+            table.unsolved = unsolved.copy()
     if tol > SMALLEST_TOL:  # a limit has come before; which way these would turn is not known
-        found.doubt(SURE * tol, kkt.relative)
+        table.mark_undecided(SURE * tol, kkt.relative)
 
 
 def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:

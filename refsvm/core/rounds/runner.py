@@ -53,7 +53,7 @@ OVERTIME_SECONDS: Final = 1.0
 NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 
 
-def tell_rest(rounds: int, seconds: float, name: str = "rounds") -> bool:
+def log_remaining(rounds: int, seconds: float, name: str = "rounds") -> bool:
     """Log how many rounds are left, and about how long they take, if that is long; return whether it was."""
     rest = rounds * seconds
     if rest > TOLD_FROM:
@@ -63,7 +63,7 @@ def tell_rest(rounds: int, seconds: float, name: str = "rounds") -> bool:
 
 
 @contextmanager
-def told_if_late(n: int, sentence: str, *values: object) -> Iterator[None]:
+def log_if_slow(n: int, sentence: str, *values: object) -> Iterator[None]:
     """Log a sentence with these values if a block on n examples takes long: the first result may be late."""
     if n <= LARGE:  # a thread that is started costs some ten microseconds, which short calls notice
         yield
@@ -142,7 +142,7 @@ class Runner:
             # that of all examples, which others start from, is no measure of them
             is_measure = done[-1].left_out is not None
             if is_measure and not is_told:
-                is_told = tell_rest(len(waiting), each / family.workers)
+                is_told = log_remaining(len(waiting), each / family.workers)
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
             shared = is_measure and family.workers > 1 and family.status is Status.CONVERGED
             # long rounds come one by one from compiled code, too

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, Linear, leave_one_out
-from refsvm.analysis.resampling.task import Task, shared_gram, task_given
+from refsvm.analysis.resampling.task import LeftOutMachine, Task, shared_gram, task_given
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.matrix import View
 from refsvm.core.kernels.rows import megabytes
-from refsvm.core.rounds.machine import LeftOutMachine, Machine
+from refsvm.core.rounds.machine import Machine
 
 X = np.array([[0.0], [1.0], [2.0], [4.0], [7.0], [9.0]])
 TWO, THREE, TARGETS = [0, 0, 1, 1, 1, 0], ["a", "b", "c", "b", "a", "c"], [0.0, 1.0, 1.5, 2.0, 2.5, 4.0]

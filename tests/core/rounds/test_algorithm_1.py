@@ -10,8 +10,9 @@ import pytest
 
 from refsvm import ATO, RBF, TOP, BallRule, KKTGap, LOODualityGap, Status, leave_one_out
 from refsvm.analysis.resampling.leave_one_out import chosen_for
+from refsvm.analysis.resampling.task_table import INTERVAL_SECONDS, TaskTable
+from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.core.rounds.progress import INTERVAL_SECONDS, LeftOutTable
 from refsvm.core.rounds.rounds import Rounds
 
 module = import_module("refsvm.core.rounds.leave_one_out")
@@ -58,16 +59,16 @@ def test_rules_and_checks_by_default():
 class Asked:
     """Remembers which rounds run to which rule; of the first rounds so many are decided early."""
 
-    def __init__(self, undecided, keeps=True, near=(), proves=True, is_hard=False, status=Status.CONVERGED):
+    def __init__(self, undecided, keeps=True, near=(), proves=True, is_slow=False, status=Status.CONVERGED):
         facts = SimpleNamespace(is_psd=True)
         self.rounds = SimpleNamespace(
             run=lambda plan, seeder, stop: (plan, seeder, stop), rules=None,
             problem=SimpleNamespace(gram=SimpleNamespace(facts=facts)),
         )  # fmt: skip
         self.full = SimpleNamespace(status=status, decision_range=1.0)
-        self.status, self.proves, self.is_hard = status, proves, is_hard
+        self.status, self.proves, self.is_slow = status, proves, is_slow
         self.left, self.keep, self.near, self.ran, self.said = undecided, keeps, [*near], [], []
-        self.unsolved = {(1, 0): Status.MAX_ITER}
+        self.unsolved = {1: Status.MAX_ITER}
 
     def solve_on_all(self, kkt):
         self.said.append("all")
@@ -84,23 +85,23 @@ class Asked:
     def again(self, examples):
         return examples
 
-    def by_rounds(self, ran, stop):
+    def record_rounds(self, ran, stop):
         assert ran[2] == stop
         self.ran.append(ran)
-        self.unsolved[2, 0] = Status.MAX_ITER
+        self.unsolved[2] = Status.MAX_ITER
 
-    def keeps(self, tried):
+    def gap_rule_pays(self, tried):
         self.said.append(("keeps", tried))
         return self.keep
 
-    def by_walk(self):
+    def mark_walked(self):
         self.said.append("walk")
 
     def near_zero(self, distance, relative):
         self.said.append(("near", distance, relative))
         return self.near.pop(0) if self.near else []
 
-    def doubt(self, distance, relative):
+    def mark_undecided(self, distance, relative):
         self.said.append(("doubt", distance, relative))
 
 
@@ -120,16 +121,16 @@ WALKS = ATO(margin=np.inf, budget=np.inf)
         (25, KKT, False, True, [(25, KKT)]),
     ],
 )
-@pytest.mark.parametrize("is_hard", [False, True])
-def test_the_first_ten_rounds_say_whether_a_rule_is_kept(undecided, stop, keeps, tests, expected, is_hard):
-    found = Asked(undecided, keeps, is_hard=is_hard)
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_the_first_ten_rounds_say_whether_a_rule_is_kept(undecided, stop, keeps, tests, expected, is_slow):
+    found = Asked(undecided, keeps, is_slow=is_slow)
     module.algorithm_1(found, (TOP(), WALKS), stop, KKT, ("checks",), tests)
     assert [(len(plan), rule) for plan, _, rule in found.ran] == expected
     assert [r for plan, *_ in found.ran for r in plan] == [*range(undecided)]
-    assert {type(seeder) for _, seeder, _ in found.ran} == {ATO if is_hard else TOP}
+    assert {type(seeder) for _, seeder, _ in found.ran} == {ATO if is_slow else TOP}
     assert found.said[:2] == ["all", ("checks",)]
     assert (("keeps", 10) in found.said) == (len(expected) == 2 and undecided > 10)
-    assert ("walk" in found.said) == is_hard
+    assert ("walk" in found.said) == is_slow
 
 
 def test_without_a_solution_on_all_examples_nothing_follows():
@@ -157,7 +158,7 @@ def test_signs_are_settled_a_digit_at_a_time():
     before = [1e-3, *(rule.tol for rule in rules[:-1])]
     assert near == [(pytest.approx(5.0 * tol, rel=1e-9), True) for tol in before]
     assert doubts == []
-    assert found.unsolved == {(1, 0): Status.MAX_ITER}  # these are solved to the tolerance that was asked for
+    assert found.unsolved == {1: Status.MAX_ITER}  # these are solved to the tolerance that was asked for
 
 
 def test_signs_are_settled_until_none_is_next_to_zero():
@@ -176,12 +177,12 @@ def test_no_sign_is_settled_beyond_a_hundred_millionth():
 
 def test_rounds_that_a_limit_ends_stay_unsolved():
     found, *_ = settled(near=[[3]], status=Status.TIME_LIMIT)
-    assert found.unsolved == {(1, 0): Status.MAX_ITER, (2, 0): Status.MAX_ITER}
+    assert found.unsolved == {1: Status.MAX_ITER, 2: Status.MAX_ITER}
 
 
 def table(**given):
     found = object.__new__(LeftOutTable)
-    found.status, found.proves, found.rule_kept, found._column = Status.CONVERGED, True, [], 0
+    found.status, found.proves = Status.CONVERGED, True
     for name, value in given.items():
         setattr(found, name, value)
     return found
@@ -192,11 +193,11 @@ def table(**given):
 )
 def test_a_rule_is_kept_that_decides_half_of_the_rounds_early(early, tried, is_kept):
     found = table(_early=early)
-    assert found.keeps(tried) == is_kept
-    assert found.rule_kept == [is_kept]
+    assert found.gap_rule_pays(tried) == is_kept
+    assert found.rule_kept is is_kept
     found = table(_early=early, status=Status.TIME_LIMIT)
-    assert not found.keeps(tried)
-    assert found.rule_kept == []  # nothing was learnt
+    assert not found.gap_rule_pays(tried)
+    assert found.rule_kept is None  # nothing was learnt
 
 
 @pytest.mark.parametrize(
@@ -206,32 +207,32 @@ def test_a_rule_is_kept_that_decides_half_of_the_rounds_early(early, tried, is_k
 @pytest.mark.parametrize("status", [Status.CONVERGED, Status.CALLBACK])
 def test_which_examples_are_next_to_zero(relative, s, expected, status):
     """Those that the KKT gap has ended with |h| ≤ 1, or the range s of the values, if that is less."""
-    places = np.array([1, 2, 4, 5, 6])
     found = table(
-        status=status, _asked=places, _cells=(places + 10, 0), full=SimpleNamespace(decision_range=s),
-        values=np.zeros((20, 1)), decided=np.full((20, 1), "kkt", dtype=object),
-        part=SimpleNamespace(examples=np.arange(10, 20)),
+        status=status, full=SimpleNamespace(decision_range=s), values=np.full(10, np.nan),
+        decided=np.full(10, "kkt", dtype=object),
     )  # fmt: skip
-    found.values[[11, 12, 14, 15, 16], 0] = [1.0, 1.0, -1.0, 1.5, -0.25]
-    found.decided[12, 0] = "ball"
+    found.values[[1, 2, 4, 5, 6]] = [1.0, 1.0, -1.0, 1.5, -0.25]
+    found.decided[2] = "ball"
     assert found.near_zero(1.0, relative) == (expected if status is Status.CONVERGED else [])
-    found.doubt(1.0, relative)
-    undone = [] if status is Status.CONVERGED else [10 + r for r in expected]
-    assert np.flatnonzero(found.decided[:, 0] == "").tolist() == undone
+    found.mark_undecided(1.0, relative)
+    undone = [] if status is Status.CONVERGED else expected
+    assert np.flatnonzero(found.decided == "").tolist() == undone
     found.decided[undone] = "kkt"
     found.proves = False
-    found.doubt(1.0, relative)
+    found.mark_undecided(1.0, relative)
     assert (found.decided != "").all()
 
 
 def test_the_callback_is_asked_from_time_to_time_and_at_the_end(monkeypatch):
     looked, answers = [], iter([0, 0, 1, 0])
-    found = table(
-        _told=-np.inf, total=9, progress=SimpleNamespace(look=lambda: looked.append(1)),
-        _callback=lambda progress: next(answers),
-    )  # fmt: skip
+    found = object.__new__(TaskTable)
+    found._told, found.total, found._before = -np.inf, 13, 4
+    found.progress = SimpleNamespace(look=lambda: looked.append(1))
+    found._callback = lambda progress: next(answers)
     now = [3.0]
-    monkeypatch.setattr("refsvm.core.rounds.progress.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(
+        "refsvm.analysis.resampling.task_table.time", SimpleNamespace(perf_counter=lambda: now[0])
+    )
     assert INTERVAL_SECONDS == 0.02
     ended = []
     for seconds, count in ((0.0, 1), (0.25, 2), (0.25, 3), (0.5, 4), (0.51, 5), (0.501, 9)):

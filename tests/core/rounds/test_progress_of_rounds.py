@@ -15,9 +15,10 @@ from refsvm.analysis.resampling.cross_validate import FoldTable, warn_of_rounds
 from refsvm.analysis.resampling.leave_one_out import result_of, warn_of
 from refsvm.analysis.resampling.results import CrossValidation, FoldReport
 from refsvm.analysis.resampling.task import task_given
+from refsvm.analysis.resampling.task_table import TaskTable
 from refsvm.core.engine.progress import Progress
-from refsvm.core.rounds.progress import LeftOutTable
 from refsvm.core.rounds.round import RoundResult
+from refsvm.core.solver.options import RunOptions
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(24, 2))
@@ -95,14 +96,14 @@ def test_folds_of_all_machines_are_taken_in_as_they_come(status, is_kept, copies
 def test_examples_that_are_decided_and_wrong():
     """Signs count where values are not known; what other machines have decided counts with what this one has."""
     task, progress = task_given(X[:6], [0, 0, 0, 1, 1, 1], RBF(0.5), None), Progress("call")
-    table = LeftOutTable(task, progress)
+    table = TaskTable(task, progress)
     assert (progress.total, progress.under_way) == (6, "solution on all examples")
     progress.look()
     assert (progress.done, progress.wrong) == (0, None)
-    table._here = (np.arange(4), 0), 2
-    table.decided[[0, 3, 4]] = "kkt"
-    table.values[[0, 3]] = [[-1.0], [-2.0]]
-    table.signs[4] = 1.0
+    here = table.begin(next(task.parts())._replace(asked=[0, 1, 2, 3]), RunOptions())
+    table._before, table.decided[4], table.signs[4] = 2, "kkt", 1.0
+    here.decided[[0, 3, 5]] = "kkt"  # the last one is not asked about
+    here.values[[0, 3]] = [-1.0, -2.0]
     progress.look()
     assert (progress.done, progress.wrong) == (4, 1)
     table.signs[4] = -1.0
@@ -162,7 +163,7 @@ def test_rounds_that_are_not_solved_are_told(change, sentence):
     ],
 )  # fmt: skip
 def test_machines_that_are_not_solved_are_told(known, unsolved, status, sentence):
-    table = object.__new__(LeftOutTable)
+    table = object.__new__(TaskTable)
     table.unsolved, table.total = unsolved, 12
     sentence = sentence and sentence.replace("X", "machines of leave-one-out are not solved")
     assert tells(
@@ -176,7 +177,7 @@ def test_machines_that_are_not_solved_are_told(known, unsolved, status, sentence
 @pytest.mark.parametrize("open_cells", [0, 1])
 def test_a_result_adds_up_what_all_machines_have_taken(open_cells, kept):
     """A limit that came after the last example was decided is none; examples of unsolved rounds are not solved."""
-    table = LeftOutTable(replace(THREE_PAIRS, rows_computed=100), Progress("call"))
+    table = TaskTable(replace(THREE_PAIRS, rows_computed=100), Progress("call"))
     table.decided[:] = "kkt"
     table.decided[5, :open_cells] = ""
     table.signs[:], table.values[:, 1] = -1.0, 3.0

@@ -55,7 +55,7 @@ def test_short_ones_say_nothing(caplog):
 )
 def test_the_time_is_that_of_the_rounds_before(rounds, seconds, sentence, caplog):
     with caplog.at_level(logging.INFO, "refsvm"):
-        assert runner.tell_rest(rounds, seconds) == (sentence is not None)
+        assert runner.log_remaining(rounds, seconds) == (sentence is not None)
     assert [record.getMessage() for record in caplog.records] == [sentence] * (sentence is not None)
 
 

@@ -1,0 +1,135 @@
+"""The table of leave-one-out for a task: the tables of its machines, joined."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.analysis.resampling.task import LeftOutMachine, Task
+from refsvm.core.engine.progress import Progress, of_progress
+from refsvm.core.result import Solution, Status, Trace
+from refsvm.core.rounds.left_out_table import LeftOutTable
+from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.solver.options import RunOptions
+
+INTERVAL_SECONDS: Final = 0.02
+"""Least time between two calls of the callback."""
+
+UNDER_WAY: Final = "solution on all examples"
+"""The first part of leave-one-out, as the progress line names it."""
+
+OTHER_CLASS: Final = "other class"
+"""Entry of `TaskTable.decided` for an example of neither class of a pair: the machine of all never used it."""
+
+
+class TaskTable:
+    """What leave-one-out knows about each example of a task, from one machine after another.
+
+    Parameters
+    ----------
+    task : Task
+    progress : Progress
+        Counts the examples decided; with several classes, the examples of all pairs.
+    callback : callable, optional
+        Called with the progress.
+
+    Attributes
+    ----------
+    decided, signs, values, iterations : ndarrays of shape (n, pairs)
+        As in `LeftOutTable`, with a column for each machine.
+    unsolved : dict of (int, int) to Status
+        By example and column: how rounds ended whose rule was not satisfied.
+    traces : dict
+        By example, or by example and classes.
+    status : Status
+        CONVERGED, or what ends the call.
+    fulls, families, rule_kept : lists
+        The solution on all examples of each machine, its rounds, and the outcomes of the efficiency tests.
+    total : int
+        The number of examples to decide, over all machines.
+    """
+
+    is_pressed = False
+    """Whether Ctrl-C was pressed."""
+
+    def __init__(
+        self, task: Task, progress: Progress, callback: Callable[[Progress], object] | None = None
+    ) -> None:
+        self._callback = None if callback is None else of_progress(callback)
+        n, pairs = task.gram.n, len(task.pairs)
+        self.task, self.progress, self._told = task, progress, -np.inf
+        self.decided, self.signs = np.full((n, pairs), "", dtype=object), np.zeros((n, pairs))
+        self.values, self.iterations = np.full((n, pairs), np.nan), np.zeros((n, pairs), dtype=np.int64)
+        self.unsolved: dict[tuple[int, int], Status] = {}
+        self.traces: dict[Any, Trace] = {}
+        self.status = Status.CONVERGED
+        self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
+        self.total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
+        self._under_way: tuple[LeftOutMachine, LeftOutTable] | None = None
+        self._before = 0  # examples that earlier machines have decided
+        progress.begin(UNDER_WAY, total=self.total, look=self._count)
+
+    def begin(self, part: LeftOutMachine, options: RunOptions) -> LeftOutTable:
+        """Return the table of the next machine, with its rounds."""
+        rounds, start = Rounds.of(part.machine.problem, options), None
+        if self.task.kind == NOVELTY and self.fulls:  # the same machine, but for z
+            start = rounds.problem.feasible(self.fulls[0].alpha)
+        should_end = None if self._callback is None else self._should_end
+        table = LeftOutTable(part.machine, rounds, part.asked, start, self.progress, should_end)
+        self._under_way = part, table
+        return table
+
+    def end(self) -> None:
+        """Take over what the machine under way has found."""
+        self._look_up()
+        assert self._under_way is not None
+        (part, table), self._under_way = self._under_way, None
+        column, pair = self.task.pairs.index(part.machine.pair), part.machine.pair
+        self._before += table.count()
+        self.status = table.status
+        self.fulls.append(table.given)
+        self.families.append(table.rounds)
+        self.rule_kept += [] if table.rule_kept is None else [table.rule_kept]
+        for r, status in table.unsolved.items():
+            self.unsolved[int(part.examples[r]), column] = status
+        for r, trace in table.traces.items():
+            example = int(part.examples[r])
+            self.traces[example if self.values.shape[1] == 1 else (example, *pair)] = trace
+
+    def _look_up(self) -> None:
+        """Copy what the machine under way knows so far into its column."""
+        if self._under_way is None:
+            return
+        part, table = self._under_way
+        column = self.task.pairs.index(part.machine.pair)
+        cells = part.examples[table.asked], column
+        for name in ("decided", "signs", "values", "iterations"):
+            getattr(self, name)[cells] = getattr(table, name)[table.asked]
+        others = part.others
+        if len(others) and hasattr(table, "full") and self.decided[others[0], column] == "":
+            self.decided[others, column] = OTHER_CLASS
+            self.values[others, column] = part.values_of_others(table.full)
+
+    def _count(self) -> None:
+        """Tell the progress how many examples are decided, and how many of them wrongly."""
+        self._look_up()
+        task, wrong = self.task, None
+        known = (self.decided != "").all(axis=1)
+        if task.kind == CLASSIFICATION and known.any():
+            values = np.where(np.isnan(self.values), self.signs, self.values)
+            wrong = int((task.predicted(values, known) != task.labels).sum())
+        here = self._under_way[1].count() if self._under_way else 0
+        self.progress.tell(self._before + here, wrong)
+
+    def _should_end(self, decided: int) -> bool:
+        """Call the callback from time to time; return whether it ends the call."""
+        now = time.perf_counter()
+        if now < self._told + INTERVAL_SECONDS and self._before + decided < self.total:
+            return False
+        self._told = now
+        self.progress.look()
+        return bool(self._callback and self._callback(self.progress))

@@ -1,0 +1,180 @@
+"""The table of leave-one-out: what is known about each example of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from refsvm.core.engine.progress import Progress
+from refsvm.core.result import Solution, Status, Trace
+from refsvm.core.rounds.machine import Machine
+from refsvm.core.rounds.round import Round, RoundResult
+from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.rounds.runner import LATE_FROM, log_if_slow
+from refsvm.core.rounds.sufficiency import Check, sufficient
+from refsvm.core.rounds.walked import few_steps, walked
+from refsvm.core.stopping import KKTGap, StoppingRule
+
+ALL_AT_ONCE: Final = 2000
+"""Up to this many examples, all kernel rows are computed at once."""
+
+
+class LeftOutTable:
+    """What leave-one-out knows about each of the m examples of one machine.
+
+    Parameters
+    ----------
+    machine : Machine
+        Its problem has all examples.
+    rounds : Rounds
+        Rounds of that problem.
+    asked : sequence of int, optional
+        The examples to leave out; by default all.
+    start : ndarray of shape (n,), optional
+        Feasible signed α from which the solution on all examples starts; by default cold.
+    progress : Progress, optional
+        Watches the solution on all examples.
+    should_end : callable, optional
+        Called after each round with the number of examples decided; a true result ends the rounds.
+
+    Attributes
+    ----------
+    decided, signs, values : ndarrays of shape (m,)
+        The reason that decided an example ("" if it is open), the sign of h if only the sign is known, and h.
+    iterations : ndarray of shape (m,), int64
+        Steps of the rounds of each example.
+    unsolved : dict of int to Status
+        How the rounds ended whose rule was not satisfied, by example.
+    traces : dict of int to Trace
+        The steps of the rounds, by example, if they were asked for.
+    status : Status
+        CONVERGED, or what ends the call.
+    full, given : Solution
+        The solution on all examples, in the coordinates of the solver and of the problem that was given.
+    proves : bool
+        Whether there are labels, so that a sign can be proved.
+    is_slow : bool
+        Whether SMO takes many steps on all examples.
+    rule_kept : bool or None
+        Outcome of the efficiency test; None if the test was not made.
+    """
+
+    full: Solution
+    given: Solution
+    is_slow = False
+    rule_kept: bool | None = None
+
+    def __init__(
+        self, machine: Machine, rounds: Rounds, asked: Sequence[int] | None = None, start: np.ndarray | None = None,
+        progress: Progress | None = None, should_end: Callable[[int], bool] | None = None,
+    ) -> None:  # fmt: skip
+        m = rounds.problem.n // machine.copies
+        self.machine, self.rounds, self.proves, self._early = machine, rounds, rounds.problem.has_labels, 0
+        self.asked = np.arange(m) if asked is None else np.array(asked, dtype=np.int64)
+        self.decided, self.signs = np.full(m, "", dtype=object), np.zeros(m)
+        self.values, self.iterations = np.full(m, np.nan), np.zeros(m, dtype=np.int64)
+        self.unsolved, self.traces = dict[int, Status](), dict[int, Trace]()
+        self.status = Status.CONVERGED
+        self._start, self._should_end = start, should_end
+        self._progress = Progress("leave_one_out") if progress is None else progress
+
+    def solve_on_all(self, kkt: KKTGap) -> None:
+        """Train on all examples: by a walk, if that takes many steps (`refsvm.core.rounds.walked`)."""
+        rounds, m = self.rounds, len(self.decided)
+        if rounds.rows.holds_all and m <= ALL_AT_ONCE:
+            rounds.rows.fetch(np.arange(rounds.rows.gram.n))
+        with log_if_slow(
+            m, "Leave-one-out of %d examples: the solution on all of them, with which it begins, takes longer than "
+            "%.0f s; each of up to %d rounds may take a part of that", m, LATE_FROM, m,
+        ):  # fmt: skip
+            few = min(rounds.max_iter, few_steps(rounds.problem.n))
+            rounds.limits.progress = self._progress
+            self.given = rounds.solve(
+                start=self._start, max_iter=rounds.max_iter if rounds.options.shrinking else few
+            )
+            # one exact seed after the other then, and the steps that are left with shrinking
+            self.is_slow = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
+            if self.is_slow:
+                self.rounds, self.given = walked(rounds, self.given, kkt)
+            rounds.limits.progress = self.rounds.limits.progress = None  # a round has a gap of its own
+        self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
+        if self.full.status not in {Status.CONVERGED, Status.STALLED}:
+            self.status = self.full.status
+
+    def check(self, checks: tuple[Check, ...]) -> None:
+        """Apply the sufficiency checks."""
+        rows, copies = self.rounds.rows, self.machine.copies
+        self.decided, self.signs, self.values = sufficient(self.full, rows, checks, copies)
+
+    def round(self, r: int) -> Round:
+        """Return the round that leaves example r out."""
+        if self.machine.copies == 1:
+            return Round(r, "all")
+        return Round(self.machine.variables(np.array([r])), "all", evaluate=r)
+
+    def undecided(self) -> list[int]:
+        """Return the examples to leave out that nothing has decided yet."""
+        return self.asked[self.decided[self.asked] == ""].tolist()
+
+    def count(self) -> int:
+        """Return how many of the examples to leave out are decided."""
+        return int(np.count_nonzero(self.decided[self.asked] != ""))
+
+    def record_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
+        """Record the results of rounds, until a limit, the callback or Ctrl-C ends them."""
+        if self.status is not Status.CONVERGED:
+            return
+        self._progress.begin("")
+        count = self.count()
+        for out, value, steps, reason, status, _, _, _, trace in rounds:
+            r, count = int(out if self.machine.copies == 1 else out[0]), count + 1
+            self.iterations[r] += steps
+            if status is not Status.CONVERGED:
+                self.unsolved[r] = status
+            if status is Status.TIME_LIMIT:
+                self.status = status
+                break
+            name, self.values[r] = stop.outcome(reason, value)
+            self._early += name != "kkt"
+            self.decided[r] = "limit" if status is Status.MAX_ITER else name
+            if trace is not None and r in self.traces:
+                self.traces[r].append_later(trace, len(self.traces[r]))
+            elif trace is not None:
+                self.traces[r] = trace
+            if self._should_end is not None and self._should_end(count):
+                self.status = Status.CALLBACK
+                break
+        if self.rounds.status is not Status.CONVERGED:
+            self.status = self.rounds.status
+
+    def mark_walked(self) -> None:
+        """Record that the walk of an exact seed has reached the optimum, where the round took no step after it."""
+        self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
+
+    def near_zero(self, distance: float, relative: bool) -> list[int]:
+        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
+        return [] if self.status is not Status.CONVERGED else self._next_to_zero(distance, relative)
+
+    def _next_to_zero(self, distance: float, relative: bool) -> list[int]:
+        # s of the round without r is about that of all examples
+        distance *= min(1.0, self.full.decision_range) if relative else 1.0
+        return np.flatnonzero((self.decided == "kkt") & (np.abs(self.values) <= distance)).tolist()
+
+    def mark_undecided(self, distance: float, relative: bool) -> None:
+        """Count the examples with h next to zero as undecided, if the rounds end before their signs are settled."""
+        if self.status is not Status.CONVERGED and self.proves:
+            self.decided[self._next_to_zero(distance, relative)] = ""
+
+    def again(self, examples: list[int]) -> list[Round]:
+        """Return the rounds of these examples, which count as undecided until they have ended once more."""
+        self.decided[examples] = ""
+        return [self.round(r) for r in examples]
+
+    def gap_rule_pays(self, tried: int) -> bool:
+        """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""
+        is_kept = self.status is Status.CONVERGED and self._early >= tried / 2
+        if self.status is Status.CONVERGED:
+            self.rule_kept = is_kept
+        return is_kept
