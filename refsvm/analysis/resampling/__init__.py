@@ -7,6 +7,7 @@
 `jackknife`       intervals for targets from the machines without each example
 `grid`            all C and folds of a grid search
 `task`            classes, targets or novelty: its machines, and what an example takes with it
+`task_table`      what leave-one-out knows about each example of a task
 `results`         what comes out
 `scores`          error, residuals, R²
 `workers`         parts of some rounds each, by threads or processes
