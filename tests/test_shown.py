@@ -46,7 +46,7 @@ from refsvm.core.kernels.cached_rows import AllRows
 from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move
 from refsvm.datasets import Dataset, load
 from refsvm.experiment import Experiment, Grid, Problem, Ranking, RuleComparison, Solve
-from refsvm.services.summary import COLOURS, STYLE, summary_of
+from refsvm.services.summary import COLOURS, STYLE, card_of
 from refsvm.testing import StrategyReport
 
 from .settings import interrupted
@@ -250,7 +250,7 @@ def test_results_say_what_was_asked(name):
     pictures = re.findall(r'<div class="(?:bar|columns)"([^>]*)>', page)
     assert all(re.fullmatch(r' role="img" aria-label="[^"]+\d"', told) for told in pictures)
     assert len(pictures) == ("solution" in name) + name.startswith(("loo", "model")) + has_columns(result)
-    told = summary_of(result)
+    told = card_of(result)
     assert html.escape(told.sentence or told.line) in page
     assert ('class="partial"' in page) == told.is_partial
 

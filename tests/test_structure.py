@@ -260,6 +260,21 @@ def test_a_twin_without_a_counterpart_is_seen(tmp_path):
     assert without_counterpart(tmp_path) == ["steps/lost.py"]
 
 
+def doubled_classes(folder: Path) -> dict[str, list[str]]:
+    """The class names that are defined more than once outside `compiled/`, whose twins carry the names they mirror."""
+    places: dict[str, list[str]] = {}
+    for file in sorted(folder.rglob("*.py")):
+        if (place := file.relative_to(folder)).parts[0] != "compiled":
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    places.setdefault(node.name, []).append(place.as_posix())
+    return {name: files for name, files in places.items() if len(files) > 1}
+
+
+def test_one_class_name_one_class():
+    assert doubled_classes(ROOT / "refsvm").keys() <= {"Task"}
+
+
 HOOKS = ("parameters", "twin", "memory", "rows_needed")
 FIRST = {"problem", "solved"}
 """A seeder is asked for the memory of a solution, and says so in the name of the argument."""

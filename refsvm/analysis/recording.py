@@ -23,7 +23,7 @@ from refsvm.core.solver.validated import located, validated
 from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule, validated_code
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 LIMIT: Final = 20_000
 """Maximum number of steps that are kept by default."""
@@ -103,12 +103,12 @@ class RecordedState(Shown):
     kernel_rows: int
     next: RecordedStep | None
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         told = {
             "objective": f"{self.objective:.6g}", "KKT gap": f"{self.gap:.1e}",
             "next pair": "none" if self.next is None else f"({self.next.i}, {self.next.j})",
         }  # fmt: skip
-        return Summary(
+        return Card(
             f"after {self.iteration:,} steps: "
             + ", ".join(f"{name} {value}" for name, value in told.items()),
             pairs=told,
@@ -182,7 +182,7 @@ class Recording(Shown):
         self._state = self.rules.begin(problem, starting_point(problem, start), rows)
         self._loop = steps(self._state, *validated(*self.rules))
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         steps, ended = max(0, len(self.states) - 1), "not ended"
         if self.status is not None:
             ended = self.status.name
@@ -191,7 +191,7 @@ class Recording(Shown):
         told = {"steps so far": f"{steps:,}", "ended": ended} | {
             name: short(rule) for name, rule in zip(("selector", "step", "stop"), self.rules, strict=True)
         }
-        return Summary(
+        return Card(
             f"{steps:,} steps so far, {ended}; {type(self.rules.selector).__name__}, {type(self.rules.step).__name__}",
             pairs=told,
         )

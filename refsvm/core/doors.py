@@ -16,7 +16,8 @@ class Doors:
     Attributes
     ----------
     rendered : callable
-        ``rendered(result, "text" or "html")``: a result for ``print`` and for a notebook. By default its one line.
+        ``rendered(result, form)``: a result as "text" for ``print``, as "html" for a notebook, or as one "line". By
+        default its one line.
     line_of : callable
         ``line_of(progress, asked)``: the line of a long call while its block is computed. By default there is none.
     guards_for, with_rules : callables

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
@@ -16,9 +15,9 @@ class Shown:
     plot: ClassVar[Callable[..., Any]]
     """``plot(ax=None)``: draw it; `refsvm` puts `refsvm.display.of_result.plot` here."""
 
-    @abstractmethod
     def _line(self) -> str:
-        """Return the one line, without the name of the class."""
+        """Return the one line, without the name of the class; results of the reference write theirs here."""
+        return DOORS.rendered(self, "line")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._line()})"

@@ -30,7 +30,7 @@ _INDEX: Final = re.compile(r"(unnamed: \d+|index|level_0|id|row\.?names?)?", re.
 """Names that pandas and R give to a column that numbers the rows; they write it without a name."""
 
 
-class Table(NamedTuple):
+class CsvTable(NamedTuple):
     """X of a CSV file; y, if a column has the labels; and the names of the others, if there is a header."""
 
     X: np.ndarray
@@ -73,7 +73,7 @@ def csv_table(
     label: str | int | None = None,
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
-) -> Table:
+) -> CsvTable:
     r"""Read a CSV file as `read_csv` does, also one without labels, and the names of its columns.
 
     Parameters
@@ -98,7 +98,7 @@ def csv_table(
     >>> path = Path(tempfile.mkdtemp(), "plants.csv")
     >>> characters = path.write_text("width;kind;height\n2;oak;1,5\n1;elm;0,5\n")
     >>> csv_table(path, columns=["height", "width"])
-    Table(X=array([[1.5, 2. ],
+    CsvTable(X=array([[1.5, 2. ],
            [0.5, 1. ]]), y=None, columns=('height', 'width'))
     """
     cells = _named(cells_of(existing(path), delimiter, least=1 if label is None else 2), label, columns)
@@ -120,7 +120,7 @@ def csv_table(
     infinite = "contains NaN or infinity; drop or impute those entries first ({text} in {row})."
     cells.refuse(np.isinf(X), first, features, infinite)
     _note_index(cells.path, X, names)
-    return Table(X, y, names)
+    return CsvTable(X, y, names)
 
 
 def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None) -> Cells:

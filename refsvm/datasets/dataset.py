@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.core._checks import classes_of, is_sparse, pandas_for
-from refsvm.services.summary import Shown, Summary, Table, cut
+from refsvm.services.summary import Card, Shown, Table, cut
 
 BUNDLE: Final = files("refsvm.datasets") / "bundle"
 
@@ -97,7 +97,7 @@ class Dataset(Shown):
         labels = "label_of_example" if "label" in names else "label"
         return pd.concat([frame, pd.Series(self.y, name=labels, index=frame.index)], axis=1)
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         told = {"examples": f"{self.n:,}", "features": f"{self.d:,}"}
         if self.C is not None and self.gamma is not None:
             told |= {"published": f"C={self.C:g}, gamma={self.gamma:g}"}
@@ -109,7 +109,7 @@ class Dataset(Shown):
             ]
             tables = (Table(("label", "examples"), rows),)
         line = f"{cut(self.name)!r}, n={self.n}, d={self.d}"
-        return Summary(line, sentence=self.description or self.name, pairs=told, tables=tables)
+        return Card(line, sentence=self.description or self.name, pairs=told, tables=tables)
 
 
 def training_matrix(data: Dataset) -> Dataset:

@@ -25,7 +25,7 @@ def reached(recordings: Sequence[Recording], k: int) -> str:
     return printed.getvalue()
 
 
-class Pair(WorkingSetSelector):
+class FixedPair(WorkingSetSelector):
     """The pair of the reader."""
 
     def __init__(self, i: int, j: int) -> None:

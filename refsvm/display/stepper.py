@@ -22,9 +22,9 @@ from refsvm.core.solver.solve import solve
 from refsvm.core.steps.base import StepRule
 from refsvm.core.steps.newton import NewtonStep
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.display.runs import Pair, reached, refusal, second_rules
+from refsvm.display.runs import FixedPair, reached, refusal, second_rules
 from refsvm.display.strip import curves, picture, strip
-from refsvm.display.task import NODES, Task
+from refsvm.display.task import NODES, StepperTask
 
 SLICE_SECONDS: Final = 0.2
 """Longest time of one message: in between, the notebook shows the state and can be asked to stop."""
@@ -118,7 +118,7 @@ class Stepper:
         against: Rule | Sequence[Rule] | None = None,
         seeder: Seeder | None = None,
     ) -> None:
-        self.task = self._given = Task.of(X, y, pair, kernel=kernel, C=C, epsilon=epsilon, nu=nu)
+        self.task = self._given = StepperTask.of(X, y, pair, kernel=kernel, C=C, epsilon=epsilon, nu=nu)
         self.seeder = None if seeder is None else Seeder.checked("seeder", seeder)
         self.rules: list[Rules] = [chosen_rules(selector, step, stop)]
         if against is not None:
@@ -178,7 +178,7 @@ class Stepper:
                 self.k += 1
                 self._printed[self.k] = self._printed.get(self.k, "") + reached(self.recordings, self.k)
 
-    def _begin(self, task: Task, starts: Sequence[Any]) -> None:
+    def _begin(self, task: StepperTask, starts: Sequence[Any]) -> None:
         """Begin all runs on a task, each at its own α; nothing changes if that fails."""
         limit = max(min(LIMIT, MEMORY // (16 * task.problem.n * len(self.rules))), 100)
         recordings = [
@@ -230,7 +230,7 @@ class Stepper:
             If the pair is none, is blocked by a bound, would move backwards, or has nothing to gain.
         """
         one = Recording(
-            self.task.problem, selector=Pair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
+            self.task.problem, selector=FixedPair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
         )
         taken = one.at(0).next
         if one.error is not None:
@@ -244,7 +244,7 @@ class Stepper:
         self._begin(self.task, [after, *(state.alpha for state in self.now[1:])])
         self._say(f"your pair ({i}, {j}) has moved by {taken.length:.3g}")
 
-    def _changed(self, task: Task, note: str, warm: bool = True) -> None:
+    def _changed(self, task: StepperTask, note: str, warm: bool = True) -> None:
         starts = [task.start(state.alpha, self.task) if warm else None for state in self.now]
         self._begin(task, starts)
         self._say(f"{note}; the runs go on from the α before" if warm else f"{note}; the runs begin at α = 0")

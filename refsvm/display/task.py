@@ -1,4 +1,4 @@
-"""Task: the examples of a stepper, which can be moved, relabelled and added to, and the α that goes on after it."""
+"""StepperTask: the examples of a stepper, which can be moved, relabelled and added to, and the α after a change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PLANE_UP_TO: Final = 300
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class StepperTask:
     """A problem of one kind, or a whole problem that stays as it is.
 
     Parameters
@@ -125,20 +125,20 @@ class Task:
 
     # -- other tasks ----------------------------------------------------------------------------------------------
 
-    def with_penalty(self, C: float) -> Task:
+    def with_penalty(self, C: float) -> StepperTask:
         """Return the task with another penalty."""
         if self.C is None:
             raise ValueError("C cannot be changed: the problem has no single C for all examples.")
         return self._with(C=float(C))
 
-    def with_gamma(self, gamma: float) -> Task:
+    def with_gamma(self, gamma: float) -> StepperTask:
         """Return the task with another γ."""
         if self.gamma is None:
             raise ValueError("gamma cannot be changed: the kernel has no number of this name.")
         kernel: Any = self._changeable("gamma").kernel
         return self._with(kernel=replace(kernel, gamma=float(gamma)))
 
-    def moved(self, t: int, x: Any) -> Task:
+    def moved(self, t: int, x: Any) -> StepperTask:
         """Return the task with example t elsewhere, in the square that the picture shows."""
         X, t = self.X.copy(), self._example(t)
         X[t] = self._inside(x)
@@ -147,7 +147,7 @@ class Task:
         task.__dict__["columns"] = columns
         return task
 
-    def relabelled(self, t: int) -> Task:
+    def relabelled(self, t: int) -> StepperTask:
         """Return the task with the other label for example t."""
         if self.levels == (0,):
             raise ValueError("An example of novelty detection has no label.")
@@ -155,7 +155,7 @@ class Task:
         y[self._example(t)] *= -1.0
         return self._with(y=y)
 
-    def with_example(self, x: Any, label: float = 1.0) -> Task:
+    def with_example(self, x: Any, label: float = 1.0) -> StepperTask:
         """Return the task with one more example."""
         given = self._changeable("X")
         if len(given.X) >= PLANE_UP_TO:
@@ -165,7 +165,7 @@ class Task:
         label = 1.0 if label > 0 or given.nu is not None else -1.0
         return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(given.y, label))
 
-    def start(self, alpha: np.ndarray, before: Task) -> np.ndarray:
+    def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
         """Return the feasible α that is nearest to that of the task before, scaled by C.
 
         α/C stays the same, and a variable at its bound is at the new one exactly. An example that was added, or has
@@ -185,8 +185,8 @@ class Task:
         present = np.append(present, np.zeros(problem.n - len(present)))
         return problem.feasible(present)
 
-    def _with(self, **changed: Any) -> Task:
-        task = Task(replace(self._changeable(*changed), **changed), self.ranges)
+    def _with(self, **changed: Any) -> StepperTask:
+        task = StepperTask(replace(self._changeable(*changed), **changed), self.ranges)
         task.problem  # noqa: B018  refuses what is wrong now
         return task
 

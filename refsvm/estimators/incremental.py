@@ -34,7 +34,7 @@ TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""
 
 
-class Machine(NamedTuple):
+class MachineChange(NamedTuple):
     """One dual problem of an estimator.
 
     Attributes
@@ -295,7 +295,7 @@ class Incremental(KernelMachine):
         return 1
 
     @abstractmethod
-    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
+    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
         """Yield the dual problems of the held examples with these weights, in order.
 
         Those at the start have the settings of the last walk.

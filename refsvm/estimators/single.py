@@ -15,7 +15,7 @@ from refsvm.core.kernels.checked import gram_of_rows
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
 from refsvm.core.solver.solve import solved
-from refsvm.estimators.incremental import Incremental, Machine
+from refsvm.estimators.incremental import Incremental, MachineChange
 from refsvm.estimators.validation import LARGEST_WEIGHT, checked_weights
 from refsvm.services.names import is_precomputed, is_user_kernel
 
@@ -63,14 +63,14 @@ class SingleMachine(Incremental):
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
         """Keep the examples of a fit, where something asks for them later."""
 
-    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
+    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
         """Yield the one problem."""
         rows = np.arange(len(after))
         gram, alpha = self._gram(rows), np.zeros(len(rows))
         alpha[: len(self.alpha_)] = self.alpha_
         turns = (before, self.held_["settings"]), (after, self._values())
         start, end = (self._problem(gram, self.held_["y"], *each) for each in turns)
-        yield Machine(rows, start, end, alpha)
+        yield MachineChange(rows, start, end, alpha)
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
         """Set the fitted attributes of the examples that remain."""

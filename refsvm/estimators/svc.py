@@ -26,7 +26,7 @@ from refsvm.core._checks import penalties
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
-from refsvm.estimators.incremental import Incremental, Machine
+from refsvm.estimators.incremental import Incremental, MachineChange
 from refsvm.estimators.pairwise import solutions_of_pairs
 from refsvm.estimators.validation import (
     checked_weights,
@@ -309,7 +309,7 @@ class SVC(ClassifierMixin, Incremental):
         """Return the number of pairs of classes."""
         return len(self.binary_results_)
 
-    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[Machine]:
+    def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
         """Yield the pairs of classes."""
         codes = self.held_["y"].astype(np.int64)
         penalties = scaled(self.held_["settings"]["C"], before), scaled(self.C, after)
@@ -318,7 +318,7 @@ class SVC(ClassifierMixin, Incremental):
             labels = np.where(codes[rows] == result.positive, 1.0, -1.0)
             K = self._gram(rows)
             start, end = (DualProblem.classification(y=labels, gram=K, C=C[rows]) for C in penalties)
-            yield Machine(rows, start, end, result.scattered(len(codes))[rows])
+            yield MachineChange(rows, start, end, result.scattered(len(codes))[rows])
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
         """Set the fitted attributes, with new numbers for the examples that remain."""

@@ -14,8 +14,7 @@ from refsvm.core._checks import hint
 from refsvm.core.engine.unsolved import REMEDY
 from refsvm.core.result import Status
 from refsvm.experiment.grid import Grid, number, p_value, ratio_of
-from refsvm.services.summary import Shown, Table, cut
-from refsvm.services.summary import Summary as Shows
+from refsvm.services.summary import Card, Shown, Table, cut
 
 REFUSED: Final = "REFUSED"
 """Status of a run that the strategy refused."""
@@ -240,11 +239,11 @@ class Ranking(Shown):
     problems: int
     notes: tuple[str, ...] = ()
 
-    def _summary(self) -> Shows:
+    def _card(self) -> Card:
         ranks = sorted(self.mean_rank.items(), key=lambda item: item[1])
         line = f"{len(ranks)} strategies on {self.problems} problems, p={p_value(self.p)}"
         rows = [(name, f"{rank:.2f}") for name, rank in ranks]
-        return Shows(line, sentence=line, tables=(Table(("strategy", "mean rank"), rows),))
+        return Card(line, sentence=line, tables=(Table(("strategy", "mean rank"), rows),))
 
 
 def _is_number(value: float | None) -> bool:
@@ -296,10 +295,10 @@ class Comparison(Shown):
     cells: Mapping[tuple[str, str], Summary]
     notes: tuple[str, ...] = ()
 
-    def _summary(self) -> Shows:
+    def _card(self) -> Card:
         than = "" if self.baseline is None else f" compared with {cut(self.baseline)}"
         line = f"{self.metric} of {len(self.strategies)} strategies on {len(self.problems)} problems{than}"
-        return Shows(line, sentence=line, tables=self.table()._summary().tables)
+        return Card(line, sentence=line, tables=self.table()._card().tables)
 
     def geometric_mean(self, strategy: str) -> float | None:
         """Return exp of the mean of log ratio over the problems; None without ratios, or where one is not positive."""

@@ -38,7 +38,7 @@ from refsvm.services.identity import IDENTITY, opaque_parts
 from refsvm.services.line import line_of
 from refsvm.services.pool import by_joblib, in_turn, resubmitted, worker_count
 from refsvm.services.store import RESERVED, RunStore, digest, plain
-from refsvm.services.summary import Shown, Summary, cut
+from refsvm.services.summary import Card, Shown, cut
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Experiment(Shown):
         whole("permutations", self.permutations, 1)
         whole("seed", self.seed, 0)
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         told = {
             "strategies": ", ".join(cut(each.name) for each in self.strategies[:3]),
             "problems": ", ".join(cut(each.name) for each in self.problems[:3]),
@@ -140,7 +140,7 @@ class Experiment(Shown):
             "store": Path(self.store).name,
         }  # fmt: skip
         line = f"{len(self.strategies)} strategies, {len(self.problems)} problems, permutations={self.permutations}"
-        return Summary(line, pairs=told)
+        return Card(line, pairs=told)
 
     # -- carry out -------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from refsvm.services.summary import Shown, Summary, Table
+from refsvm.services.summary import Card, Shown, Table
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,9 +36,9 @@ class Grid(Shown):
     labels: int = 1
     notes: tuple[str, ...] = ()
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         line = f"{len(self.rows)} rows of {len(self.headers)} columns"
-        return Summary(line, tables=(Table(self.headers, [*self.rows], self.labels),))
+        return Card(line, tables=(Table(self.headers, [*self.rows], self.labels),))
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with a pipe between columns."""

@@ -26,7 +26,7 @@ from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 from refsvm.experiment.strategy import EIGHT_POINTS
-from refsvm.services.summary import Shown, Summary, Table
+from refsvm.services.summary import Card, Shown, Table
 
 Run: TypeAlias = Solution | Recording
 
@@ -97,7 +97,7 @@ class RuleComparison(Shown):
         index = pd.Index(list(measured), name="rule")
         return pd.DataFrame(list(measured.values()), index=index, columns=list(Measured._fields))
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         measured = self.measured()
         line = f"{len(measured)} rules on n={self.problem.n}: {_fewest(measured)}"
         if self.status is Status.INTERRUPTED:
@@ -114,7 +114,7 @@ class RuleComparison(Shown):
             ]  # fmt: skip
             cells += [run.engine] * (len(engines) > 1) + [run.status] * (not is_solved)
             rows.append(tuple(cells))
-        return Summary(
+        return Card(
             line,
             sentence=line,
             is_partial=self.status is Status.INTERRUPTED,

@@ -10,45 +10,45 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.state import SolverState
-from refsvm.services.summary import CARDS, Parts, Summary, Table
+from refsvm.services.summary import CARDS, Card, Parts, Table
 
 
-def of_matrix(matrix: KernelMatrix) -> Summary:
+def of_matrix(matrix: KernelMatrix) -> Card:
     """Return the card of a kernel matrix."""
     told = {"rows and columns": f"{matrix.n:,}", "values": matrix.kernel_name}
     held = "the matrix is held" if matrix.dense is not None else "evaluated in blocks"
-    return Summary(matrix._line(), sentence=held, pairs=told)
+    return Card(matrix._line(), sentence=held, pairs=told)
 
 
-def of_problem(problem: DualProblem) -> Summary:
+def of_problem(problem: DualProblem) -> Card:
     """Return the card of a problem."""
     kind, what, kernel, C = problem._told()
     n = problem.n // 2 if kind == "regression" else problem.n
     told = {
         "examples": f"{n:,}", "kernel": kernel, "C": C, "Σα": f"{problem.z:.6g}", "next": "solve(problem)",
     }  # fmt: skip
-    return Summary(problem._line(), sentence=f"{kind}: {what}", pairs=told)
+    return Card(problem._line(), sentence=f"{kind}: {what}", pairs=told)
 
 
-def of_state(state: SolverState) -> Summary:
+def of_state(state: SolverState) -> Card:
     """Return the card of the state of a solve."""
     told = {
         "steps": f"{state.iteration:,}", "objective": f"{state.objective:.6f}", "KKT gap": f"{state.gap:.2e}",
         "variables": f"{len(state.alpha):,}", "of them not 0": f"{np.count_nonzero(state.alpha):,}",
     }  # fmt: skip
-    return Summary(state._line(), pairs=told)
+    return Card(state._line(), pairs=told)
 
 
-def of_trace(trace: Trace) -> Summary:
+def of_trace(trace: Trace) -> Card:
     """Return the card of a trace: its first steps."""
     rows = trace.rows
     columns = ("iteration", "i", "j", "step", "objective", "gap")
     first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
     more = "the first five; to_frame() has all" if len(rows) > 5 else "to_frame() has all columns"
-    return Summary(trace._line(), sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
+    return Card(trace._line(), sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
 
 
-def of_solution(solution: Solution) -> Summary:
+def of_solution(solution: Solution) -> Card:
     """Return the card of a solution."""
     a, problem = np.abs(solution.alpha), solution.problem
     support = int(np.count_nonzero(a))
@@ -62,23 +62,23 @@ def of_solution(solution: Solution) -> Summary:
         "seconds": f"{solution.seconds:.3f}", "engine": solution.engine,
     }  # fmt: skip
     parts = {"at 0": problem.n - support, "free": support - at_bound, "at its bound": at_bound}
-    return Summary(
+    return Card(
         solution._line(), sentence=solution.status.value, is_partial=solution.status is not Status.CONVERGED,
         pairs=told, parts=Parts("α", "variables", parts, problem.n),
     )  # fmt: skip
 
 
-def of_rounds(rounds: Rounds) -> Summary:
+def of_rounds(rounds: Rounds) -> Card:
     """Return the card of rounds."""
     told = {
         "variables": f"{rounds.problem.n:,}", "kernel": rounds.problem.gram.kernel_name,
         "solutions kept": f"{len(rounds.solutions)}", "kernel rows": f"{rounds.rows.computed:,}",
         "status": rounds.status.name,
     }  # fmt: skip
-    return Summary(rounds._line(), pairs=told)
+    return Card(rounds._line(), pairs=told)
 
 
-def of_path(path: TrackedPath) -> Summary:
+def of_path(path: TrackedPath) -> Card:
     """Return the card of a path."""
     elbow = path.record.elbow
     told = {
@@ -88,7 +88,7 @@ def of_path(path: TrackedPath) -> Summary:
     }  # fmt: skip
     is_partial = path.status is not Status.CONVERGED
     sentence = ". ".join([*path._span(), path.status.value])
-    return Summary(path._line(), sentence=sentence, is_partial=is_partial, pairs=told)
+    return Card(path._line(), sentence=sentence, is_partial=is_partial, pairs=told)
 
 
 CARDS.update({

@@ -74,26 +74,26 @@ def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress |
     None
     """
     if type(asked) is str and asked == "auto":
-        return Shown(Line(progress, stays=False)) if is_watched() else UNSEEN
+        return LineShown(ProgressLine(progress, stays=False)) if is_watched() else UNSEEN
     if not isinstance(asked, bool | np.bool_):
         raise ValueError(f'progress={asked!r} is unknown; choose True, False or "auto".')
-    return Shown(Line(progress, stays=True) if asked else None)
+    return LineShown(ProgressLine(progress, stays=True) if asked else None)
 
 
 UNSEEN: Final = nullcontext()
 """The context of a call without a line."""
 
 
-class Shown:
+class LineShown:
     """Show a line while a block is computed, or keep the calls within from showing theirs.
 
     Parameters
     ----------
-    line : Line, optional
+    line : ProgressLine, optional
         None shows none, in this block and in all calls within.
     """
 
-    def __init__(self, line: Line | None) -> None:
+    def __init__(self, line: ProgressLine | None) -> None:
         self._line, self._has_place = line, False
 
     def __enter__(self) -> Progress | None:
@@ -107,7 +107,7 @@ class Shown:
                 self._line.close(failed=failure[0] is not None)
 
 
-class Line:
+class ProgressLine:
     """A line that is rewritten when it is due.
 
     Parameters
@@ -257,12 +257,12 @@ class Place:
     """The place of the one line of this process, and the thread that looks after it."""
 
     def __init__(self) -> None:
-        self._line: Line | None = None
+        self._line: ProgressLine | None = None
         self._is_free = True
         self._lock, self._is_taken = threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
 
-    def take(self, line: Line | None) -> bool:
+    def take(self, line: ProgressLine | None) -> bool:
         """Give the place to a line, or to none; return whether it was free."""
         with self._lock:
             if not self._is_free:

@@ -1,19 +1,18 @@
-"""Summary: how results are shown, as one line, as a table of text, and as a card in a notebook.
+"""Card: how results are shown, as one line, as a table of text, and as a card in a notebook.
 
-A class of results inherits `Shown` and returns a `Summary` of numbers; layout, bars and HTML stand here alone. A card
+A class of results inherits `Shown` and returns a `Card` of numbers; layout, bars and HTML stand here alone. A card
 has no script and loads nothing. Its colours are those of the page, or transparent, so that it reads in the dark, too.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from math import isnan
 from typing import Any, Final, NamedTuple
 
-from refsvm.core.shown import Shown as OneLine
+from refsvm.core.shown import Shown as Shown  # noqa: PLC0414  results import it from here
 
 COLOURS: Final = (
     "#8a949e66",
@@ -145,7 +144,7 @@ class Parts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Summary:
+class Card:
     """A result as it is shown.
 
     Attributes
@@ -233,32 +232,21 @@ class Summary:
         )
 
 
-class Shown(OneLine):
-    """A result that prints as a line, as a table of text (`str`), and as a card in a notebook."""
-
-    @abstractmethod
-    def _summary(self) -> Summary:
-        """Return what is shown."""
-
-    def _line(self) -> str:
-        return self._summary().line
-
-
-CARDS: Final[dict[type, Callable[[Any], Summary]]] = {}
+CARDS: Final[dict[type, Callable[[Any], Card]]] = {}
 """What is shown of the results of the reference, by their class; `refsvm.services.cards` fills it."""
 
 
-def summary_of(result: Any) -> Summary:
-    """Return what is shown of a result: its own summary, or the card of its class."""
-    if isinstance(result, Shown):
-        return result._summary()
+def card_of(result: Any) -> Card:
+    """Return the card of a result: its own, or the one that `CARDS` has for its class."""
+    if hasattr(result, "_card"):
+        return result._card()
     return next(CARDS[each] for each in type(result).__mro__ if each in CARDS)(result)
 
 
 def rendered(result: Any, form: str) -> str:
-    """Return a result as a table of text, or as the card of a notebook."""
-    name, summary = type(result).__name__, summary_of(result)
-    return summary.html(name) if form == "html" else summary.text(name)
+    """Return a result as one line, as a table of text, or as the card of a notebook."""
+    name, card = type(result).__name__, card_of(result)
+    return card.line if form == "line" else card.html(name) if form == "html" else card.text(name)
 
 
 def cut(text: str) -> str:

@@ -21,7 +21,7 @@ from refsvm.core.selectors import (
 from refsvm.core.solver.rules import Rules
 from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep, StepRule
 from refsvm.core.stopping import KKTGap, StoppingRule
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 from refsvm.testing import engines
 from refsvm.testing.contract import Case, check_solve, check_verdict
 from refsvm.testing.engines import NOT_COMPARED, check_engines
@@ -56,7 +56,7 @@ class StrategyReport(Shown):
     steps: int
     twin: str
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         told = {
             "rule": self.rule,
             "problems": f"{len(self.problems)}",
@@ -64,7 +64,7 @@ class StrategyReport(Shown):
             "twin": self.twin,
         }
         name = self.rule.partition("(")[0]
-        return Summary(
+        return Card(
             f"{name} keeps its contract: {len(self.problems)} problems, {self.steps:,} steps", pairs=told
         )
 

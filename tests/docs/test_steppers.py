@@ -29,7 +29,7 @@ from refsvm.core.problem import total
 from refsvm.core.rounds import sufficiency
 from refsvm.core.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
 from refsvm.core.stopping.midpoint import EXCESS, certain_sign
-from refsvm.display.task import Task
+from refsvm.display.task import StepperTask
 from refsvm.display.widget import rivals_of
 
 from .steppers import DOCS, SCRIPTS, browse, needs_chromium, needs_node, node
@@ -548,7 +548,7 @@ def test_seeds_checks_and_rounds_are_those_of_the_package(page, n, monkeypatch):
         problem = DualProblem.classification(gram=K, y=y, C=C)
         full = solve(problem, **rules, shrinking=False, engine="numpy")
         assert full.alpha.tolist() == found["alpha"]
-        task = Task.of(np.column_stack([y, y]), y, None, kernel=None, C=C, epsilon=None, nu=None)
+        task = StepperTask.of(np.column_stack([y, y]), y, None, kernel=None, C=C, epsilon=None, nu=None)
         other = task.with_penalty(1.7 * C)
         seed = other.start(full.alpha, task)
         assert seed.tolist() == found["seed"]

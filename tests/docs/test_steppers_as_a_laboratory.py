@@ -20,7 +20,7 @@ from refsvm import (
 from refsvm.analysis.recording import Recording
 from refsvm.core.rounds.sufficiency import SHIPPED, chosen_checks, sufficient
 from refsvm.core.solver.rules import chosen_rules, row_store
-from refsvm.display.task import Task
+from refsvm.display.task import StepperTask
 
 from .steppers import SCRIPTS, browse, needs_chromium
 
@@ -148,7 +148,7 @@ RULES = {"selector": SecondOrder(), "step": NewtonStep(), "stop": KKTGap(1e-3)}
 def task_of(seen, C):
     """The problem of a stepper, of which only the box and the labels matter."""
     y = np.array(seen["y"], dtype=float)
-    return Task.of(np.column_stack([y, y]), y, None, kernel=None, C=C, epsilon=None, nu=None)
+    return StepperTask.of(np.column_stack([y, y]), y, None, kernel=None, C=C, epsilon=None, nu=None)
 
 
 def problem_of(seen):

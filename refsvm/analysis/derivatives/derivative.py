@@ -13,7 +13,7 @@ from refsvm.analysis.derivatives.parameters import Rates, examples_of, rates_of
 from refsvm.core._checks import examples, vector
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.result import Solution
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 SAME: Final = 1e-7
 """Part of the largest rate by which both one-sided derivatives may differ for one."""
@@ -98,14 +98,14 @@ class Derivative(Shown):
     condition: float
     least_norm: bool
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         rates = dict.fromkeys(f"{side.intercept:.6g}" for side in (self.left, self.right))
         smooth = "smooth" if self.is_two_sided else "a kink"
         told = {
             "db": " | ".join(rates), "at an event": f"{len(self.events):,}", "dependent": f"{len(self.dependent):,}",
             "condition": f"{self.condition:.1e}",
         }  # fmt: skip
-        return Summary(
+        return Card(
             f"by {self.name}, {smooth} here: db {told['db']}, condition {told['condition']}", pairs=told
         )
 

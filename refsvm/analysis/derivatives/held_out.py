@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.analysis.derivatives.left_out import LeftOut
+from refsvm.analysis.derivatives.left_out import LeftOutGroups
 from refsvm.analysis.derivatives.losses import Loss, loss_called
 from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.analysis.resampling.task import task_given
@@ -81,7 +81,7 @@ class Space:
         return found
 
 
-class Folds(LeftOut):
+class Folds(LeftOutGroups):
     """The machines without each fold, whose solutions are kept; those that are the machine of all are one object."""
 
     def __init__(self, *given: Any) -> None:

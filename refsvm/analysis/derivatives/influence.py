@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.derivatives.first_order import FirstOrder
-from refsvm.analysis.derivatives.left_out import LeftOut
+from refsvm.analysis.derivatives.left_out import LeftOutGroups
 from refsvm.analysis.derivatives.losses import Loss, loss_called
 from refsvm.analysis.derivatives.optimum import Optimum, pieces
 from refsvm.analysis.resampling.task import task_given
@@ -30,7 +30,7 @@ from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.line import line_of
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 SELDOM: Final = 64
 """Rows for one of which a product of a single α takes no longer than one with all rows."""
@@ -102,7 +102,7 @@ class Influence(Shown):
             }
         )
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         known = int(self.is_known.sum())
         told = {
             "groups": f"{len(self.names):,}", "known": f"{known:,}",
@@ -117,7 +117,7 @@ class Influence(Shown):
             line += f", largest change {largest:.3g}"
         is_partial = self.status is not Status.CONVERGED
         line += f", {self.status.name}" * is_partial
-        return Summary(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
+        return Card(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
 
 
 def influence(
@@ -207,7 +207,7 @@ def influence(
     told.begin("", total=len(members))
     with line_of(told, progress), interruptible() as interrupt:
         machine = next(task.machines())
-        found = LeftOut(machine, Rounds.of(machine.problem, options), start)
+        found = LeftOutGroups(machine, Rounds.of(machine.problem, options), start)
         for done, _ in enumerate(found.run(members), 1):
             told.tell(done)
             if watching is not None and watching(told):
@@ -292,7 +292,7 @@ class Asked:
 
 
 def of_machines(
-    found: LeftOut, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked
+    found: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked
 ) -> Influence:
     """Return the changes of decision values and of the loss, from the machines without the groups."""
     g, m = len(members), found.matrix.n
@@ -316,7 +316,7 @@ def of_machines(
 
 
 def _first_order(
-    found: LeftOut, members: Sequence[np.ndarray], known: np.ndarray, alpha: np.ndarray, b: np.ndarray
+    found: LeftOutGroups, members: Sequence[np.ndarray], known: np.ndarray, alpha: np.ndarray, b: np.ndarray
 ) -> None:
     """Write the changes of α by example and of b to first order, of the groups that are `known`."""
     if found.full.status is Status.CONVERGED and known.any():
@@ -327,7 +327,7 @@ def _first_order(
                 alpha[place] = change
 
 
-def _values(found: LeftOut, X: Any, alpha: np.ndarray) -> np.ndarray:
+def _values(found: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     """Return Σᵢ αᵢ k(x, xᵢ) of each row of α, shape (rows, t), of X or of the examples themselves."""
     matrix, every = found.matrix, np.arange(found.matrix.n)
     moves = alpha.any(axis=1)  # the machine without an example with α = 0 is that of all

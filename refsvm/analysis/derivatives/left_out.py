@@ -1,4 +1,4 @@
-"""LeftOut: the machine without each group of examples, exactly.
+"""LeftOutGroups: the machine without each group of examples, exactly.
 
 solve on all examples
 for each group:  empty its boxes, start at the seed, take steps to a loose tolerance
@@ -29,7 +29,7 @@ AT_ONCE: Final = 64
 """Rounds whose solutions are in memory at the same time."""
 
 
-class LeftOut:
+class LeftOutGroups:
     """The machines without some groups of examples.
 
     Parameters
@@ -55,7 +55,7 @@ class LeftOut:
     --------
     >>> import numpy as np
     >>> from refsvm import RBF, DualProblem, KKTGap
-    >>> from refsvm.analysis.derivatives.left_out import LeftOut
+    >>> from refsvm.analysis.derivatives.left_out import LeftOutGroups
     >>> from refsvm.core.rounds.rounds import Rounds
     >>> from refsvm.analysis.resampling.task import task_given
     >>> from refsvm.core.solver.options import RunOptions
@@ -63,7 +63,7 @@ class LeftOut:
     >>> problem = DualProblem.classification(X, y, kernel=RBF(0.5), C=3.0)
     >>> machine = next(task_given(problem, None, None, None).machines())
     >>> rounds = Rounds.of(machine.problem, RunOptions(stop=KKTGap(1e-10, relative=True)))
-    >>> found = LeftOut(machine, rounds, None)
+    >>> found = LeftOutGroups(machine, rounds, None)
     >>> list(found.run([np.array([1]), np.array([0, 3])])), found.status.name
     ([0, 1], 'CONVERGED')
     >>> examples, change, intercept, gap = found.changes[0]

@@ -25,7 +25,7 @@ from refsvm.core.engine.progress import Progress, of_progress
 from refsvm.core.engine.unsolved import warn
 from refsvm.core.result import Status
 from refsvm.services.line import line_of
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 GAIN: Final = 1e-3
 """A search ends where an iteration gains less than this part of J, or this part of the first slope is left."""
@@ -104,7 +104,7 @@ class Tuning(Shown):
         rows = [each.params | {name: getattr(each, name) for name in names} for each in self.evaluations]
         return pd.DataFrame(rows)
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         shown = in_short(self.best)
         is_partial = self.status is not Status.CONVERGED
         line = f"loss {self.loss:.6g} at {shown or 'nothing'} after {len(self.evaluations)} evaluations"
@@ -113,7 +113,7 @@ class Tuning(Shown):
             "starts": f"{len(self.best_of_starts):,}", "seconds": f"{self.seconds:.3f}", "status": self.status.name,
         }  # fmt: skip
         line += f", {self.status.name}" * is_partial
-        return Summary(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
+        return Card(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
 
 
 def in_short(params: dict[str, Any]) -> str:

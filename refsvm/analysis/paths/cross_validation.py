@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.paths.error_curve import ErrorCurve
-from refsvm.analysis.paths.left_out import LeftOut
+from refsvm.analysis.paths.left_out import LeftOutPaths
 from refsvm.analysis.paths.several_classes import has_several_classes, held_gram, voted_folds, voted_left_out
 from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.analysis.resampling.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
@@ -27,7 +27,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.trackers.base import PathTracker
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 ROUNDING: Final = 1e-9
 """Part of C_max by which 1/(1/C_max) may differ from it, generously."""
@@ -56,11 +56,11 @@ class PathCrossValidation(Shown):
     breakpoints: tuple[int, ...]
     seconds: float
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         low, high, error = self.curve._best()
         said = f"for C from {low:.6g} to {high:.6g}, {len(self.curves)} folds"
         told = {"breakpoints": f"{sum(self.breakpoints):,}", "seconds": f"{self.seconds:.3f}"}
-        return Summary(f"least error {error:.4f}, {said}", f"{error:.4f}", f"least error, {said}", pairs=told)
+        return Card(f"least error {error:.4f}, {said}", f"{error:.4f}", f"least error, {said}", pairs=told)
 
 
 def cross_validate_path(
@@ -209,7 +209,7 @@ def _left_out(
         _training_problem(X, labels, gram, every[every != alone], int(fold[alone]))  # refuses it
     own, merged = _training_problem(X, labels, gram, every, 0, weights, alike=True)
     path = track(own, merged=merged, **options)
-    left_out = LeftOut(path, options["tracker"], options["engine"])
+    left_out = LeftOutPaths(path, options["tracker"], options["engine"])
     known: dict[int, ErrorCurve] = {}
     place = np.full(len(labels), -1)
     place[every] = merged.group

@@ -14,7 +14,7 @@ from refsvm.core.engine.unsolved import warn
 from refsvm.core.formulations import signs_among
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.result import Status
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +46,7 @@ class ErrorCurve(Shown):
     count: float
     status: Status = Status.CONVERGED
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         low, high, error = self._best()
         line = f"least error {error:.4f}, for C from {low:.6g} to {high:.6g}; {len(self.errors)} steps"
         told = {
@@ -54,7 +54,7 @@ class ErrorCurve(Shown):
             "examples": f"{self.count:,.6g}", "C of the path": f"{self.C[0]:.6g} to {self.C[-1]:.6g}",
         }  # fmt: skip
         ended = "" if self.status is Status.CONVERGED else f", {self.status.name}"
-        return Summary(line + ended, f"{error:.4f}", f"least error, for C from {low:.6g} to {high:.6g}{ended}",
+        return Card(line + ended, f"{error:.4f}", f"least error, for C from {low:.6g} to {high:.6g}{ended}",
                        bool(ended), told)  # fmt: skip
 
     @property

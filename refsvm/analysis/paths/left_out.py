@@ -1,4 +1,4 @@
-"""LeftOut: the sign of each left-out decision value along the path, read off the path of all examples or walked to.
+"""LeftOutPaths: the sign of each left-out decision value along the path, read off the path of all or walked to.
 
 In scaled variables s = λα, f = λ(h − b) and ŵ = λw. While the box without r holds s, both paths are one. While r is
 predicted wrongly although it is trained on, it is wrong without it. Elsewhere a ball holds ŵ_R, the machine without r:
@@ -37,7 +37,7 @@ APART: Final = 40
 """Two walks of one example with fewer known segments between them are one: to begin a walk takes as long."""
 
 
-class LeftOut:
+class LeftOutPaths:
     """The sign of ĥ_R(xᵣ) for each r, on the whole path.
 
     Parameters

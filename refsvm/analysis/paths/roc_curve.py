@@ -12,7 +12,7 @@ from refsvm.analysis.resampling.weights import given_weights, refuse_absent_clas
 from refsvm.core._checks import examples
 from refsvm.core.formulations import signs_among
 from refsvm.core.result import Status
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,9 +42,9 @@ class RocCurve(Shown):
     tpr: np.ndarray
     status: Status = Status.CONVERGED
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         line = f"{len(self.fpr)} operating points, t from {self.t[0]:.6g} to {self.t[-1]:.6g}, {self.status.name}"
-        return Summary(line, is_partial=self.status is not Status.CONVERGED)
+        return Card(line, is_partial=self.status is not Status.CONVERGED)
 
     def at(self, t: float) -> tuple[float, float]:
         """Return the share of false and of true positives at C₊ = t.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.analysis.paths.error_curve import ErrorCurve, first_unfinished
-from refsvm.analysis.paths.left_out import LeftOut
+from refsvm.analysis.paths.left_out import LeftOutPaths
 from refsvm.analysis.paths.voted import Turns, voted_curve, voted_curves
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
 from refsvm.analysis.scheme import OneVsOne
@@ -33,7 +33,7 @@ from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.tracking import kernel_matrix, track
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Status
-from refsvm.services.summary import Shown, Summary, Table
+from refsvm.services.summary import Card, Shown, Table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -72,7 +72,7 @@ class OneVsOnePath(Shown):
     gram: KernelMatrix = field(repr=False)
     seconds: float
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         is_there = all(len(path.C) for path in self.paths)
         ends = ["C from {:.6g} to {:.6g}".format(*common_range(self.paths))] if is_there else []
         told = [f"{len(self.paths)} pairs of classes", f"{len(self.C)} breakpoints", *ends, self.status.name]
@@ -84,7 +84,7 @@ class OneVsOnePath(Shown):
             self.status is not Status.CONVERGED,
             (Table(("pair", "breakpoints", "status"), rows[:20]),),
         )
-        return Summary(
+        return Card(
             ", ".join(told),
             sentence=". ".join([*ends, self.status.value]),
             is_partial=is_partial,
@@ -359,7 +359,10 @@ def voted_left_out(
         others = np.setdiff1d(np.arange(len(codes)), rows, assume_unique=True)
         said = np.zeros(len(codes), dtype=bool)
         said[others], at, index, up = path.crossings(gram.block(others, rows))
-        events, left_out = [(at, others[index], up)], LeftOut(path, options["tracker"], options["engine"])
+        events, left_out = (
+            [(at, others[index], up)],
+            LeftOutPaths(path, options["tracker"], options["engine"]),
+        )
         known: dict[int, tuple[bool, np.ndarray, np.ndarray]] = {}
         for r, variable in zip(rows.tolist(), path.merged.group.tolist(), strict=True):
             known[variable] = known.get(variable) or left_out.crossings(variable)

@@ -29,7 +29,7 @@ from refsvm.core.rounds.sufficiency import ZeroAlpha, sufficient
 from refsvm.core.seeders.top import TOP
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.services.summary import Shown, Summary
+from refsvm.services.summary import Card, Shown
 
 AT_ONCE: Final = 256
 """Rounds whose solutions are in memory at the same time."""
@@ -73,12 +73,12 @@ class HeldOutMachines(Shown):
     residuals: np.ndarray
     copies: np.ndarray | None = None
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         changed = sum(len(where) > 0 for where, _ in self.changes)
         line = (
             f"{len(self.intercepts)} machines of {len(self.residuals)} examples, {changed} unlike that of all"
         )
-        return Summary(line)
+        return Card(line)
 
     def predictions(self, cross: np.ndarray) -> np.ndarray:
         """Return ŷ₋ᵢ(x) of each machine, shape (m, machines), from kernel values k(x, xᵢ) of shape (m, n)."""

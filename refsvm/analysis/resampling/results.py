@@ -24,7 +24,7 @@ from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import pandas_for
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.services.summary import Parts, Shown, Summary
+from refsvm.services.summary import Card, Parts, Shown
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
 """What may decide an example, by name: the checks, the stopping rules, a walk to the end, a limit before either."""
@@ -113,7 +113,7 @@ class LeaveOneOut(Shown, Scores):
     machine: str = ""
     index: Any = field(default=None, repr=False)
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         full = self.full_solutions
         unit = "examples" if len(full) < 2 else "examples and pairs"
         decided = Parts("decided by", unit, self.counts, self.decided_by.size)
@@ -276,7 +276,7 @@ class CrossValidation(Shown, Scores):
     machine: str = ""
     index: Any = field(default=None, repr=False)
 
-    def _summary(self) -> Summary:
+    def _card(self) -> Card:
         folds, heights = int(self.fold.max()) + 1, self.of_folds[1]
         return scored(self, f"{folds} folds", None, tuple(heights.tolist()))
 

@@ -9,7 +9,7 @@ import numpy as np
 from refsvm.analysis.resampling.scores import SCORES, Score, root_mean_square, share_wrong
 from refsvm.core.result import Status
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.services.summary import Parts, Summary, Table, cut
+from refsvm.services.summary import Card, Parts, Table, cut
 
 FIRST_OF: Final[dict[str, Score]] = {
     CLASSIFICATION: share_wrong,
@@ -27,7 +27,7 @@ def outcomes_of_known(result: Any) -> np.ndarray:
     return np.where(result.is_known, np.where(result.predictions == result.labels, 1, -1), 0)
 
 
-def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Summary:
+def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Card:
     """Return what is shown of scores.
 
     Parameters
@@ -55,7 +55,7 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
         low, high = result.bounds[name]
         decided = f"{np.count_nonzero(result.outcomes):,} of {len(result.labels):,} examples decided"
         said = f"{result.status.name}: {decided}; {name} between {low:.4g} and {high:.4g}"
-        return Summary(f"{said}; {seconds}", f"{low:.4g} … {high:.4g}", said, True, pairs | ends, *columns)
+        return Card(f"{said}; {seconds}", f"{low:.4g} … {high:.4g}", said, True, pairs | ends, *columns)
     value, spread = result.scores[name], result.standard_error
     shown = f"{value:.4g}" if result.kind == REGRESSION else f"{value:.4f}"
     said = name + ("" if np.isnan(spread) else f" ± {spread:.2g}") + _counted(result) + f", {how}"
@@ -64,7 +64,7 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
     line = f"{name} {shown}{said.removeprefix(name)}; {seconds}"
     pairs |= {key: f"{other:.4g}" for key, other in result.scores.items() if key != name}
     is_partial = result.status is not Status.CONVERGED
-    return Summary(line, shown, said, is_partial, pairs, *columns, _of_classes(result))
+    return Card(line, shown, said, is_partial, pairs, *columns, _of_classes(result))
 
 
 def _counted(result: Any) -> str:

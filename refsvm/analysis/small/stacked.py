@@ -61,7 +61,7 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
            [ 1. , -1. ]]), array([1., 1.]))
     """
     selector, stop = cast("SecondOrder", rules.selector), cast("KKTGap", rules.stop)
-    state = Stack(problems, stop)
+    state = StackedStates(problems, stop)
     # NaN and ∞ stand where a formula does not apply, and are not chosen
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for iteration in range(limit):
@@ -77,7 +77,7 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
     state.leave(problems, np.zeros(len(state.number)), state.runs, limit)
 
 
-class Stack:
+class StackedStates:
     """What `refsvm.core.state.SolverState` holds, of each problem that still runs.
 
     Attributes
@@ -189,7 +189,7 @@ def moved(value: np.ndarray, change: np.ndarray, lower: np.ndarray, upper: np.nd
     return np.where(change >= upper - value, upper, inside)
 
 
-def check(stop: KKTGap, state: Stack) -> np.ndarray:
+def check(stop: KKTGap, state: StackedStates) -> np.ndarray:
     """`refsvm.core.stopping.relative.compare`."""
     code = (state.gap <= stop.tol).astype(np.int64)
     some = np.flatnonzero(code)
@@ -212,7 +212,7 @@ def check(stop: KKTGap, state: Stack) -> np.ndarray:
     return code
 
 
-def select(selector: SecondOrder, state: Stack) -> tuple[np.ndarray, np.ndarray]:
+def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
     """`SecondOrder.select`."""
     i, of = state.top, state.of
     ratio = np.where(state.last_planned, state.last_step / state.last_newton, 1.0)
@@ -234,7 +234,7 @@ def select(selector: SecondOrder, state: Stack) -> tuple[np.ndarray, np.ndarray]
 
 
 def challenged(
-    state: Stack, i: np.ndarray, j: np.ndarray, best: np.ndarray, exact: np.ndarray
+    state: StackedStates, i: np.ndarray, j: np.ndarray, best: np.ndarray, exact: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """`SecondOrder._challenge`; the candidate is the working set before the last one."""
     c = np.flatnonzero(state.last_planned)
@@ -251,7 +251,7 @@ def challenged(
     return i, j
 
 
-def length(state: Stack) -> tuple[np.ndarray, np.ndarray]:
+def length(state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
     """`PlanningAheadStep.length`; return which steps are planned, too."""
     # μ* = clip(ℓ/q, lo, hi)
     mu = least(most(state.slope / state.curvature, state.low), state.high)
@@ -265,7 +265,7 @@ def length(state: Stack) -> tuple[np.ndarray, np.ndarray]:
     return mu, planned
 
 
-def planned_steps(state: Stack, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def planned_steps(state: StackedStates, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`PlanningAheadStep._plan` of the problems c: μ_P, and whether it is taken."""
     i, j, k, m = state.i[c], state.j[c], state.before_i[c], state.before_j[c]
     Q11, Q22, w1 = state.curvature[c], state.before_curvature[c], state.slope[c]

@@ -89,8 +89,8 @@ class LIBSVMShrinking(Shrinking):
     ) -> int:  # fmt: skip
         """Take steps on all variables up to the next look; from there, on the active ones until they are solved."""
         if state.shrinking is None:
-            state.shrinking = ActiveSet(self, len(state.alpha))
-        active: ActiveSet = state.shrinking
+            state.shrinking = ShrinkingMemory(self, len(state.alpha))
+        active: ShrinkingMemory = state.shrinking
         return active.steps(Work(backend, limits, state, rules, trace), budget)
 
 
@@ -109,7 +109,7 @@ class Work(NamedTuple):
         return NEARLY_SOLVED * float(self.rules.stop.with_absolute_tolerance(self.state).tolerance)
 
 
-class ActiveSet:
+class ShrinkingMemory:
     """Memory from one shrinking test to the next."""
 
     def __init__(self, policy: LIBSVMShrinking, n: int) -> None:

@@ -13,7 +13,7 @@ from refsvm.core.rule import Rule, is_builtin
 from refsvm.services.guards.float32 import Float32Rows
 from refsvm.services.guards.kernel_values import Indefinite, Noise
 from refsvm.services.guards.polish import Polish
-from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, Progress
+from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, NoStepGuard
 
 
 def guards_for(
@@ -48,7 +48,7 @@ def guards_for(
     may_leave = rows.facts.keeps_float32 and not rows.exact.facts.keeps_float32
     applies: list[tuple[bool, Callable[[], Guard]]] = [
         (True, FreshGradient),
-        (not is_builtin(cast("type[Rule]", type(shrinking))), lambda: Progress(shrinking)),
+        (not is_builtin(cast("type[Rule]", type(shrinking))), lambda: NoStepGuard(shrinking)),
         (polish, Polish),  # moves α off its bounds, and is snapped to them
         (True, Snap),
         (rows.facts.keeps_float32, lambda: Float32Rows(limits, in_float64 if may_leave else None, allowed)),

@@ -24,7 +24,7 @@ class PointError(ValueError):
     """A solve has ended at a point that no steps inside the box lead to."""
 
 
-class Progress(Guard):
+class NoStepGuard(Guard):
     """Refuses a shrinking that never takes a step: it would run for ever without a word.
 
     Parameters

@@ -138,9 +138,9 @@ def test_no_first_order_where_no_variable_stays_free_or_the_problem_is_not_solve
     assert np.isnan(found.first_order[0]).all()
     assert np.isfinite(found.first_order[1]).all()
     assert np.isfinite(found.changes).all()
-    solved = left_out.LeftOut._solved
+    solved = left_out.LeftOutGroups._solved
     monkeypatch.setattr(
-        left_out.LeftOut, "_solved", lambda *given: replace(solved(*given), status=Status.STALLED)
+        left_out.LeftOutGroups, "_solved", lambda *given: replace(solved(*given), status=Status.STALLED)
     )
     found = influence(TWO, [free, [0]], T)
     assert np.isnan(found.first_order).all()
@@ -247,14 +247,14 @@ def test_a_tolerance_of_its_own():
 
 def test_what_is_printed():
     found = influence(TWO, GROUPS, T, labels, loss="logistic", engine="numpy")
-    told = found._summary().pairs
+    told = found._card().pairs
     assert told["groups"] == told["known"] == "9"
     assert told["decision values"] == "7"
     assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
     assert float(told["largest change"]) == pytest.approx(np.abs(found.changes).max(), rel=1e-5)
     assert told["steps"] == f"{found.iterations:,}"
     assert told["status"] == "CONVERGED"
-    assert not found._summary().is_partial
+    assert not found._card().is_partial
     assert found.seconds > 0.0
     with pytest.raises(AttributeError):
         found.loss = 0.0
@@ -344,11 +344,11 @@ def test_the_machine_of_all_is_settled_or_ends_the_call(monkeypatch):
     machine = next(task_given(TWO, None, None, None).machines())
     stop, settled, results = KKTGap(1e-10, relative=True), left_out.settled, []
     monkeypatch.setattr(left_out, "settled", lambda *given: results.append(settled(*given)) or results[-1])
-    found = left_out.LeftOut(machine, Rounds.of(machine.problem, RunOptions(stop=stop)), None)
+    found = left_out.LeftOutGroups(machine, Rounds.of(machine.problem, RunOptions(stop=stop)), None)
     assert [found.given] == results
     monkeypatch.setattr(left_out, "settled", lambda *_: None)
     options = RunOptions(stop=stop, max_iter=1)
-    found = left_out.LeftOut(machine, Rounds.of(machine.problem, options), None)
+    found = left_out.LeftOutGroups(machine, Rounds.of(machine.problem, options), None)
     assert found.status is found.full.status is Status.MAX_ITER
     assert list(found.run([np.array([0])])) == []
 

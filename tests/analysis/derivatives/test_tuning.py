@@ -213,10 +213,10 @@ def test_rows_of_evaluations_and_what_a_callback_sees():
     assert [done for _, _, done in seen] == [1, 2, 3]
     elapsed = [row.elapsed for row in found.evaluations]
     assert 0.0 < elapsed[0] < elapsed[1] < elapsed[2] <= found.seconds
-    told = found._summary().pairs
+    told = found._card().pairs
     assert (told["evaluations"], told["starts"], told["status"]) == ("3", "1", "CONVERGED")
     assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
-    assert not found._summary().is_partial
+    assert not found._card().is_partial
     assert len({found, replace(found)}) == 2  # a result equals itself alone
     with pytest.raises(AttributeError):
         found.loss = 0.0
@@ -259,7 +259,7 @@ def test_limits_keep_the_best_so_far(monkeypatch):
     assert found.status is Status.CALLBACK
     assert found.loss == min(each.loss for each in found.evaluations)
     assert found.best
-    assert found._summary().is_partial
+    assert found._card().is_partial
     monkeypatch.setattr(Deadline, "left", lambda _: 0.5)
     found = tune_by_gradient(X, y, engine="numpy", time_limit=1.0, starts=1, max_evaluations=2)
     assert found.status is Status.CONVERGED

@@ -45,7 +45,7 @@ UNKNOWN = np.where(np.arange(6)[:, None] < 2, np.nan, SIX.decision_values)
     ids=["classes", "weighted", "steps used up", "time used up", "regression", "novelty"],
 )  # fmt: skip
 def test_the_line_and_the_numbers_of_folds(result, line, pairs):
-    shown = result._summary()
+    shown = result._card()
     assert shown.line == line
     name, _, value = line.partition(":")[0].partition(" ")
     if result.is_complete:
@@ -72,7 +72,7 @@ def test_twenty_classes_have_a_row(k):
         SIX, classes=codes, labels=codes, predictions=codes % (k - 1), fold=np.arange(k) % 2,
         decision_values=np.zeros((k, k * (k - 1) // 2)),
     )  # fmt: skip
-    (table,) = found._summary().tables
+    (table,) = found._card().tables
     wrong = [int(code == k - 1) for code in range(min(k, 20))]
     assert table.rows == [(str(code), "1", str(bad), f"{bad:.4f}") for code, bad in enumerate(wrong)]
 
@@ -120,7 +120,7 @@ def test_the_bar_of_leave_one_out_is_as_long_as_all_that_is_decided(machines):
     if machines > 1:
         decided = np.column_stack([decided] * machines)
     found = replace(LEFT, full_solutions=LEFT.full_solutions * machines, decided_by=decided)
-    parts = found._summary().parts
+    parts = found._card().parts
     assert (parts.unit, parts.whole) == ("examples" if machines == 1 else "examples and pairs", 5 * machines)
     counts = {name: count / machines for name, count in parts.counts.items() if count}
     assert counts == {"zero alpha": 2, "kkt": 2, "ball": 1}

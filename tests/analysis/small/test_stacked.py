@@ -91,7 +91,7 @@ def test_few_problems_and_other_rules_are_solved_one_after_another():
 
 def test_steps_that_change_nothing_are_counted_until_one_does():
     """After two in a row a problem ends: the first alone may be one of rounding."""
-    state = stacked.Stack(stack("gaussian", P=2, m=3), KKTGap())
+    state = stacked.StackedStates(stack("gaussian", P=2, m=3), KKTGap())
     for pair in (state.i, state.j, state.before_i, state.before_j):  # there was none yet
         assert pair.tolist() == [-1, -1]
     counts = []

@@ -52,7 +52,7 @@ def anywhere(seed, stop):
     problems = problems_anywhere(rng)
     rules = chosen_rules(SecondOrder(0.9 if seed % 2 else 0.1), PlanningAheadStep(), stop)
     alone = [problems.state(p, rules) for p in range(P)]
-    stack = stacked.Stack(problems, stop)
+    stack = stacked.StackedStates(problems, stop)
     stack.before_i, stack.before_j = pairs(rng)
     stack.i, stack.j = pairs(rng)
     same = rng.random(P) < 0.1
@@ -138,7 +138,7 @@ def same_after_a_move(stack, alone):
 def test_two_steps_in_a_row_that_change_nothing_end_a_problem(monkeypatch):
     problems = problems_anywhere(np.random.default_rng(0))
     monkeypatch.setattr(stacked, "length", lambda state: (0.0 * state.i, np.zeros(len(state.i), bool)))
-    begun = stacked.Stack(problems, KKTGap(1e-9)).gap > 1e-9
+    begun = stacked.StackedStates(problems, KKTGap(1e-9)).gap > 1e-9
     stacked.stacked_steps(problems, chosen_rules(None, None, KKTGap(1e-9)), limit=9)
     assert begun.any()
     assert {*problems.results[begun, CODE]} == {-1.0}
@@ -157,7 +157,7 @@ def test_steps_along_directions_that_nearly_coincide_are_those_of_the_rule(seed)
     problems.alpha, problems.gradient = np.zeros((P, M)), rng.normal(size=(P, M))
     rules = chosen_rules(SecondOrder(), PlanningAheadStep(), STOPS[0])
     alone = [problems.state(each, rules) for each in range(P)]
-    stack = stacked.Stack(problems, STOPS[0])
+    stack = stacked.StackedStates(problems, STOPS[0])
     now, before = np.zeros((2, P), int), np.zeros((2, P), int)
     now[1], before[0], before[1] = 1, 2, 3
     stack.i, stack.j = before

@@ -22,7 +22,7 @@ from refsvm import (
     solve,
 )
 from refsvm.core.solver import active_sets, libsvm_shrinking, shrinking
-from refsvm.core.solver.libsvm_shrinking import ActiveSet
+from refsvm.core.solver.libsvm_shrinking import ShrinkingMemory
 from refsvm.datasets import make_banana
 from refsvm.testing import Case, check_engines, check_strategy, smallest_cache_mb
 
@@ -188,7 +188,7 @@ def test_all_variables_take_steps_until_the_rule_is_asked_before_the_next_look(m
     assert [budget for budget, _ in later] == [7 - taken % 7 for _, taken in later]
 
 
-class LeavesTheGradient(ActiveSet):
+class LeavesTheGradient(ShrinkingMemory):
     """Forgets to bring the gradient of those that return up to date."""
 
     def solve_active(self, work, A, budget):
@@ -200,7 +200,7 @@ class LeavesTheGradient(ActiveSet):
         return outcome
 
 
-class NeverReturns(ActiveSet):
+class NeverReturns(ShrinkingMemory):
     """Takes the active variables for all of them."""
 
     def solve_active(self, work, A, budget):
@@ -209,7 +209,7 @@ class NeverReturns(ActiveSet):
 
 @dataclass(frozen=True)
 class Broken(LIBSVMShrinking):
-    kind: type = ActiveSet
+    kind: type = ShrinkingMemory
 
     def steps(self, backend, limits, state, rules, budget, trace):
         if state.shrinking is None:
@@ -257,7 +257,7 @@ def test_variables_are_nearly_solved_up_to_a_gap(gap, are_nearly, monkeypatch):
     monkeypatch.setattr(libsvm_shrinking, "active_set", lambda state, multiple: np.arange(3))
     monkeypatch.setattr(libsvm_shrinking, "all_variables", lambda *_: 0)
     state = SimpleNamespace(iteration=7, gap=gap, alpha=np.zeros(3))
-    active = ActiveSet(LIBSVMShrinking(5), 3)
+    active = ShrinkingMemory(LIBSVMShrinking(5), 3)
     active.left = 0
     assert active.steps(Nearly((None, None, state, SimpleNamespace(stop=Never()), None)), 10) == 0
     assert (active.have_returned, active.left) == (are_nearly, 3)

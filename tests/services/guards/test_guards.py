@@ -26,7 +26,7 @@ from refsvm.services.guards.chosen import guards_for, with_rules
 from refsvm.services.guards.float32 import Float32Rows
 from refsvm.services.guards.kernel_values import Indefinite, Noise
 from refsvm.services.guards.polish import Polish
-from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, PointError, Progress
+from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, NoStepGuard, PointError
 
 from ...decisions import Given, Never, state_of
 from ...settings import FAST
@@ -151,7 +151,7 @@ def test_noise_is_said_of_a_solution_that_it_moves_beyond_the_tolerance(size, ve
 
 def test_a_shrinking_without_steps_is_refused(monkeypatch):
     monkeypatch.setattr(users_rules, "IDLE", 3)
-    guard, state = Progress(Restriction()), at()
+    guard, state = NoStepGuard(Restriction()), at()
     for iteration in (0, 0, 0, 1, 1, 1, 1):
         state.iteration = iteration
         guard.before(state, RULES)
@@ -246,7 +246,7 @@ def test_a_guard_that_does_not_apply_is_not_in_the_list():
     rules = chosen_rules(None, None, None)
     plain, coarse = (row_store(PROBLEM, rules, 1.0, dtype) for dtype in ("float64", "float32"))
     assert names(plain) == ["FreshGradient", "Snap"]
-    assert names(plain, Own(), polish=True) == ["FreshGradient", "Progress", "Polish", "Snap"]
+    assert names(plain, Own(), polish=True) == ["FreshGradient", "NoStepGuard", "Polish", "Snap"]
     assert names(coarse) == ["FreshGradient", "Snap", "Float32Rows"]
     given = DualProblem.classification(gram=np.eye(4), y=Y)
     assert names(row_store(given, rules, 1.0)) == ["FreshGradient", "Snap", "Indefinite", "Noise"]
@@ -288,7 +288,9 @@ def test_a_run_takes_a_guard_of_the_users(monkeypatch):
     assert solution.status is Status.CALLBACK
 
 
-@pytest.mark.parametrize("left_out", [FreshGradient, Progress, Polish, Snap, Float32Rows, Indefinite, Noise])
+@pytest.mark.parametrize(
+    "left_out", [FreshGradient, NoStepGuard, Polish, Snap, Float32Rows, Indefinite, Noise]
+)
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("shrinking", [True, Own()], ids=["ours", "own"])
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
@@ -339,5 +341,5 @@ def test_the_run_is_short():
     lines = [line.strip() for number, line in enumerate(text.splitlines(), 1) if number not in docs]
     assert len([line for line in lines if line and not line.startswith("#")]) <= 130
     # it knows none of them by name
-    guards = FreshGradient, Snap, Polish, Float32Rows, Indefinite, Noise, Progress, FeasiblePoint
+    guards = FreshGradient, Snap, Polish, Float32Rows, Indefinite, Noise, NoStepGuard, FeasiblePoint
     assert not {each.__name__ for each in guards} & {getattr(node, "id", None) for node in ast.walk(tree)}
