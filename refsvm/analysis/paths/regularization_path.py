@@ -105,14 +105,14 @@ def regularization_path(
         On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not
         positive semi-definite, or a kernel matrix larger than the budget.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is
-        the path until there.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+        ``result`` is the path until there.
 
     Warns
     -----
     ConvergenceWarning
         If rounding or a limit ends the path before its end;
-        `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
+        `refsvm.core.engine.unsolved.UnsolvedWarning` without scikit-learn.
 
     Examples
     --------

@@ -78,7 +78,8 @@ def cross_validate(
     nu : float, optional
         Asks for novelty detection: ν, as in `DualProblem.one_class`.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
-        See `refsvm.analysis.resampling.folds.fold_numbers`; n folds are leave-one-out.
+        See `refsvm.analysis.resampling.folds.fold_numbers`; n folds are
+        leave-one-out.
     seeder : Seeder, default AVG() from the full solution, SIR() in a chain
         Where a round starts, given an earlier solution; ATO, to the end, by
         default where the full solution takes many steps, as at a large C with
@@ -112,9 +113,9 @@ def cross_validate(
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
         shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
-        callback gets a `refsvm.core.engine.progress.Progress`, with the folds that
-        are done and the `state` of the round under way; a true result ends all
-        rounds.
+        callback gets a `refsvm.core.engine.progress.Progress`, with the folds
+        that are done and the `state` of the round under way; a true result
+        ends all rounds.
 
     Returns
     -------
@@ -129,14 +130,14 @@ def cross_validate(
         On bad input, with a sentence; see `DualProblem.classification` and
         `fold_numbers`.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result``
-        has the rounds until then.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+        ``result`` has the rounds until then.
 
     Warns
     -----
     ConvergenceWarning
         If rounds are not solved, as `refsvm.SVC` warns;
-        `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
+        `refsvm.core.engine.unsolved.UnsolvedWarning` without scikit-learn.
 
     Examples
     --------

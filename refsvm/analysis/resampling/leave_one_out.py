@@ -134,10 +134,11 @@ def leave_one_out(
     time_limit : float, optional
         Seconds for everything.
     callback : callable, optional
-        Called from time to time with a `refsvm.core.engine.progress.Progress`: its
-        ``done`` and ``total`` are the number of examples decided and n; a true
-        result ends the call. Of k > 2 classes both numbers count an example
-        for each of its k − 1 pairs.
+        Called from time to time with a
+        `refsvm.core.engine.progress.Progress`: its ``done`` and ``total`` are
+        the number of examples decided and n; a true result ends the call. Of
+        k > 2 classes both numbers count an example for each of its k − 1
+        pairs.
     trace : bool or int
         Record every step, or every k-th, of each round; the steps are the
         same.
@@ -157,14 +158,14 @@ def leave_one_out(
     ValueError
         On arguments out of range or that contradict each other.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result``
-        has the examples decided so far.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+        ``result`` has the examples decided so far.
 
     Warns
     -----
     ConvergenceWarning
         If machines are not solved, as `refsvm.SVC` warns;
-        `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
+        `refsvm.core.engine.unsolved.UnsolvedWarning` without scikit-learn.
 
     Notes
     -----

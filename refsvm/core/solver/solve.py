@@ -63,9 +63,9 @@ def solve(
         one if Numba is installed and the time spent pays for loading it.
     shrinking : bool or Shrinking
         Repeatedly solve a restricted problem over the variables still likely
-        to change (`refsvm.core.solver.shrinking`). Much faster; same solution to
-        within the tolerance. False takes the steps of the papers, one by one
-        on all variables.
+        to change (`refsvm.core.solver.shrinking`). Much faster; same solution
+        to within the tolerance. False takes the steps of the papers, one by
+        one on all variables.
     cache_mb : float
         Budget for kernel rows in MiB; copies made by shrinking may add a
         quarter.
@@ -88,8 +88,8 @@ def solve(
     time_limit : float, optional
         Limit in seconds, checked between chunks of some ten milliseconds.
     callback : callable, optional
-        Called with a `refsvm.core.engine.progress.Progress` between chunks, whose
-        ``state`` is the `SolverState`; a true result stops the solve. With
+        Called with a `refsvm.core.engine.progress.Progress` between chunks;
+        its ``state`` is the `SolverState`. A true result stops the solve. With
         shrinking, a callback changes when the gradient of all
         variables is brought up to date, and so the path: same optimum, but not
         the same steps from run to run.
@@ -113,8 +113,8 @@ def solve(
         On arguments out of range, rules that do not fit together, or a rule
         without a twin under ``"numba"``.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is
-        the solution at the last point reached.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+        ``result`` is the solution at the last point reached.
 
     Examples
     --------
