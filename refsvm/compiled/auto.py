@@ -47,7 +47,7 @@ PAUSE = 10.0
 
 PLACES: Final = {
     "loop": "solver/loop", "single loop": "solver/loop", "rounds": "rounds/rounds", "single rounds": "rounds/rounds",
-    "small": "solver/small",
+    "small": "analysis/small/small",
 }  # fmt: skip
 """The file of what is compiled last in a family; a twin has its own."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.experiment.strategy import Strategy
-from refsvm.services.identity import NoIdentityError, digest_of, hash_of_rooms
+from refsvm.services.identity import NoIdentityError, digest_of, hash_of_folders
 from refsvm.services.identity.code import names_in
 from refsvm.services.identity.origin import Origin, of_object
 
@@ -22,7 +22,7 @@ from refsvm.services.identity.origin import Origin, of_object
 def code_of(*objects: Any) -> str:
     """Return a hash of the code that computes, and of all that it holds.
 
-    It is of this package's numerical rooms and of the objects by value (`refsvm.services.identity.digest_of`): their
+    It is of this package's numerical folders and of the objects by value (`refsvm.services.identity.digest_of`): their
     classes and fields, what their code closes over, and what it calls in files of the user.
 
     Parameters
@@ -40,7 +40,7 @@ def code_of(*objects: Any) -> str:
     ValueError
         If something in them has no identity by value.
     """
-    summary = hashlib.blake2b(_numerical_rooms(), digest_size=16)
+    summary = hashlib.blake2b(_numerical_folders(), digest_size=16)
     for each in objects:
         is_named = isinstance(each, Strategy) and not _reads_its_name(type(each))
         try:
@@ -64,9 +64,9 @@ def _reads_its_name(cls: type) -> bool:
 
 
 @cache
-def _numerical_rooms() -> bytes:
+def _numerical_folders() -> bytes:
     """Hash of the files of this package that compute."""
-    return hash_of_rooms(Path(__file__).parents[1])
+    return hash_of_folders(Path(__file__).parents[1])
 
 
 @cache

@@ -16,6 +16,7 @@ from refsvm import KKTGap, NewtonStep, SecondOrder
 from refsvm.compiled import auto
 from refsvm.compiled.interface import background_compiler, stamp
 from refsvm.core.selectors import WorkingSetSelector
+from refsvm.services.cache_aware import CacheAware
 
 from ..settings import needs_jit
 
@@ -263,7 +264,25 @@ class Own(WorkingSetSelector):
 def test_in_place_of_a_users_rule_another_is_compiled():
     """It is called through a pointer, as all are that are not built in."""
     assert background_compiler.place_of(Own()) == "selectors.most_violating_pair"
+    assert (
+        background_compiler.place_of(type("OfAnother", (CacheAware,), {})())
+        == "selectors.most_violating_pair"
+    )
     assert background_compiler.place_of(SecondOrder()) == "selectors.second_order"
+
+
+def test_names_of_files_name_files():
+    """A file that moves leaves such names behind, and its code would never be found on disk."""
+    rules = [f"{folder}.{name}" for folder, name in background_compiler.STAND_INS.items()]
+    places = {
+        *auto.PLACES.values(),
+        *rules,
+        *background_compiler.SLOW,
+        background_compiler.place_of(CacheAware()),
+    }
+    assert [
+        place for place in places if not (stamp.COMPILED / f"{place.replace('.', '/')}.py").is_file()
+    ] == []
 
 
 def test_where_code_is_on_disk(tmp_path, monkeypatch):

@@ -5,14 +5,17 @@ import platform
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import refsvm
 from refsvm import RBF, KKTGap, Linear, MostViolatingPair, NewtonStep, PlanningAheadStep, SecondOrder
 from refsvm.datasets import make_banana
 from refsvm.experiment import Experiment, Problem, Solve, identity
 from refsvm.experiment.identity import code_of
+from refsvm.services.identity.package import NOT_NUMERICAL
 from refsvm.services.store import digest, fingerprint
 
 from .echoes import Echo, echoes, numbered, rows_of
@@ -100,18 +103,17 @@ def test_a_rule_that_was_edited_makes_another_run(tmp_path, monkeypatch):
 
 
 def test_an_edit_of_the_package_makes_another_run_where_it_computes(tmp_path, monkeypatch):
-    for room in ("cli", "steps", "experiment"):
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "file.py").write_text("1")
+    computes = {"core/steps": True, "services/guards": True} | dict.fromkeys(NOT_NUMERICAL, False)
+    for folder in computes:
+        assert (Path(refsvm.__file__).parent / folder).is_dir()
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "file.py").write_text("1")
     monkeypatch.setattr(identity, "__file__", str(tmp_path / "experiment" / "file.py"))
-    found = []
-    for room in (None, "cli", "experiment", "steps"):
-        if room is not None:
-            (tmp_path / room / "file.py").write_text("2")
-        identity._numerical_rooms.cache_clear()
-        found.append(code_of())
-    identity._numerical_rooms.cache_clear()
-    assert found[0] == found[1] == found[2] != found[3]
+    monkeypatch.setattr(identity, "_numerical_folders", identity._numerical_folders.__wrapped__)
+    for folder, counts in computes.items():
+        before = code_of()
+        (tmp_path / folder / "file.py").write_text("2")
+        assert (code_of() != before) == counts, folder
 
 
 def test_a_record_tells_what_computed_it(store):

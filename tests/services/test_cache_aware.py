@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
@@ -72,7 +70,6 @@ def test_both_take_the_same_steps(engine):
     assert example.memory(problem) == CacheAware().memory(problem) == [-1.0]
 
 
-def test_the_public_name_warns_and_the_old_place_serves():
+def test_the_public_name_warns():
     with pytest.warns(DeprecationWarning, match=r"version 0\.6\.0 will not have it\. To go on with it, copy"):
         assert refsvm.CacheAware is CacheAware
-    assert import_module("refsvm.selectors.cache_aware").CacheAware is CacheAware

@@ -173,9 +173,11 @@ def place_of(rule: Any) -> str:
     """Return the place of a rule of the package, such as "steps.newton"; for a user's rule, that of its stand-in."""
     # a subclass of a shipped rule from outside is called through a pointer, so its stand-in serves
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
-    place = names[0].removeprefix("refsvm.").removeprefix("core.")
-    room = place.partition(".")[0]
-    return place if type(rule).__module__ == names[0] else f"{room}.{STAND_INS.get(room, '')}"
+    places = [name.removeprefix("refsvm.").removeprefix("core.") for name in names]
+    if type(rule).__module__ == names[0]:
+        return places[0]
+    folder = next(folder for place in places if (folder := place.partition(".")[0]) in STAND_INS)
+    return f"{folder}.{STAND_INS[folder]}"
 
 
 def lock_file() -> int | None:

@@ -1,7 +1,7 @@
 """The identity of rules, kernels and data by value: their code, and all that their code and their fields hold."""
 
 from refsvm.core.rule import export
-from refsvm.services.identity.package import hash_of_rooms as hash_of_rooms
+from refsvm.services.identity.package import hash_of_folders as hash_of_folders
 from refsvm.services.identity.package import package_code as package_code
 from refsvm.services.identity.text import described as described
 from refsvm.services.identity.values import NoIdentityError as NoIdentityError
