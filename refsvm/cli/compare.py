@@ -49,6 +49,7 @@ def compare(
     """
     wanted = choices(selectors, steps, engines, shrinking)
     settings, problems, descriptions = training.settings(), [], []
+    output.refuse_unwritable(store, *map(training.place_of, data))
     for each in data:
         opened = training.opened(each)
         two_classes = partial(replace, opened.data, y=binary_labels(opened.data.y))

@@ -57,6 +57,7 @@ def cv(
     default = "sir" if chained else "avg"
     wanted = [default] if seeders is None else names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
+    output.refuse_unwritable(training.place_of(data))
     opened, seeds = training.opened(data), range(seed, seed + repeats)
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
     results, last = _runs(opened, wanted, seeds, training.settings() | how | {"folds": folds})

@@ -21,9 +21,12 @@ from refsvm.core._checks import LARGEST_TARGET, not_negative, positive, share
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.core.shown import short
 from refsvm.datasets import Dataset, open_data
+from refsvm.datasets.archive import STANDARD_INPUT
 from refsvm.datasets.dataset import training_matrix
 from refsvm.datasets.labels import MOST_CLASSES
+from refsvm.datasets.opening import place_of
 from refsvm.experiment import Instance
+from refsvm.services.files import is_same_file
 from refsvm.services.names import KERNELS, kernel_called
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
@@ -70,6 +73,10 @@ class Training:
     label: options.Label = None
     delimiter: options.Delimiter = None
     data_dir: options.DataDir = None
+
+    def place_of(self, source: str) -> Path:
+        """Return the file that a command reads data from; a bundled set has none, and its name is returned."""
+        return place_of(source, self.data_dir)
 
     def opened(self, source: str, tell: bool = True) -> Opened:
         """Open data, choose kernel and C, and find the task, by --task or by the labels.
@@ -157,16 +164,16 @@ class Output:
     plot: options.Plot = None
 
     def __post_init__(self) -> None:
-        # before the work and not after it: an hour of training should not end in a misspelt folder
-        if self.plot is not None:
-            writable("plot", self.plot)
-            if find_spec("matplotlib") is None:
-                raise ValueError(
-                    "--plot needs matplotlib, which is not installed; run: pip install matplotlib."
-                )
+        if self.plot is not None and find_spec("matplotlib") is None:
+            raise ValueError("--plot needs matplotlib, which is not installed; run: pip install matplotlib.")
         # both write to standard output, which would then be neither
         if self.json and self.csv:
             raise ValueError("json=True and csv=True exclude each other; give one of them.")
+
+    def refuse_unwritable(self, *read: str | Path | None) -> None:
+        """Refuse a picture that cannot be written, or that would replace a file which the command reads."""
+        if self.plot is not None:
+            writable("plot", self.plot, *read)
 
     def show(self, document: Any, rows: list[Any], tell: Callable[[], object]) -> None:
         """Print the document, the rows, or the text for a reader."""
@@ -210,7 +217,15 @@ def label_text(label: Any) -> str:
     return str(int(label)) if label == int(label) else repr(float(label))
 
 
-def writable(option: str, file: Path) -> None:
-    """Refuse a file that cannot be written, before anything is computed."""
+def writable(option: str, file: Path, *read: str | Path | None) -> None:
+    """Refuse an output that cannot be written, or that would replace a file which the command reads.
+
+    Call it before anything is computed: an hour of training should not end in a misspelt folder.
+    """
     if not file.absolute().parent.is_dir() or file.is_dir():
         raise ValueError(f"{option}={str(file)!r} cannot be written; give a file in a directory that exists.")
+    for each in read:
+        if each is not None and is_same_file(file, "/dev/stdin" if str(each) == STANDARD_INPUT else each):
+            raise ValueError(
+                f"{option}={str(file)!r} is the file {str(each)!r}, which this command reads; give another file."
+            )

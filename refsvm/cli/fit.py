@@ -39,7 +39,7 @@ def fit(
     """Train a classifier of two classes or more, a regression or a novelty detector; write a LIBSVM model file."""
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
-    writable("model", model)
+    writable("model", model, training.place_of(data))
     opened = training.opened(data, tell=False)  # what is printed says so
     dataset, of_task = opened.data, ESTIMATORS[opened.task]
     _refuse_unwritable(dataset, opened.task)

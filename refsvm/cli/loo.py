@@ -49,6 +49,7 @@ def loo(
     """
     # all names are looked at before the data are read
     starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))
+    output.refuse_unwritable(training.place_of(data))
     opened = training.opened(data)
     if stops is None and opened.task != CLASSIFICATION:
         ends = [BY_VALUE]

@@ -52,6 +52,7 @@ def path(
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)
+    output.refuse_unwritable(training.place_of(data))
     opened = training.opened(data)
     (given, labels), n = machines_of(opened, folds, output.plot), opened.data.n
     common: dict[str, Any] = {

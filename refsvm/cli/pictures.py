@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from refsvm.core._checks import writing
+from refsvm.services.files import written_whole
 
 
 @contextmanager
@@ -28,8 +28,9 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     figure, axes = plt.subplots(rows, 1, figsize=(8, 4 * rows), squeeze=False, layout="constrained")
     try:
         yield axes[:, 0]
-        with writing(file):
-            figure.savefig(file)
+        kind = file.suffix[1:] or mpl.rcParams["savefig.format"]
+        with written_whole(file.with_suffix(f".{kind}")) as stream:
+            figure.savefig(stream, format=kind)
     except ValueError as error:
         raise ValueError(f"plot={str(file)!r} cannot be written: {error}.") from None
     finally:

@@ -12,11 +12,12 @@ from typer import Argument
 from refsvm import read_model
 from refsvm.analysis.multiclass.model import Model
 from refsvm.cli import options
-from refsvm.cli.data import label_text
+from refsvm.cli.data import label_text, writable
 from refsvm.cli.messages import note
 from refsvm.cli.options import option
-from refsvm.core._checks import writing
 from refsvm.datasets import open_data
+from refsvm.datasets.opening import place_of
+from refsvm.services.files import written_whole
 
 _FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other commands take them."
 
@@ -36,7 +37,10 @@ def predict(
         raise ValueError(
             f"predict takes {expected} of MODEL and DATA here, not {len(files)}; give MODEL DATA."
         )
-    fitted = read_model(files[0] if model is None else model)
+    named = files[0] if model is None else model
+    if output is not None:
+        writable("output", output, named, place_of(files[-1], data_dir))
+    fitted = read_model(named)
     # by the names in the model: a file may have its columns in another order, or more of them
     data = open_data(files[-1], label, data_dir, delimiter, labelled=False, columns=fitted.columns)
     y, values = data.y, fitted.predict(data.X)
@@ -45,8 +49,8 @@ def predict(
     if output is None:
         typer.echo(lines, nl=False)
     else:
-        with writing(output):
-            output.write_text(lines, encoding="utf-8")
+        with written_whole(output) as stream:
+            stream.write(lines.encode())
     if isinstance(fitted, Model):
         said = None if y is None else accuracy(fitted, predicted, y)
     elif fitted.task == "regression":

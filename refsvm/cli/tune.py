@@ -46,6 +46,7 @@ def tune(
     """Choose C and γ of a classifier or a regression by cross-validation: each cell of a grid, and the best one."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
+    output.refuse_unwritable(training.place_of(data), store)
     opened = training.opened(data)
     if opened.task == NOVELTY:
         raise ValueError(

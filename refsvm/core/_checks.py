@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from types import FrameType
 from typing import Any, Final, ParamSpec, TypeVar
@@ -106,17 +104,6 @@ def frames_within() -> int:
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "refsvm":
         frame, count = frame.f_back, count + 1
     return count
-
-
-@contextmanager
-def writing(file: str | os.PathLike[str]) -> Iterator[None]:
-    """Name the file in an error of the operating system that does not, such as that of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None and error.errno is not None:
-            raise OSError(error.errno, error.strerror, os.fspath(file)) from None
-        raise
 
 
 def version() -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import math
 import os
 import stat
 import sys
@@ -20,10 +19,9 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-_CSR: Final = ("data", "indices", "indptr", "shape")
+from refsvm.services.files import member
 
-_EXPANSION: Final = 1032
-"""Bytes that one byte of a deflated file can stand for at most."""
+_CSR: Final = ("data", "indices", "indptr", "shape")
 
 _UNPACKED: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 """Openers of packed files by their first bytes; the name may not tell."""
@@ -170,7 +168,7 @@ def archived(source: Source) -> dict[str, np.ndarray]:
             held = [name.removesuffix(".npy") for name in archive.namelist()]
             wanted = ("X", "y") if "X" in held else (*_CSR, "y")
             missing = not set(wanted) <= set(held)
-            parts = {} if missing else {name: _member(archive, f"{name}.npy") for name in wanted}
+            parts = {} if missing else {name: member(archive, f"{name}.npy") for name in wanted}
     except Exception as error:  # noqa: BLE001 (zipfile and NumPy raise errors of many kinds on damaged files)
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise refused(source, f"cannot be read as an .npz archive ({reason:.200}); write it anew.") from None
@@ -178,34 +176,6 @@ def archived(source: Source) -> dict[str, np.ndarray]:
         shown = ", ".join(held) or "nothing"
         raise refused(source, f"holds {shown}; expected y and X, or y and {', '.join(_CSR)}.")
     return parts
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Read one array, after its header has been compared with the bytes that are there."""
-    info = archive.getinfo(name)
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is compressed in another way than deflate")
-    # a few bytes may claim to be gigabytes, which unpacking would fill the memory with
-    if info.file_size > _EXPANSION * (info.compress_size + 1):
-        raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
-    with archive.open(info) as stream:
-        # NumPy would reserve what the header claims, however little there is
-        shape, dtype = _header(stream)
-        size = math.prod(shape) * dtype.itemsize
-        if not dtype.hasobject and size != info.file_size - stream.tell():
-            raise ValueError(
-                f"{name} claims {size} bytes of values, but holds {info.file_size - stream.tell()}"
-            )
-        stream.seek(0)
-        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
-
-
-def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and dtype of the array that begins here."""
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    return shape, dtype
 
 
 def table(parts: dict[str, np.ndarray]) -> Any:

@@ -70,10 +70,7 @@ def open_data(
     if text in names() or text in GENERATED:
         _refuse_label(label, text)
         return load(text)
-    directory = data_directory(data_dir)
-    # the data directory goes before a file of the same name in the working directory
-    archive = None if directory is None else directory / f"{text}.npz"
-    path = archive if archive is not None and archive.is_file() else Path(text)
+    path, directory = place_of(text, data_dir), data_directory(data_dir)
     if text != STANDARD_INPUT and (path.is_dir() or not path.exists()):
         raise FileNotFoundError(_not_found(text, directory))
     file, name = existing(str(path)), name_of(str(path))
@@ -94,6 +91,25 @@ def open_data(
     _refuse_label(label, text, " If it is one, give delimiter, on the command line --delimiter.")
     X, y, places = libsvm_rows(file)
     return Dataset(name, X, y, source=str(path), places=places)
+
+
+def place_of(source: str, data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """Return the file of a source that is not a bundled set: an archive in the data directory, or the path itself.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the named directory does not exist.
+
+    Examples
+    --------
+    >>> place_of("table.csv").name
+    'table.csv'
+    """
+    directory = data_directory(data_dir)
+    # the data directory goes before a file of the same name in the working directory
+    archive = None if directory is None else directory / f"{source}.npz"
+    return archive if archive is not None and archive.is_file() else Path(source)
 
 
 def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:

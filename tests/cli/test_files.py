@@ -1,5 +1,7 @@
 """Files of all kinds on the command line, from `fit` to `predict`."""
 
+import re
+
 import pytest
 
 from refsvm import SVC, read_model, write_model
@@ -47,7 +49,7 @@ def test_the_names_of_the_columns_are_kept_in_the_file(model, tmp_path):
     assert read_model(tmp_path / "plain").columns is None
     write_model(plain, tmp_path / "named", columns=["size"])
     assert read_model(tmp_path / "named").columns == ("size",)
-    text = (tmp_path / "named").read_text()
+    text = re.sub("SV .*", "SV", (tmp_path / "named").read_text())
     for wrong in ('["size", "size"]', "[]", "7"):
         (tmp_path / "named").write_text(text.replace('["size"]', wrong))
         with pytest.raises(ValueError, match=r"is not a LIBSVM model file .*features"):

@@ -8,7 +8,7 @@
     rho 0                     one for each pair of classes p < q
     label -1 1
     nr_sv 1 1                 support vectors of each class
-    SV
+    SV 115 bytes, SHA-256 …   count and digest of the bytes without these words, which LIBSVM passes over
     1 1:0 2:1                 k − 1 coefficients, then the support vector as index:value
     -1 1:2 2:1
 
@@ -29,9 +29,20 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.multiclass.model import FunctionModel, Model, Scaling
-from refsvm.analysis.multiclass.model_text import COLUMNS, KERNELS, NAMES, SCALING, VERSION, model_of, sign
-from refsvm.core._checks import version, writing
+from refsvm.analysis.multiclass.model_text import (
+    COLUMNS,
+    KERNELS,
+    NAMES,
+    SCALING,
+    VERSION,
+    model_of,
+    sealed,
+    sign,
+    unsealed,
+)
+from refsvm.core._checks import version
 from refsvm.core.kernels import RBF, Precomputed
+from refsvm.services.files import written_whole
 
 SMALLEST: Final = 1e-300
 """Least γ of a feature by which others are scaled."""
@@ -50,7 +61,8 @@ def write_model(
     estimator : SVC, SVR or OneClassSVM
         Fitted, with one of this package's kernels; see Notes for its labels.
     path : str or path
-        The file to write; an existing one is replaced.
+        The file to write. An existing one is replaced when the new one is whole and on the disk; if that fails, it
+        stays as it was.
     columns : sequence of str, optional
         Names of the features, by default those that the estimator was trained with (``feature_names_in_``).
     scaling : refsvm.analysis.multiclass.model.Scaling, optional
@@ -71,6 +83,8 @@ def write_model(
     A Gaussian kernel with one γ for each feature is written as LIBSVM's kernel of γ = 1 with support vectors whose
     features are multiplied by √γⱼ. LIBSVM predicts data that are scaled so, as `RBF.scaled` does, and the line of the
     scaling lets `read_model` do it.
+    Behind ``SV`` stand the count and the SHA-256 digest of the bytes that the file has without them. LIBSVM passes over
+    them, and `read_model` refuses a file that does not fit to them. After editing a file by hand, delete them.
     The last feature of the first support vector is written even if it is zero, so that the file tells how many
     features there were. A regression whose targets all lie in the tube has no support vector: the file holds b.
 
@@ -94,7 +108,7 @@ def write_model(
     rho -1
     label -1 1
     nr_sv 1 1
-    SV
+    SV 104 bytes, SHA-256 ...
     0.5 1:0
     -0.5 1:2
     <BLANKLINE>
@@ -106,17 +120,16 @@ def write_model(
     header = _header(estimator, labels, orientation)
     known = getattr(estimator, "feature_names_in_", None) if columns is None else columns
     features = [] if known is None or isinstance(kernel, Precomputed) else different_names(known)
-    with writing(path), Path(path).open("w", encoding="utf-8") as stream:
-        stream.writelines(f"{name} {value}\n" for name, value in header.items())
-        stream.write("SV\n")
-        stream.writelines(
-            " ".join([*map(_shown, column), *(f"{i}:{_shown(value)}" for i, value in entries)]) + "\n"
-            for column, entries in zip(orientation * estimator.dual_coef_.T, _entries(estimator), strict=True)
-        )
-        more = {NAMES: names, COLUMNS: features, SCALING: [] if scaling is None else scaling.lists()}
-        if any(more.values()):
-            stream.write(f"{VERSION}{version()}\n")
-        stream.writelines(f"{mark}{json.dumps(held)}\n" for mark, held in more.items() if held)
+    lines = [
+        " ".join([*map(_shown, column), *(f"{i}:{_shown(value)}" for i, value in entries)])
+        for column, entries in zip(orientation * estimator.dual_coef_.T, _entries(estimator), strict=True)
+    ]
+    more = {NAMES: names, COLUMNS: features, SCALING: [] if scaling is None else scaling.lists()}
+    if any(more.values()):
+        lines.append(f"{VERSION}{version()}")
+    lines += [f"{mark}{json.dumps(held)}" for mark, held in more.items() if held]
+    with written_whole(path) as stream:
+        stream.write(sealed([f"{name} {value}" for name, value in header.items()], lines))
 
 
 def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
@@ -137,8 +150,8 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not a model, or is cut off or inconsistent; if labels or counts are not whole numbers, or a label
-        stands twice; if it has an entry of a later version of refsvm, which this one cannot read.
+        If the file is not a model, or is cut off, changed or inconsistent; if labels or counts are not whole numbers,
+        or a label stands twice; if it has an entry of a later version of refsvm, which this one cannot read.
 
     Examples
     --------
@@ -157,8 +170,8 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
             f"path={str(path)!r} is not a file; give a model written by 'refsvm fit' or LIBSVM."
         )
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()  # a byte order mark is passed over
-        return model_of(lines)
+        # other line ends of Unicode may stand in the name of a class
+        return model_of(unsealed(path.read_bytes()).replace("\r\n", "\n").split("\n"))
     except (ValueError, OverflowError, RecursionError) as error:
         said = {UnicodeDecodeError: "it is not text", RecursionError: "the names of the classes are nested"}
         reason = said.get(type(error), str(error).rstrip("."))

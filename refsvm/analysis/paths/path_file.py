@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.roc_curve import CostPath
 from refsvm.analysis.paths.several_classes import OneVsOnePath
-from refsvm.core._checks import is_sparse, version, writing
+from refsvm.core._checks import examples, is_sparse, positions, real, version
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import View
 from refsvm.core.paths.duplicates import Merged, merged_problem, source_of
@@ -23,9 +24,16 @@ from refsvm.core.paths.tracked import TrackedPath
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Status
 from refsvm.core.walk.line import ProblemLine, solved_gram
+from refsvm.services.files import member, written_whole
 from refsvm.services.names import KERNELS
 
 FORMAT: Final = "refsvm path 2"
+
+ARRAYS: Final = {
+    "X", "data", "indices", "indptr", "shape", "variables", "v", "bound", "lower", "upper",
+    *(f"record_{name}" for name in PathRecord._fields), *(f"merged_{name}" for name in Merged._fields),
+}  # fmt: skip
+"""All that a file may hold beside its head: X, or the parts of sparse examples; a box, or the boxes at both ends."""
 
 KINDS: Final = {
     "t": "f", "intercept": "f", "elbow": "i", "kind": "U", "start": "i", "changed": "i", "value": "f",
@@ -101,7 +109,8 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     else:
         start = path.along.start
         arrays |= {"v": start.v, "bound": start.lower + start.upper}
-    with writing(file), Path(file).open("wb") as out:
+    head["arrays"] = [*arrays]
+    with written_whole(file) as out:
         np.savez_compressed(out, head=np.array(json.dumps(head)), **arrays)
 
 
@@ -113,37 +122,48 @@ def load_path(file: str | os.PathLike[str]) -> TrackedPath:
     ValueError
         If the file holds no path: the sentence names the file and what is wrong in it.
     """
-    try:
-        with Path(file).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        head = json.loads(str(arrays["head"]))
-        # the version is named, because the file itself may be fine
-        if head["format"] != FORMAT:
-            writer = head.get("refsvm", "0.2.0 or earlier")
-            raise ValueError(
-                f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {version()} reads "
-                f"{FORMAT!r}"
-            )
-        kernel = KERNELS[head["kernel"]](**head["parameters"])
-        gram: Any = Gram(kernel, _examples(arrays))
-        gram = View(gram, arrays["variables"]) if "variables" in arrays else gram
-        record = PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields})
-        merged = Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields})
-        _check_types(record, merged)
-        own = (_line if "t" in head else _problem)(head, arrays, gram, merged)
-        path: TrackedPath = CLASSES[head["class"]](
-            record=record, merged=merged, status=Status[head["status"]],
-            classes=np.array(head.get("classes", [-1, 1])),
-            **{name: head[name] for name in NUMBERS}, **own,
-        )  # fmt: skip
-        # a damaged record would not fail when it is read, but answer wrongly
-        _check_record(record, path.along)
-        return path
     # a missing or unreadable file is not a wrong one
-    except OSError:
-        raise
-    except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
-        raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({error}).") from None
+    with Path(file).open("rb") as stream:
+        try:
+            return _path(*_contents(stream))
+        except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({reason}).") from None
+
+
+def _contents(stream: IO[bytes]) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return the head and the arrays that a path is made of; others may be in the file, and are not unpacked."""
+    with zipfile.ZipFile(stream) as archive:
+        head = json.loads(str(member(archive, "head.npy")))
+        held = {name.removesuffix(".npy") for name in archive.namelist()}
+        # the list tells that one is missing; files of 0.4.0 and before do not have it
+        names = ARRAYS & {*head.get("arrays", held)}
+        return head, {name: member(archive, f"{name}.npy") for name in names}
+
+
+def _path(head: Any, arrays: dict[str, np.ndarray]) -> TrackedPath:
+    """Make a path of what a file holds, after all of it has been checked."""
+    # the version is named, because the file itself may be fine
+    if head["format"] != FORMAT:
+        writer = head.get("refsvm", "0.2.0 or earlier")
+        raise ValueError(
+            f"refsvm {writer} wrote it in the format {head['format']!r}; refsvm {version()} reads {FORMAT!r}"
+        )
+    _check_head(head)
+    kernel = KERNELS[head["kernel"]](**head["parameters"])
+    gram = _part(Gram(kernel, _examples(arrays)), arrays.get("variables"))
+    record = PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields})
+    merged = Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields})
+    _check_types(record, merged)
+    own = (_line if "t" in head else _problem)(head, arrays, gram, merged)
+    path: TrackedPath = CLASSES[head["class"]](
+        record=record, merged=merged, status=Status[head["status"]],
+        classes=np.array(head.get("classes", [-1, 1])),
+        **{name: head[name] for name in NUMBERS}, **own,
+    )  # fmt: skip
+    # a damaged record would not fail when it is read, but answer wrongly
+    _check_record(record, path.along)
+    return path
 
 
 def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
@@ -169,6 +189,21 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     K = solved.block(np.arange(solved.n)) if constant else None
     line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved.diagonal()).max()), K)
     return {"start": ends[0], "end": ends[1], "line": line}
+
+
+def _check_head(head: Any) -> None:
+    """Check the values that a path shows and computes with as they are."""
+    counts, classes = head["counts"], head.get("classes", [-1, 1])
+    for name in ("seconds", "start_seconds", "nullity", "drift"):
+        real(name, head[name])
+    _require(isinstance(head["tracker"], str), "tracker is not a text")
+    _require(
+        isinstance(counts, dict) and all(type(n) is int for n in counts.values()), "counts are not numbers"
+    )
+    _require(
+        len(classes) == 2 and all(type(each) in (int, float, str, bool) for each in classes),
+        "classes are not two",
+    )
 
 
 def _require(holds: Any, sentence: str) -> None:
@@ -220,9 +255,17 @@ def _check_merged(merged: Merged, g: int) -> None:
 
 
 def _examples(arrays: dict[str, np.ndarray]) -> Any:
+    """Return the examples, of which each is finite, and each index lies within the shape."""
     if "X" in arrays:
-        return arrays["X"]
+        return examples(arrays["X"])
     from scipy.sparse import csr_array
 
     shape = tuple(arrays["shape"].tolist())
-    return csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    X = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    X.check_format(full_check=True)
+    return examples(X)
+
+
+def _part(gram: Gram, indices: np.ndarray | None) -> Any:
+    """Return the matrix of these examples in their order; of all of them if there are no indices."""
+    return gram if indices is None else View(gram, positions("variables", indices, gram.n))
