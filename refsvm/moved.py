@@ -30,6 +30,7 @@ PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for ol
     "compiled.solver.small": "compiled.analysis.small.small",
     "engine.line": "services.line",
     "engine.pool": "services.pool",
+    "kernels.differences": "analysis.derivatives.kernels",
     "kernels.growing": "analysis.growing",
     "kernels.names": "services.names",
     "rounds": "analysis.resampling",

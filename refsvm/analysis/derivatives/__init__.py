@@ -12,6 +12,7 @@
 `settling`      the exact optimum next to an approximate one, by its sets
 `first_order`   one step of the active set, as examples leave
 `losses`        held-out losses, and their slopes
+`kernels`       derivatives of kernels by their parameters
 `direction`     the way on which the optimum moves, and the choice of sets at an event
 ==============  ==========================================================================================
 """

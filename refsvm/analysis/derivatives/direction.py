@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from refsvm.analysis.derivatives.kernels import by_differences
 from refsvm.analysis.derivatives.optimum import Optimum, pieces
 from refsvm.analysis.derivatives.parameters import Rates, examples_of
-from refsvm.core.kernels.differences import by_differences
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.walk.special_events import SwitchingGuard, blocking
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE, TIED, Line, Walk

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from refsvm.core.kernels.differences import smooth_parameters
+from refsvm.analysis.derivatives.kernels import smooth_parameters
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.problem import DualProblem

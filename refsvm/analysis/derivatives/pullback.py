@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from refsvm.analysis.derivatives.direction import support
+from refsvm.analysis.derivatives.kernels import by_differences
 from refsvm.analysis.derivatives.optimum import HELD, Optimum, pieces
 from refsvm.analysis.derivatives.parameters import Rates, examples_of, names_of, rates_of
 from refsvm.core._checks import examples, real, vector
 from refsvm.core.kernels.checked import cross_values
-from refsvm.core.kernels.differences import by_differences
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.result import Solution
 

@@ -2,7 +2,6 @@
 
 =============  ====================================================
 `functions`    the formulas, one kernel per file, `base` first
-`differences`  the derivative of any kernel by its parameters
 `gram`         Gram: K on a data set, block by block
 `blocks`       blocks of a matrix that is held, or being written
 `matrix`       KernelMatrix, what all matrices have in common; View, the matrix of some of the variables

@@ -238,14 +238,3 @@ def inner_products(X: Any, Z: Any) -> np.ndarray:
     if is_sparse(X):
         return np.asarray(X @ Z.T)
     return DenseProducts(Z).of(np.ascontiguousarray(X), None, reused((len(X), len(Z))))
-
-
-def squared_distances(kernel: Any, X: Any, Z: Any) -> np.ndarray:
-    """‖x − z‖² for all pairs of rows, shape (m, n), around the origin that the kernel's values are computed around."""
-    if is_sparse(X) or is_sparse(Z):
-        inner, ends = inner_products(X, Z), (squared_norms(X), squared_norms(Z))
-    else:
-        others = PreparedExamples(kernel, np.ascontiguousarray(Z, dtype=np.float64))
-        X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
-        inner, ends = inner_products(X, others.products.Z), (norms, others.norms)
-    return np.asarray(np.maximum(ends[0][:, None] + ends[1] - 2.0 * inner, 0.0))

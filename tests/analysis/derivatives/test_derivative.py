@@ -136,7 +136,7 @@ def test_a_sigmoid_kernel_where_it_is_positive_on_the_free_variables():
 
 @pytest.mark.parametrize("kernel", [*KERNELS[::3], Polynomial(0), Sigmoid(0.1, 0.2)], ids=str)
 def test_formulas_and_differences_of_values(kernel):
-    from refsvm.core.kernels.differences import by_differences
+    from refsvm.analysis.derivatives.kernels import by_differences
 
     for name in kernel.smooth_parameters:
         formula, differences = kernel.derivative(name, X, T), by_differences(kernel, name, X, T)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, Polynomial, cross_validate, leave_one_out, solve
+from refsvm.analysis.derivatives.kernels import by_differences
 from refsvm.core.kernels import Gram
-from refsvm.core.kernels.differences import by_differences
 from refsvm.core.kernels.matrix import View
 from refsvm.services.identity import described
 

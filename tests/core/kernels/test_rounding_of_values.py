@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Polynomial, Precomputed
+from refsvm.analysis.derivatives.kernels import squared_distances
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.checked import cross_values, gram_of_rows, origin_for
 from refsvm.core.kernels.facts import KernelFacts
 from refsvm.core.kernels.matrix import View
 from refsvm.core.kernels.origin import weights_at
 from refsvm.core.kernels.precision import decision_noise, noise_of_values
-from refsvm.core.kernels.products import squared_distances
 
 UNIT = 2.0**-32
 """Rounding of a value of 2²⁰."""

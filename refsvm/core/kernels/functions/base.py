@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from refsvm.core._checks import is_sparse
-from refsvm.core.kernels.differences import by_differences, smooth_parameters
 from refsvm.core.kernels.products import Columns, PreparedExamples, inner_products
 from refsvm.core.kernels.sparse import squared_norms
 
@@ -23,12 +23,16 @@ class Kernel(ABC):
     name: ClassVar[str] = ""
     """The name of a kernel of the package in estimators and on the command line, such as "rbf"."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        # the formula of another kernel is none of a subclass with values of its own
-        if {"from_inner", "__call__"} & vars(cls).keys():
-            for name in {"derivative", "derivative_sum"} - vars(cls).keys():
-                setattr(cls, name, getattr(Kernel, name))
+    smooth_parameters: ClassVar[Any]
+    """Names of the parameters by which the kernel has a derivative; `refsvm.analysis.derivatives.kernels` puts it here.
+    """
+
+    derivative: ClassVar[Callable[..., np.ndarray]]
+    """``derivative(name, X, Z)``: ∂k(x, z)/∂θ for all pairs of rows. `refsvm.analysis.derivatives.kernels` puts the
+    formulas of the package here, and differences of values for other kernels; override it with your own formula."""
+
+    derivative_sum: ClassVar[Callable[..., Any]]
+    """``derivative_sum(name, left, X, Z, right, values)``: Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ, from the same file."""
 
     @abstractmethod
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
@@ -76,38 +80,6 @@ class Kernel(ABC):
     def scaled(self, X: Any) -> Any:
         """Return the examples whose inner products `from_inner` gets, shape (m, d), dense or CSR: by default X."""
         return X
-
-    @property
-    def smooth_parameters(self) -> tuple[str, ...]:
-        """Names of the parameters by which the kernel has a derivative: by default all real ones that are no counts."""
-        return smooth_parameters(self)
-
-    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
-        """Return ∂k(x, z)/∂θ for the rows of X (m, d) and of Z (n, d), shape (m, n).
-
-        A kernel of your own has it by differences of its values, which are right to about ten digits; override this
-        method with the formula.
-
-        Parameters
-        ----------
-        name : str
-            The parameter θ, one of `smooth_parameters`.
-
-        Raises
-        ------
-        ValueError
-            If the kernel has no such parameter.
-        """
-        return by_differences(self, name, X, Z)
-
-    def derivative_sum(
-        self, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
-    ) -> Any:
-        """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,): all that gradients need.
-
-        `values`, shape (m, n), are the kernel values of both, which a formula may use.
-        """
-        return float(left @ self.derivative(name, X, Z) @ right)
 
     is_bounded: ClassVar[bool] = False
     """Whether |k(x, z)| ≤ 1, so that values need no check."""

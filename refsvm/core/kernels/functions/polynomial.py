@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from refsvm.core import arithmetic
 from refsvm.core._checks import not_negative, real, whole
-from refsvm.core.kernels.differences import named
 from refsvm.core.kernels.functions.base import Kernel
-from refsvm.core.kernels.products import inner_products
 
 
 @dataclass(frozen=True)
@@ -57,11 +54,3 @@ class Polynomial(Kernel):
         inner += self.coef0
         arithmetic.current.powers(inner, int(self.degree))
         return inner
-
-    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
-        """∂k/∂c = d (γ x·z + c)ᵈ⁻¹ and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
-        named(self, name)
-        if self.degree == 0:
-            return np.zeros((X.shape[0], Z.shape[0]))
-        by_coef0 = self.degree * replace(self, degree=self.degree - 1)(X, Z)
-        return by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z)

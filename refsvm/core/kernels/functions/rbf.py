@@ -10,10 +10,9 @@ import numpy as np
 
 from refsvm.core import arithmetic
 from refsvm.core._checks import is_sparse, not_negative, vector
-from refsvm.core.kernels.differences import named
 from refsvm.core.kernels.functions.base import Kernel
 from refsvm.core.kernels.memory import reused
-from refsvm.core.kernels.products import Columns, PreparedExamples, inner_products, squared_distances
+from refsvm.core.kernels.products import Columns, PreparedExamples
 
 
 @dataclass(frozen=True)
@@ -117,69 +116,6 @@ class RBF(Kernel):
             arithmetic.current.gaussian_rows(
                 examples.products.Z, rows, examples.norms, features, norms, start, self.distance_scale, out
             )
-
-    @property
-    def smooth_parameters(self) -> tuple[str, ...]:
-        """γ, as a number or one for each feature, and what a subclass adds."""
-        return tuple(dict.fromkeys(("gamma", *super().smooth_parameters)))
-
-    def derivative(self, name: str, X: Any, Z: Any, along: Any = None) -> np.ndarray:
-        """∂k/∂γ = −‖x − z‖² k, shape (m, n).
-
-        Parameters
-        ----------
-        name : str
-            "gamma".
-        along : array-like of shape (d,), optional
-            Where each feature has a γ, the direction a in which all move together, required: −Σⱼ aⱼ(xⱼ − zⱼ)² k.
-
-        Raises
-        ------
-        ValueError
-            If the kernel has no such parameter, or along is missing.
-        """
-        named(self, name)
-        if not isinstance(self.gamma, tuple):
-            return -squared_distances(self, X, Z) * self(X, Z)
-        if along is None:
-            raise ValueError(
-                "Each feature has a gamma of its own; give the direction in which they move as along=."
-            )
-        return -_weighted_distances(X, Z, vector("along", along, len(self.gamma))) * self(X, Z)
-
-    def derivative_sum(
-        self, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
-    ) -> Any:
-        """Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ from one product; where each feature has a γ, all of them, shape (d,).
-
-        −Σᵢⱼ wᵢⱼ(xᵢ − zⱼ)² = 2 Σᵢ xᵢ Σⱼ wᵢⱼzⱼ − Σᵢ xᵢ² Σⱼ wᵢⱼ − Σⱼ zⱼ² Σᵢ wᵢⱼ,     wᵢⱼ = leftᵢ k(xᵢ, zⱼ) rightⱼ
-        """
-        named(self, name)
-        X, Z = _near_zero(X, Z)
-        squares = (left * (values @ right)) @ _squares(X) + ((left @ values) * right) @ _squares(Z)
-        inner = values @ (Z.multiply(right[:, None]).tocsr() if is_sparse(Z) else right[:, None] * Z)
-        both = X.multiply(inner) if is_sparse(X) else X * inner
-        each = 2.0 * (left @ (both.tocsr() if is_sparse(both) else both)) - squares
-        return np.asarray(each) if isinstance(self.gamma, tuple) else float(each.sum())
-
-
-def _near_zero(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Return dense data around the mean of Z, where differences of squares lose few digits; sparse ones as they are."""
-    if is_sparse(X) or is_sparse(Z):
-        return X, Z
-    return X - Z.mean(axis=0), Z - Z.mean(axis=0)
-
-
-def _squares(X: Any) -> Any:
-    return X.multiply(X).tocsr() if is_sparse(X) else X * X
-
-
-def _weighted_distances(X: Any, Z: Any, weights: np.ndarray) -> np.ndarray:
-    """Σⱼ wⱼ(xⱼ − zⱼ)² for all pairs of rows, with weights of any sign."""
-    X, Z = _near_zero(X, Z)
-    parts = X.multiply(weights).tocsr() if is_sparse(X) else X * weights
-    norms = (_squares(each) @ weights for each in (X, Z))
-    return np.asarray(next(norms)[:, None] + next(norms) - 2.0 * inner_products(parts, Z))
 
 
 def _one_for_each_feature(gamma: Any) -> tuple[float, ...]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from refsvm.core import arithmetic
 from refsvm.core._checks import not_negative, real
-from refsvm.core.kernels.differences import named
 from refsvm.core.kernels.functions.base import Kernel
-from refsvm.core.kernels.products import inner_products
 
 
 @dataclass(frozen=True)
@@ -49,9 +46,3 @@ class Sigmoid(Kernel):
         inner += self.coef0
         arithmetic.current.hyperbolic_tangents(inner)
         return inner
-
-    def derivative(self, name: str, X: Any, Z: Any) -> np.ndarray:
-        """∂k/∂c = 1 − k² and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
-        named(self, name)
-        by_coef0 = 1.0 - self(X, Z) ** 2
-        return by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z)

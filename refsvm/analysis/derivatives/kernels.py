@@ -1,0 +1,231 @@
+"""Derivatives of kernels with respect to their parameters: formulas, or differences of kernel values.
+
+`Kernel.derivative`, `Kernel.derivative_sum` and `Kernel.smooth_parameters` are put into the base of all kernels here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core._checks import is_sparse, vector
+from refsvm.core.kernels.functions import RBF, Kernel, Polynomial, Sigmoid
+from refsvm.core.kernels.products import PreparedExamples, inner_products
+from refsvm.core.kernels.sparse import squared_norms
+
+STEP: Final = 1e-3
+"""Step of the differences, as a part of the parameter: their error and its rounding are then both about 1e-12."""
+
+
+def smooth_parameters(kernel: Any) -> tuple[str, ...]:
+    """Return the names of the parameters of a kernel, a dataclass, that are real numbers and not counts.
+
+    γ of an `RBF` is among them, as a number or one for each feature.
+
+    Examples
+    --------
+    >>> from refsvm import Polynomial
+    >>> from refsvm.analysis.derivatives.kernels import smooth_parameters
+    >>> smooth_parameters(Polynomial(degree=2))
+    ('gamma', 'coef0')
+    """
+    if not is_dataclass(kernel):
+        return ()
+    counts = "int", "bool", int, bool
+    real = {each.name: getattr(kernel, each.name) for each in fields(kernel) if each.type not in counts}
+    numbers = [
+        name
+        for name, value in real.items()
+        if isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    ]
+    return tuple(dict.fromkeys(("gamma", *numbers) if isinstance(kernel, RBF) else numbers))
+
+
+def named(kernel: Any, name: str) -> Any:
+    """Return the value of a parameter; ValueError if the kernel has no derivative with respect to this name."""
+    names = kernel.smooth_parameters if isinstance(kernel, Kernel) else smooth_parameters(kernel)
+    if name not in names:
+        having = f"it has them by {', '.join(names)}" if names else "it has none"
+        raise ValueError(f"{type(kernel).__name__} has no derivative by {name!r}; {having}.")
+    return getattr(kernel, name)
+
+
+def by_differences(kernel: Callable[[Any, Any], np.ndarray], name: str, X: Any, Z: Any) -> np.ndarray:
+    """Return ∂k(x, z)/∂θ for the rows of X (m, d) and of Z (n, d), shape (m, n), of a dataclass that is a kernel.
+
+        (8 (k(θ + h) − k(θ − h)) − (k(θ + 2h) − k(θ − 2h)))/(12 h),     h = |θ|/1000, or 1/1000 where θ = 0
+
+    Parameters
+    ----------
+    kernel : callable
+        Its values at θ ± 2h must exist.
+    name : str
+        The parameter θ.
+
+    Raises
+    ------
+    ValueError
+        If there is no such parameter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import RBF
+    >>> from refsvm.analysis.derivatives.kernels import by_differences
+    >>> x, z = np.array([[0.0]]), np.array([[2.0]])
+    >>> by_differences(RBF(0.5), "gamma", x, z).round(6), RBF(0.5).derivative("gamma", x, z).round(6)
+    (array([[-0.541341]]), array([[-0.541341]]))
+    """
+    value = float(named(kernel, name))
+    h = STEP * abs(value) or STEP
+    moved: Any = kernel
+
+    def difference(step: float) -> np.ndarray:
+        ends = (
+            np.array(replace(moved, **{name: value + way})(X, Z), dtype=np.float64) for way in (step, -step)
+        )
+        return np.subtract(*ends)
+
+    return np.asarray((8.0 * difference(h) - difference(2.0 * h)) / (12.0 * h))
+
+
+# -- formulas ----------------------------------------------------------------------------------------------------------
+
+
+def of_polynomial(kernel: Polynomial, name: str, X: Any, Z: Any) -> np.ndarray:
+    """∂k/∂c = d (γ x·z + c)ᵈ⁻¹ and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
+    named(kernel, name)
+    if kernel.degree == 0:
+        return np.zeros((X.shape[0], Z.shape[0]))
+    by_coef0 = kernel.degree * replace(kernel, degree=kernel.degree - 1)(X, Z)
+    return np.asarray(by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z))
+
+
+def of_sigmoid(kernel: Sigmoid, name: str, X: Any, Z: Any) -> np.ndarray:
+    """∂k/∂c = 1 − k² and ∂k/∂γ = x·z ∂k/∂c, shape (m, n)."""
+    named(kernel, name)
+    by_coef0 = 1.0 - kernel(X, Z) ** 2
+    return np.asarray(by_coef0 if name == "coef0" else by_coef0 * inner_products(X, Z))
+
+
+def of_rbf(kernel: RBF, name: str, X: Any, Z: Any, along: Any = None) -> np.ndarray:
+    """∂k/∂γ = −‖x − z‖² k, shape (m, n).
+
+    Where each feature has a γ, `along`, shape (d,), is required: the direction a in which all of them move. The
+    derivative is −Σⱼ aⱼ(xⱼ − zⱼ)² k.
+    """
+    named(kernel, name)
+    if not isinstance(kernel.gamma, tuple):
+        return np.asarray(-squared_distances(kernel, X, Z) * kernel(X, Z))
+    if along is None:
+        raise ValueError(
+            "Each feature has a gamma of its own; give the direction in which they move as along=."
+        )
+    return -_weighted_distances(X, Z, vector("along", along, len(kernel.gamma))) * kernel(X, Z)
+
+
+def sum_of_rbf(
+    kernel: RBF, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
+) -> Any:
+    """Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ from one product; where each feature has a γ, all of them, shape (d,).
+
+    −Σᵢⱼ wᵢⱼ(xᵢ − zⱼ)² = 2 Σᵢ xᵢ Σⱼ wᵢⱼzⱼ − Σᵢ xᵢ² Σⱼ wᵢⱼ − Σⱼ zⱼ² Σᵢ wᵢⱼ,     wᵢⱼ = leftᵢ k(xᵢ, zⱼ) rightⱼ
+    """
+    named(kernel, name)
+    X, Z = _near_zero(X, Z)
+    squares = (left * (values @ right)) @ _squares(X) + ((left @ values) * right) @ _squares(Z)
+    inner = values @ (Z.multiply(right[:, None]).tocsr() if is_sparse(Z) else right[:, None] * Z)
+    both = X.multiply(inner) if is_sparse(X) else X * inner
+    each = 2.0 * (left @ (both.tocsr() if is_sparse(both) else both)) - squares
+    return np.asarray(each) if isinstance(kernel.gamma, tuple) else float(each.sum())
+
+
+def _near_zero(X: Any, Z: Any) -> tuple[Any, Any]:
+    """Return dense data around the mean of Z, where differences of squares lose few digits; sparse ones as they are."""
+    if is_sparse(X) or is_sparse(Z):
+        return X, Z
+    return X - Z.mean(axis=0), Z - Z.mean(axis=0)
+
+
+def _squares(X: Any) -> Any:
+    return X.multiply(X).tocsr() if is_sparse(X) else X * X
+
+
+def _weighted_distances(X: Any, Z: Any, weights: np.ndarray) -> np.ndarray:
+    """Σⱼ wⱼ(xⱼ − zⱼ)² for all pairs of rows, with weights of any sign."""
+    X, Z = _near_zero(X, Z)
+    parts = X.multiply(weights).tocsr() if is_sparse(X) else X * weights
+    norms = (_squares(each) @ weights for each in (X, Z))
+    return np.asarray(next(norms)[:, None] + next(norms) - 2.0 * inner_products(parts, Z))
+
+
+def squared_distances(kernel: Any, X: Any, Z: Any) -> np.ndarray:
+    """‖x − z‖² for all pairs of rows, shape (m, n), around the origin that the kernel's values are computed around."""
+    if is_sparse(X) or is_sparse(Z):
+        inner, ends = inner_products(X, Z), (squared_norms(X), squared_norms(Z))
+    else:
+        others = PreparedExamples(kernel, np.ascontiguousarray(Z, dtype=np.float64))
+        X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
+        inner, ends = inner_products(X, others.products.Z), (norms, others.norms)
+    return np.asarray(np.maximum(ends[0][:, None] + ends[1] - 2.0 * inner, 0.0))
+
+
+FORMULAS: Final[dict[type, Callable[..., np.ndarray]]] = {
+    Polynomial: of_polynomial, Sigmoid: of_sigmoid, RBF: of_rbf,
+}  # fmt: skip
+SUMS: Final[dict[type, Callable[..., Any]]] = {RBF: sum_of_rbf}
+
+
+def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Callable[..., Any] | None:
+    """Return the formula of a kernel, or None: a subclass with values of its own has no formula of its parent."""
+    for base in type(kernel).__mro__:
+        if base in formulas:
+            return formulas[base]
+        if {"from_inner", "__call__"} & vars(base).keys():
+            return None
+    return None
+
+
+def derivative(kernel: Kernel, name: str, X: Any, Z: Any, *along: Any) -> np.ndarray:
+    """Return ∂k(x, z)/∂θ for the rows of X (m, d) and of Z (n, d), shape (m, n).
+
+    A kernel of your own has it by differences of its values, which are right to about ten digits; override this method
+    with the formula.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    name : str
+        The parameter θ, one of ``kernel.smooth_parameters``.
+    X, Z : ndarray or CSR
+    *along : array-like of shape (d,)
+        Required for an `RBF` with one γ for each feature: the direction in which all of them move.
+
+    Raises
+    ------
+    ValueError
+        If the kernel has no such parameter.
+    """
+    formula = formula_for(kernel, FORMULAS)
+    values = by_differences(kernel, name, X, Z) if formula is None else formula(kernel, name, X, Z, *along)
+    return np.asarray(values)
+
+
+def derivative_sum(
+    kernel: Kernel, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
+) -> Any:
+    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,): all that gradients need.
+
+    `values`, shape (m, n), are the kernel values of both, which a formula may use.
+    """
+    formula = formula_for(kernel, SUMS)
+    if formula is None:
+        return float(left @ kernel.derivative(name, X, Z) @ right)
+    return formula(kernel, name, left, X, Z, right, values)
+
+
+Kernel.smooth_parameters = property(smooth_parameters)
+Kernel.derivative, Kernel.derivative_sum = derivative, derivative_sum
