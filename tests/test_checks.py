@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import partial
+from inspect import isabstract
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ from refsvm import (
     RBF,
     SIR,
     SVMP,
+    Decomposition,
     DualProblem,
     Hastie,
     HybridMaximumGain,
@@ -34,6 +39,7 @@ from refsvm import (
     solve,
 )
 from refsvm.core.kernels import Gram
+from refsvm.core.rule import PlainNumbers, _family, is_builtin
 from refsvm.core.walk.algebra import SVD, PivotedQR, UpdatedInverse
 
 X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([-1, 1, 1])
@@ -184,6 +190,52 @@ def test_a_complex_vector_is_refused(name):
 def test_a_real_number_of_any_type_is_taken(value):
     assert isinstance(problem(z=value).z, float)
     assert problem(v=[value, 0, 1.0]).v.dtype == np.float64
+
+
+def with_numbers() -> list[Any]:
+    """Every rule, kernel, algebra and loss of the package that can be made without arguments, and an RBF kernel."""
+    made = [RBF(0.5), Decomposition(size=10)]
+    for kind in _family(PlainNumbers):
+        with suppress(TypeError, ValueError):
+            made += [kind()] if is_dataclass(kind) and is_builtin(kind) and not isabstract(kind) else []
+    return made
+
+
+def test_what_a_rule_keeps_is_the_number_that_was_checked():
+    made = with_numbers()
+    counted = 0
+    for each in made:
+        for name, value in {field.name: getattr(each, field.name) for field in fields(each)}.items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
+                continue
+            types = [
+                np.float64,
+                np.float32,
+                *((Fraction, np.array) if isinstance(value, float) else (float,)),
+            ]
+            types += [np.uint8, np.int8, np.int64] if value % 1 == 0 and value < 100 else []
+            for given in [kind(value) for kind in types]:
+                kept, right = getattr(replace(each, **{name: given}), name), type(value)(given)
+                assert (type(kept), kept) == (type(value), right), (each, name, given)
+                counted += 1
+    assert counted > 150, made
+
+
+def test_numbers_of_a_rule_of_ones_own_are_kept_as_pythons():
+    @dataclass(frozen=True)
+    class Mine(SecondOrder):
+        share: float = 0.5
+        often: int = 2
+        any_of_both: object = None
+
+        def __post_init__(self):  # which calls none of its base
+            assert isinstance(self.often, np.uint8)
+
+    mine = Mine(
+        share=np.float32(0.25), often=np.uint8(254), any_of_both=np.int8(3), planned_range=Fraction(1, 2)
+    )
+    kept = [mine.share, mine.often, mine.any_of_both, mine.planned_range]
+    assert list(map(repr, kept)) == ["0.25", "254", "3", "0.5"]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import warnings
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, wraps
 from inspect import isabstract
+from numbers import Integral, Real
 from types import ModuleType
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -48,7 +49,53 @@ class Renamed:
         return getattr(thing, self.new)
 
 
-class Rule(ABC):  # noqa: B024  each family adds its abstract method
+class PlainNumbers:
+    """Base of frozen dataclasses of hyper-parameters: once checked, each number is kept as Python's int or float.
+
+    A float32 factor would make float32 steps in the readable engine alone, and a count of type uint8 would overflow.
+    The annotation of a field says which of both it holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Decomposition, KKTGap
+    >>> KKTGap(np.float32(0.5)), Decomposition(10.0)
+    (KKTGap(tol=0.5, relative=False), Decomposition(size=10))
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Convert after the checks of a class, whether or not they call those of its base."""
+        super().__init_subclass__(**options)
+        if check := vars(cls).get("__post_init__"):
+
+            @wraps(check)
+            def checked(self: Any) -> None:
+                check(self)
+                PlainNumbers.__post_init__(self)
+
+            cls.__post_init__ = checked  # type: ignore[method-assign]
+
+    def __post_init__(self) -> None:
+        for name, kinds in _kinds_of(type(self)):  # type: ignore[arg-type]  # a class can be hashed
+            value: Any = getattr(self, name)
+            if isinstance(value, np.ndarray):
+                value = value[()]  # the number of an array without axes
+            is_number = isinstance(value, Real)
+            if isinstance(value, bool | np.bool_):
+                object.__setattr__(self, name, bool(value))
+            elif is_number:
+                may_count = "int" in kinds or isinstance(value, Integral)
+                is_count = may_count and "float" not in kinds and value % 1 == 0
+                object.__setattr__(self, name, int(value) if is_count else float(value))
+
+
+@cache
+def _kinds_of(cls: Any) -> list[tuple[str, list[str]]]:
+    """Return the fields of a dataclass, and the words in which each annotation says what it holds."""
+    return [(each.name, re.findall(r"\w+", str(each.type))) for each in fields(cls) if each.init]
+
+
+class Rule(PlainNumbers, ABC):
     """A frozen dataclass of hyper-parameters, which decides one thing. Its family says what, in one abstract method.
 
     One instance serves many solves, so it holds nothing that changes. A rule keeps its past in its memory,
@@ -210,7 +257,7 @@ def rules_in(room: ModuleType) -> list[type[Any]]:
 
     Examples
     --------
-    >>> from refsvm import trackers
+    >>> from refsvm.core import trackers
     >>> from refsvm.core.rule import rules_in
     >>> [rule.__name__ for rule in rules_in(trackers)]
     ['Hastie', 'SVMP']

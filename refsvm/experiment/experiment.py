@@ -21,6 +21,7 @@ from refsvm.core.engine.limits import Interrupted, interruptible
 from refsvm.core.engine.progress import Progress, of_progress
 from refsvm.core.engine.unsolved import UnsolvedWarning, convergence_warning, warn
 from refsvm.core.result import Status
+from refsvm.core.rule import PlainNumbers
 from refsvm.experiment.comparison import (
     REFUSED,
     Comparison,
@@ -57,7 +58,7 @@ class _Run:
 
 
 @dataclass(frozen=True, repr=False)
-class Experiment(Shown):
+class Experiment(PlainNumbers, Shown):
     """Strategies × problems × permutations.
 
     Each run solves one problem, its examples in one random order, by one strategy. The k-th order of a seed is the same

@@ -12,6 +12,7 @@ from refsvm.core._checks import examples, is_sparse, not_negative, penalties, po
 from refsvm.core.formulations import numbered, signed
 from refsvm.core.kernels.functions import RBF, Linear, Precomputed
 from refsvm.core.problem import DualProblem
+from refsvm.core.rule import PlainNumbers
 from refsvm.datasets import SuiteProblem
 from refsvm.services.identity import described
 from refsvm.services.store import fingerprint
@@ -98,7 +99,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(PlainNumbers):
     """Examples, kernel and C by name; the examples are loaded when they are needed.
 
     Parameters

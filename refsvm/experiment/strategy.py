@@ -14,6 +14,7 @@ import numpy as np
 from refsvm.compiled.twins import numba_compiles
 from refsvm.core.kernels.functions import RBF
 from refsvm.core.result import Status
+from refsvm.core.rule import PlainNumbers
 from refsvm.experiment.problem import Instance
 from refsvm.services.identity import described
 
@@ -27,7 +28,7 @@ EIGHT_POINTS: Final = Instance(
 
 
 @dataclass(frozen=True)
-class Strategy(ABC):
+class Strategy(PlainNumbers, ABC):
     """A way to work on an instance, with its measurements.
 
     A kind of strategy is one file of this folder with one frozen dataclass. `Solve` is the first kind. Others compute
@@ -105,7 +106,7 @@ class Strategy(ABC):
             If the settings do not suit the instance.
         """
 
-    def warm_up(self) -> None:  # noqa: B027 (nothing to warm up unless a strategy says so)
+    def warm_up(self) -> None:
         """Compile the code that `run` needs; called once in each process, before anything is timed."""
 
     def arguments(self) -> dict[str, Any]:

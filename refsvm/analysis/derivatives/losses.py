@@ -18,9 +18,10 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from refsvm.core._checks import hint, positive, real
+from refsvm.core.rule import PlainNumbers
 
 
-class Loss(ABC):
+class Loss(PlainNumbers, ABC):
     """A loss ℓ(h, y) of one decision value, and its slope ∂ℓ/∂h.
 
     Attributes

@@ -104,7 +104,7 @@ class HeldOutMachines(Shown):
         R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+", Annals
         of Statistics 49, 2021.
         """
-        if not 0.0 < real("confidence", confidence) < 1.0:
+        if not 0.0 < (confidence := real("confidence", confidence)) < 1.0:
             raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
         counts = copies("an interval", self.copies, len(self.residuals))
         n, values = int(counts.sum()), self.predictions(cross)[:, self.number]

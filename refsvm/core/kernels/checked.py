@@ -264,7 +264,8 @@ class GivenMatrix(KernelMatrix):
             said = SAID.format(f"{type(given).__name__}.rounding", "data_error")
             warnings.warn(said, DeprecationWarning, stacklevel=frames_within() + 1)
             self.facts = replace(self.facts, data_error=given.rounding)
-        not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
+        error = not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
+        self.facts = replace(self.facts, data_error=error)
         # asked for once: an object on another machine may be slow to ask
         self._diagonal = self._all_diagonal()
         self._probe()

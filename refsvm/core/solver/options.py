@@ -11,6 +11,7 @@ import numpy as np
 from refsvm.core._checks import positive_or_inf
 from refsvm.core.engine.limits import Deadline
 from refsvm.core.engine.progress import Progress
+from refsvm.core.rule import PlainNumbers
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.rules import Rules, chosen_rules
 from refsvm.core.solver.shrinking import NoShrinking, Restriction, Shrinking
@@ -19,7 +20,7 @@ from refsvm.core.stopping.base import StoppingRule
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RunOptions:
+class RunOptions(PlainNumbers):
     """The options of `refsvm.solve` and `refsvm.Rounds`, by their names and with their defaults.
 
     Attributes

@@ -15,6 +15,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from refsvm.core._checks import positive
+from refsvm.core.rule import PlainNumbers
 from refsvm.core.walk.bordered import Bordered
 from refsvm.core.walk.state import PathState
 
@@ -34,7 +35,7 @@ class Factors(Protocol):
         ...
 
 
-class ElbowAlgebra(ABC):
+class ElbowAlgebra(PlainNumbers, ABC):
     """The factorisation of A: a frozen dataclass.
 
     Its memory from elbow to elbow is ``walk.system``, an inverse, or ``walk.kept``.

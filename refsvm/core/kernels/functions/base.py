@@ -12,9 +12,10 @@ import numpy as np
 from refsvm.core._checks import is_sparse
 from refsvm.core.kernels.products import Columns, PreparedExamples, inner_products
 from refsvm.core.kernels.sparse import squared_norms
+from refsvm.core.rule import PlainNumbers
 
 
-class Kernel(ABC):
+class Kernel(PlainNumbers, ABC):
     """Base of the kernels that are functions of the inner product x·z and the norms ‖x‖², ‖z‖².
 
     A subclass states one formula, `from_inner`; the inner products themselves are computed once, here.
