@@ -1,13 +1,13 @@
-"""Break single lines of the readable half, and see whether the tests of their own room notice.
+"""Break single lines of the readable half, and see whether the tests of their own folder notice.
 
-    python benchmarks/mutants.py                     300 mutants, as many of each room: half an hour on one core
+    python benchmarks/mutants.py                     300 mutants, as many of each folder: half an hour on one core
     python benchmarks/mutants.py --count 30          fewer: the first ones of the same order
     python benchmarks/mutants.py --again             those once more that nothing has noticed, with the tests of now
     python benchmarks/mutants.py --again --tests F   with these files of tests alone: quicker, and what notices notices
     python benchmarks/mutants.py --report            nothing is run: write the report of what is known
 
 A mutant is the source with one change of Cosmic Ray's (`+` for `-`, `<` for `<=`, `not`, 2.0 for 1.0 …), drawn by the
-seed; a change is noticed if a test of the room fails on it (`mutating.own_tests.ROOMS`), compiled functions run as
+seed; a change is noticed if a test of the folder fails on it (`mutating.own_tests.FOLDERS`), compiled functions run as
 Python. All of it happens in a clone of the last commit. What is known stands in the store, so that a run may be stopped
 and goes on where it was. The report is `benchmarks/mutants.md`; `benchmarks/mutants.toml` says of mutants that nothing
 notices why they change no answer. The exit code is 1 if less than 92 % are noticed.
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mutating.clone import ROOT, cloned, git
-from mutating.own_tests import ROOMS, baseline, load_libraries, only, run_mutants
+from mutating.own_tests import FOLDERS, baseline, load_libraries, only, run_mutants
 from mutating.places import Mutant, draw
 
 WANTED: Final = 0.92
@@ -47,10 +47,10 @@ class Store:
         path = self.folder / name
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
-    def files(self, room: str) -> dict[str, str]:
-        """Return the files of the tests of a room, or those of them that were asked for, and the hash of each."""
+    def files(self, folder: str) -> dict[str, str]:
+        """Return the files of the tests of a folder, or those of them that were asked for, and the hash of each."""
         listed = git(
-            "-C", str(self.root), "ls-tree", "-r", "HEAD", f"refsvm/{room}/", *ROOMS[room]
+            "-C", str(self.root), "ls-tree", "-r", "HEAD", f"refsvm/{folder}/", *FOLDERS[folder]
         ).splitlines()
         named = (each.replace("\t", " ").split(" ") for each in listed)
         found = {path: sha for _, _, sha, path in named if path.endswith(".py")}
@@ -61,9 +61,9 @@ class Store:
         known = self.outcomes.get(mutant.key)
         return known is None or (again and not known["noticed"])
 
-    def baseline(self, room: str) -> Any:
-        """Return which tests of a room run which lines, measured where sources or tests are others than then."""
-        source, now = git("-C", str(self.root), "rev-parse", "HEAD:refsvm"), self.files(room)
+    def baseline(self, folder: str) -> Any:
+        """Return which tests of a folder run which lines, measured where sources or tests are others than then."""
+        source, now = git("-C", str(self.root), "rev-parse", "HEAD:refsvm"), self.files(folder)
         known = self._read("baseline.json")
         if known.get("source") != source:
             known = {"source": source, "files": {}, "seconds": {}, "lines": {}}
@@ -94,7 +94,9 @@ class Store:
 def report(mutants: list[tuple[str, Mutant]], store: Store, command: str) -> tuple[str, float]:
     """Return the page, and the share of all mutants that was noticed."""
     known = [
-        (room, mutant, store.outcomes[mutant.key]) for room, mutant in mutants if mutant.key in store.outcomes
+        (folder, mutant, store.outcomes[mutant.key])
+        for folder, mutant in mutants
+        if mutant.key in store.outcomes
     ]
     reasons = tomllib.loads((ROOT / "benchmarks" / "mutants.toml").read_text(encoding="utf-8"))["reasons"]
     noticed = sum(bool(found["noticed"]) for _, _, found in known)
@@ -110,12 +112,14 @@ def report(mutants: list[tuple[str, Mutant]], store: Store, command: str) -> tup
         f"Of {len(mutants)} mutants {len(known)} were run: {where}.", "",
         f"* Noticed: {noticed} of {len(known)}, {share:.1%}.",
         f"* Equivalent: {equivalent}, which no test can notice. Of the other {others}: {noticed / max(1, others):.1%}.",
-        "", "| room | run | noticed | equivalent |", "|---|---|---|---|",
+        "", "| folder | run | noticed | equivalent |", "|---|---|---|---|",
     ]  # fmt: skip
-    for room in ROOMS:
-        own = [(mutant, found) for other, mutant, found in known if other == room]
+    for folder in FOLDERS:
+        own = [(mutant, found) for other, mutant, found in known if other == folder]
         same = sum(reasons.get(each.key, "").startswith("Equivalent") for each, _ in own if each in survivors)
-        lines.append(f"| {room} | {len(own)} | {sum(bool(found['noticed']) for _, found in own)} | {same} |")
+        lines.append(
+            f"| {folder} | {len(own)} | {sum(bool(found['noticed']) for _, found in own)} | {same} |"
+        )
     lines += ["", "## Not noticed", ""]
     lines += [f"* {_change(mutant)}. {reasons.get(mutant.key, 'Open.')}" for mutant in survivors]
     lines += ["", "## Noticed", ""]
@@ -137,7 +141,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1130)
     parser.add_argument("--store", type=Path, default=ROOT / "benchmarks" / ".mutants", metavar="DIR")
     parser.add_argument(
-        "--rooms", nargs="*", choices=ROOMS, default=[*ROOMS], help="run mutants of these alone"
+        "--folders", nargs="*", choices=FOLDERS, default=[*FOLDERS], help="run mutants of these alone"
     )
     parser.add_argument("--tests", nargs="*", metavar="FILE", help="run these of the files of tests alone")
     parser.add_argument("--again", action="store_true")
@@ -145,13 +149,13 @@ def main() -> int:
     chosen = parser.parse_args()
     load_libraries()
     store, mutants = Store(chosen.store, chosen.tests), []
-    for at, room in enumerate(ROOMS):
-        number = chosen.count // len(ROOMS) + (at < chosen.count % len(ROOMS))
-        drawn = draw(store.root, room, chosen.seed, number)
-        mutants += [(room, mutant) for mutant in drawn]
+    for at, folder in enumerate(FOLDERS):
+        number = chosen.count // len(FOLDERS) + (at < chosen.count % len(FOLDERS))
+        drawn = draw(store.root, folder, chosen.seed, number)
+        mutants += [(folder, mutant) for mutant in drawn]
         due = [mutant for mutant in drawn if store.is_due(mutant, chosen.again)]
-        if due and room in chosen.rooms and not chosen.report:
-            run_mutants(store.root, list(store.files(room)), due, store.baseline(room), store.note)
+        if due and folder in chosen.folders and not chosen.report:
+            run_mutants(store.root, list(store.files(folder)), due, store.baseline(folder), store.note)
             store.read_outcomes()
     page, share = report(
         mutants, store, f"python benchmarks/mutants.py --count {chosen.count} --seed {chosen.seed}"

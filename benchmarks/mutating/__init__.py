@@ -1,1 +1,1 @@
-"""Mutation testing of the readable half: `places` draws what is broken, `own_tests` runs the tests of its room."""
+"""Mutation testing of the readable half: `places` draws what is broken, `own_tests` runs the tests of its folder."""

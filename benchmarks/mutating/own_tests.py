@@ -1,6 +1,6 @@
-"""The tests of a room on its source, in a clone of the repository: which test runs which line and notices which change.
+"""The tests of a folder on its source, in a clone of the repository: which test runs which line, and notices a change.
 
-The tests of a room are collected once, and each mutant is a fork of the process that has collected them: there the
+The tests of a folder are collected once, and each mutant is a fork of the process that has collected them: there the
 functions get the code of the mutant, and its tests are run until one fails. What is run by the import (a constant, a
 default) is broken before the import, in a fork of the process that has loaded the libraries alone: seconds, not
 milliseconds.
@@ -33,20 +33,22 @@ import pytest
 if TYPE_CHECKING:
     from .places import Mutant
 
-__all__ = ["ROOMS", "Baseline", "baseline", "load_libraries", "only", "run", "run_broken", "run_mutants"]
+__all__ = ["FOLDERS", "Baseline", "baseline", "load_libraries", "only", "run", "run_broken", "run_mutants"]
 
-ROOMS: Final[dict[str, tuple[str, ...]]] = {
-    "selectors": ("tests/core/selectors",),
-    "steps": ("tests/core/steps",),
-    "stopping": ("tests/core/stopping",),
-    "seeders": ("tests/core/seeders",),
-    "trackers": ("tests/core/trackers", "tests/core/paths"),
-    "walk": ("tests/core/walk", "tests/core/paths", "tests/core/seeders"),
-    "solver": ("tests/core/solver",),
-    "rounds": ("tests/core/rounds",),
-    "kernels": ("tests/core/kernels",),
+FOLDERS: Final[dict[str, tuple[str, ...]]] = {
+    "core/selectors": ("tests/core/selectors",),
+    "core/steps": ("tests/core/steps",),
+    "core/stopping": ("tests/core/stopping",),
+    "core/seeders": ("tests/core/seeders",),
+    "core/trackers": ("tests/core/trackers", "tests/core/paths"),
+    "core/walk": ("tests/core/walk", "tests/core/paths", "tests/core/seeders"),
+    "core/solver": ("tests/core/solver",),
+    "core/rounds": ("tests/core/rounds",),
+    "core/kernels": ("tests/core/kernels",),
+    "analysis/resampling": ("tests/analysis/resampling", "tests/core/rounds"),
+    "analysis/small": ("tests/analysis/small",),
 }
-"""The tests of each room, to which the examples in its docstrings come."""
+"""The tests of each folder, to which the examples in its docstrings come."""
 
 PATIENCE: Final = 15.0
 """Processor seconds of tests, by their own time, that are run on a mutant."""
@@ -166,7 +168,7 @@ def baseline(root: Path, files: list[str]) -> Baseline:
     """Run all tests of these files on the source as it is."""
 
     def work() -> Baseline:
-        include = [f"{root}/refsvm/{room}/*" for room in ROOMS]
+        include = [f"{root}/refsvm/{folder}/*" for folder in FOLDERS]
         measured = coverage.Coverage(include=include, data_file=None, config_file=False)
         sys.dont_write_bytecode = False
         measured.start()
@@ -201,7 +203,7 @@ def only(known: Baseline, files: set[str]) -> Baseline:
 
 
 def run_mutants(root: Path, files: list[str], mutants: list[Mutant], known: Baseline, tell: Tell) -> None:
-    """Tell the outcome of mutants of a room, in a fork: this process has to stay without the package."""
+    """Tell the outcome of mutants of a folder, in a fork: this process has to stay without the package."""
     if child := os.fork():
         os.waitpid(child, 0)
         return

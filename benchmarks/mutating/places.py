@@ -1,4 +1,4 @@
-"""Mutants: single changes of the source of a room, drawn by a seed. The changes are those of Cosmic Ray."""
+"""Mutants: single changes of the source of a folder, drawn by a seed. The changes are those of Cosmic Ray."""
 
 from __future__ import annotations
 
@@ -58,10 +58,12 @@ class Mutant:
     source: str
 
 
-def draw(root: Path, room: str, seed: int, number: int) -> list[Mutant]:
-    """Return so many mutants of a room: the order is that of a hash of the seed and the key of a place."""
+def draw(root: Path, folder: str, seed: int, number: int) -> list[Mutant]:
+    """Return so many mutants of a folder: the order is that of a hash of the seed and the key of a place."""
     places = sorted(
-        place for path in sorted((root / "refsvm" / room).glob("*.py")) for place in _places(root, path, seed)
+        place
+        for path in sorted((root / "refsvm" / folder).glob("*.py"))
+        for place in _places(root, path, seed)
     )
     drawn: list[Mutant] = []
     for _, _, key, path, operator, occurrence in places:

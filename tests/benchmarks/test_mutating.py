@@ -1,5 +1,6 @@
 """Which tests are tried on a mutant: those that run a line of the statement that it changes."""
 
+import tomllib
 from importlib import import_module
 from textwrap import dedent
 from types import SimpleNamespace
@@ -49,3 +50,11 @@ def test_a_test_that_runs_the_first_line_of_a_condition_alone_is_tried_on_the_ot
     known = {"lines": {"f.py": {"4": ["a is 0"], "5": ["a is 1"], "11": ["other"]}}, "seconds": {}}
     assert own_tests.runs(mutant(5), known) == {"a is 0", "a is 1"}
     assert own_tests.runs(mutant(11), known) == {"other"}
+
+
+def test_folders_and_mutants_are_of_files_that_are_there(own_tests):
+    root = BENCHMARKS.parent
+    for folder, tests in own_tests.FOLDERS.items():
+        assert all(any((root / each).glob("*.py")) for each in (f"refsvm/{folder}", *tests)), folder
+    reasons = tomllib.loads((BENCHMARKS / "mutants.toml").read_text(encoding="utf-8"))["reasons"]
+    assert [key for key in reasons if not (root / key.partition(":")[0]).is_file()] == []
