@@ -365,17 +365,6 @@ def nu_of(problem: Formulations) -> float:
     return problem.z / float((problem.upper - problem.lower).sum())
 
 
-def signs_among(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
-    """Return −1 or +1 for t labels among two known ones, shape (t,), float64; a single class is allowed.
-
-    Raises
-    ------
-    ValueError
-        If there are not t labels, or one of them is another.
-    """
-    return 2.0 * known_codes(y, classes, t) - 1.0
-
-
 def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
     """Return the numbers of t labels among the classes; refuse others."""
     labels = np.asarray(y)

@@ -5,7 +5,7 @@
 `error_curve`, `cross_validation`           the error as a function of C
 `lines`                                     lines with a name: of ε, ν, both costs, the weights
 `parametric`, `roc_curve`, `path_file`      what comes out of a line: its path, its operating points, its file
-`left_out`, `voted`, `several_classes`      each example left out; several classes
+`left_out`, `several_classes`               each example left out; several classes
 `continuing`, `conformal`                   other uses of the walk: one more problem, intervals of targets
 ==========================================  =======================================================================
 

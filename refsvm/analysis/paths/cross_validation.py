@@ -9,21 +9,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.analysis.paths.error_curve import ErrorCurve
+from refsvm.analysis.paths.error_curve import ErrorCurve, Turns, first_unfinished, voted_curve
 from refsvm.analysis.paths.left_out import LeftOutPaths
-from refsvm.analysis.paths.several_classes import has_several_classes, held_gram, voted_folds, voted_left_out
+from refsvm.analysis.paths.several_classes import common_range, held_gram, pair_paths
 from refsvm.analysis.resampling.folds import fold_numbers
-from refsvm.analysis.resampling.weights import given_weights, in_exact_steps, refuse_absent_class, steps_of
+from refsvm.analysis.resampling.weights import given_weights, in_exact_steps, refuse_absent_class
+from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import examples
-from refsvm.core.engine.limits import Interrupted, interruptible
+from refsvm.core.engine.limits import Interrupted, PathLimits, interruptible
 from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import warn
-from refsvm.core.formulations import numbered, signed
+from refsvm.core.formulations import numbered
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
-from refsvm.core.paths.duplicates import Merged, merge_variables, merged_problem
-from refsvm.core.paths.tracking import track
-from refsvm.core.problem import DualProblem
+from refsvm.core.kernels.gram import Gram
 from refsvm.core.trackers.base import PathTracker
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
@@ -31,6 +30,8 @@ from refsvm.services.summary import Card, Shown
 
 ROUNDING: Final = 1e-9
 """Part of C_max by which 1/(1/C_max) may differ from it, generously."""
+
+SINGLE_CLASS: Final = "Fold {} leaves a single class to train on; give other or fewer folds."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,41 +140,34 @@ def cross_validate_path(
     """
     began, told = time.perf_counter(), Progress("cross_validate_path", "folds", "these")
     X, line = examples(X), line_of(told, progress)
-    matrix, several = (
-        matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred,
-        has_several_classes(y),
-    )
+    matrix = matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred
     n = matrix.n
-    classes, labels = numbered(y, n) if several else signed(y, n)
+    classes, codes = numbered(y, n)
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(n)
     # with a number of folds, and unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
-    codes = labels if several else (labels > 0.0).astype(np.int64)
     weights = given_weights(sample_weight, n)
     refuse_absent_class(classes, codes, weights)
     weights = None if weights is None else in_exact_steps(weights)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
     # once for all folds, whose matrices are parts of it
     gram = held_gram(matrix, cache_mb)
-    options: dict[str, Any] = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine}
+    options = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine, "cache_mb": cache_mb}
     told.begin("", total=int(fold.max()) + 1)
     with line, interruptible() as interrupt:
-        ways = {True: (voted_left_out, voted_folds), False: (_left_out, _held_out)}[several]
-        each = ways[0] if fold.max() + 1 == n else ways[1]
-        curves: list[Any] = []
-        breakpoints = []
-        more = options | {"cache_mb": cache_mb}
-        for curve, count in each(X, labels, gram, fold, weights, interrupt, more):
-            # half of the folds are no cross-validation
-            if interrupt.pressed:
-                raise Interrupted(
-                    f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
-                    tuple(curves),
-                )
+        each = left_out if fold.max() + 1 == n else held_out
+        curves, breakpoints = list[ErrorCurve](), list[int]()
+        for curve, count in each(X, codes, gram, fold, weights, interrupt, options):
             curves.append(curve)
             breakpoints.append(count)
             told.tell(len(curves))
+        # half of the folds are no cross-validation
+        if interrupt.pressed:
+            raise Interrupted(
+                f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
+                tuple(curves),
+            )
     found = ErrorCurve.total(curves)
     if (last := float(found.C[-1])) < (1.0 - ROUNDING) * C_max:
         short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)
@@ -184,54 +178,73 @@ def cross_validate_path(
     return PathCrossValidation(found, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
 
 
-def _held_out(
-    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, weights: np.ndarray | None, _: Any,
+def held_out(
+    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each fold, and the breakpoints of its path."""
-    counts = np.ones(len(labels)) if weights is None else weights
+    """Yield the error on each fold, and the breakpoints of the paths of all pairs without it.
+
+    A class of which the fold leaves no example gets no vote.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d)
+    codes, fold : ndarrays of shape (n,), int
+        Class numbers, and the number of each example's fold.
+    gram : Gram
+        `held_gram` of all examples.
+    weights : ndarray of shape (n,), optional
+        Factors of C, which add up exactly: how often an example counts.
+    interrupt : interruptible
+    options : dict
+        Of `pair_paths`.
+    """
+    factors = np.ones(len(codes)) if weights is None else weights
     for number in range(int(fold.max()) + 1):
-        held, rest = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (counts > 0.0))
-        own, merged = _training_problem(X, labels, gram, rest, number, weights)
-        path = track(own, merged=merged, **options)
-        some = None if weights is None else weights[held]
-        yield path.error_of(gram.dense[np.ix_(held, rest)], labels[held], some), len(path.C)
+        held, rest = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (factors > 0.0))
+        present, known = np.unique(codes[rest], return_inverse=True)
+        if len(present) < 2:
+            raise ValueError(SINGLE_CLASS.format(number))
+        limits, cross = PathLimits(len(rest)), gram.block(held, rest)
+        found = [*pair_paths(gram.restrict(rest), X[rest], known, factors[rest], limits, **options)]
+        if interrupt.pressed:
+            return
+        turns = [
+            Turns(*pair, *path.crossings(cross[:, rows]))
+            for pair, (rows, path) in zip(OneVsOne(len(present)).named(present), found, strict=True)
+        ]
+        paths, own = [path for _, path in found], None if weights is None else weights[held]
+        status = first_unfinished(path.status for path in paths)
+        curve = voted_curve(turns, codes[held], int(codes.max()) + 1, common_range(paths), own, status)
+        yield curve, sum(len(path.C) for _, path in found)
 
 
-def _left_out(
-    X: Any, labels: np.ndarray, gram: Any, fold: np.ndarray, weights: np.ndarray | None, _: Any,
+def left_out(
+    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each example, from the path of all of them; equal ones share it."""
-    counts = steps_of(weights, len(labels))
-    every = np.flatnonzero(counts)
-    for alone in every[[np.count_nonzero(labels[every] == label) == 1 for label in labels[every]]]:
-        _training_problem(X, labels, gram, every[every != alone], int(fold[alone]))  # refuses it
-    own, merged = _training_problem(X, labels, gram, every, 0, weights, alike=True)
-    path = track(own, merged=merged, **options)
-    left_out = LeftOutPaths(path, options["tracker"], options["engine"])
-    known: dict[int, ErrorCurve] = {}
-    place = np.full(len(labels), -1)
-    place[every] = merged.group
-    for example in fold.argsort().tolist():
-        r, count = int(place[example]), counts[example].item()
-        if not count:  # it is not there
-            yield ErrorCurve(path.C[[0, -1]], np.zeros(1), 0.0, path.status), 0
-            continue
-        # equal examples have one curve: without either of them the same machine is left
-        known[r] = known.get(r) or left_out.curve(r, count)
-        yield known[r], int(left_out.walked[r])
+    """Yield the error on each example, left out of the pairs that it is in, and the breakpoints walked for it.
 
-
-def _training_problem(
-    X: Any, labels: np.ndarray, gram: Any, rest: np.ndarray, number: int, weights: np.ndarray | None = None,
-    alike: bool = False,
-) -> tuple[DualProblem, Merged]:  # fmt: skip
-    """Return the problem without a fold, equal examples merged: those of equal weights alone, if they are `alike`."""
-    if labels[rest].min() == labels[rest].max():
-        raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
-    problem = DualProblem.classification(y=labels[rest], gram=gram.restrict(rest))
-    if weights is not None:
-        problem = problem.boxed(weights[rest] * problem.lower, weights[rest] * problem.upper)
-    merged = merge_variables(problem, problem, X[rest], alike=alike)
-    return merged_problem(problem, merged), merged
+    The path of each pair tells most signs of its examples, and all of the others'; arguments as of `held_out`.
+    """
+    k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
+    alone = (factors > 0.0) & (np.bincount(codes, factors > 0.0)[codes] == 1.0)
+    if k == 2 and alone.any():
+        raise ValueError(SINGLE_CLASS.format(fold[alone.argmax()]))
+    counting = np.where(factors > 0.0, codes, -1)  # the others are asked, and never trained on
+    found = list[LeftOutPaths]()
+    for rows, path in pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options):
+        if interrupt.pressed:
+            return
+        found.append(LeftOutPaths(path, rows, gram, options["tracker"], options["engine"]))
+    paths = [each.path for each in found]
+    ends, status = common_range(paths), first_unfinished(path.status for path in paths)
+    for r in fold.argsort().tolist():
+        turns = [Turns(*pair, *each.turns(r)) for pair, each in zip(OneVsOne(k).pairs, found, strict=True)]
+        if interrupt.pressed:
+            return
+        own = None if weights is None else weights[r : r + 1]
+        yield (
+            voted_curve(turns, codes[r : r + 1], k, ends, own, status),
+            sum(each.walked_for(r) for each in found),
+        )

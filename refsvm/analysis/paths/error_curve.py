@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from refsvm.analysis.resampling.weights import given_weights, steps_of
 from refsvm.core._checks import examples
 from refsvm.core.engine.unsolved import warn
-from refsvm.core.formulations import signs_among
+from refsvm.core.formulations import known_codes
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.result import Status
 from refsvm.services.summary import Card, Shown
@@ -168,6 +168,100 @@ def curve_of_changes(
     return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count, status)
 
 
+class Turns(NamedTuple):
+    """Decisions of one pair of classes on t examples along C.
+
+    Attributes
+    ----------
+    first, second : int
+        Numbers of the classes.
+    said : ndarray of shape (t,), bool
+        Whether the vote is for the second class at the least C.
+    at, example, up : ndarrays of shape (e,)
+        For each change C, the example, and whether the vote is for the second class from there on.
+    """
+
+    first: int
+    second: int
+    said: np.ndarray
+    at: np.ndarray
+    example: np.ndarray
+    up: np.ndarray
+
+
+def voted_curve(
+    turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float],
+    weights: np.ndarray | None = None, status: Status = Status.CONVERGED,
+) -> ErrorCurve:  # fmt: skip
+    """Return the error of the class with the most votes as a function of C, the first class on a tie.
+
+    Parameters
+    ----------
+    turns : sequence of Turns
+        Of the pairs that vote.
+    codes : ndarray of shape (t,), int
+        The true class of each example.
+    k : int
+        Number of classes.
+    ends : (float, float)
+        The range of C.
+    weights : ndarray of shape (t,), optional
+        How often each example counts.
+    status : Status
+        Of the paths of the pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.paths.error_curve import Turns, voted_curve
+    >>> none = np.zeros(0)
+    >>> turns = [
+    ...     Turns(0, 1, np.array([False]), np.array([2.0]), np.array([0]), np.array([True])),
+    ...     Turns(0, 2, np.array([False]), none, none.astype(int), none.astype(bool)),
+    ...     Turns(1, 2, np.array([False]), none, none.astype(int), none.astype(bool)),
+    ... ]
+    >>> curve = voted_curve(turns, np.array([1]), 3, (1.0, 10.0))
+    >>> curve.C, curve.error
+    (array([ 1.,  2., 10.]), array([1., 0.]))
+    """
+    start, at, index, change = _changes(turns, codes, k)
+    counts = steps_of(weights, len(codes))
+    errors, total = counts[start].sum().item(), counts.sum().item()
+    return curve_of_changes(ends, errors, at, change * counts[index], total, status)
+
+
+def _changes(
+    turns: Sequence[Turns], codes: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return which examples are wrong at the least C; then each C, the example and the change of its error there."""
+    t, every = len(codes), np.arange(len(codes))
+    count = np.zeros((t, k), dtype=np.int64)
+    for turn in turns:
+        count[every, np.where(turn.said, turn.second, turn.first)] += 1
+    at, index = (np.concatenate([each[place] for each in turns]) for place in (3, 4))
+    # a vote goes from one class of its pair to the other
+    gains, loses = (
+        np.concatenate([np.where(each.up, each[place], each[1 - place]) for each in turns])
+        for place in (1, 0)
+    )
+    order = np.lexsort((at, index))
+    at, index, gains, loses = at[order], index[order].astype(np.int64), gains[order], loses[order]
+    change = np.zeros((len(at), k), dtype=np.int64)
+    np.add.at(change, (np.arange(len(at)), gains), 1)
+    np.add.at(change, (np.arange(len(at)), loses), -1)
+    # the votes of an example after each of its changes
+    total = np.vstack([np.zeros((1, k), dtype=np.int64), change.cumsum(axis=0)])
+    first = np.searchsorted(index, every)
+    after = count[index] + total[1:] - total[first[index]]
+    wrong = np.concatenate([count.argmax(axis=1) != codes, after.argmax(axis=1) != codes[index]])
+    # changes of one example at the same C are one
+    is_last = np.append((index[1:] != index[:-1]) | (at[1:] != at[:-1]), True)[: len(at)]
+    at, index, wrong_after = at[is_last], index[is_last], wrong[t:][is_last]
+    begins = np.append(True, index[1:] != index[:-1])[: len(at)]
+    before = np.where(begins, wrong[index], np.append(False, wrong_after[:-1])[: len(at)])
+    return wrong[:t], at, index, wrong_after.astype(np.int64) - before
+
+
 def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
     """Return the error on other examples as a function of C.
 
@@ -190,20 +284,9 @@ def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: An
             "This path is one of regression; an error curve counts labels, use decision_function."
         )
     X = examples(X)
-    labels = signs_among(y, path.classes, X.shape[0])
-    return path.error_of(X, labels, given_weights(sample_weight, len(labels)))
+    codes, turns = known_codes(y, path.classes, X.shape[0]), [Turns(0, 1, *path.crossings(X))]
+    weights, ends = given_weights(sample_weight, len(codes)), (float(path.C[0]), float(path.C[-1]))
+    return voted_curve(turns, codes, 2, ends, weights, path.status)
 
 
-def error_of(
-    path: RegularizationPath, X: Any, labels: np.ndarray, weights: np.ndarray | None = None
-) -> ErrorCurve:
-    """Return that error on rows of X with labels ±1; weights may all be 0."""
-    counts = steps_of(weights, len(labels))
-    said, at, i, up = path.crossings(X)
-    errors = counts[said != (labels > 0.0)].sum().item()
-    change = np.where(up == (labels[i] > 0.0), -counts[i], counts[i])
-    ends = float(path.C[0]), float(path.C[-1])
-    return curve_of_changes(ends, errors, at, change, counts.sum().item(), path.status)
-
-
-RegularizationPath.validation_error, RegularizationPath.error_of = validation_error, error_of
+RegularizationPath.validation_error = validation_error

@@ -21,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from refsvm.analysis.paths.error_curve import ErrorCurve, curve_of_changes
+from refsvm.core.kernels.gram import Gram
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.recorder import Timeline
 from refsvm.core.paths.tracking import EPS_START, chosen_tracker
@@ -43,8 +43,12 @@ class LeftOutPaths:
     Parameters
     ----------
     path : RegularizationPath
-        Of all examples, in which equal examples of equal weights may be one variable. Without r its box is narrower by
+        Of some examples, in which equal examples of equal weights may be one variable. Without r its box is narrower by
         the weight of one of them.
+    rows : ndarray of shape (m,), int64
+        Their numbers among all, ascending.
+    gram : Gram
+        Of all examples; the path never used the others.
     tracker : PathTracker, optional
         Follows the paths.
     engine : str
@@ -61,11 +65,12 @@ class LeftOutPaths:
     """
 
     def __init__(
-        self, path: RegularizationPath, tracker: PathTracker | None = None, engine: str = "auto"
-    ) -> None:
+        self, path: RegularizationPath, rows: np.ndarray, gram: Gram, tracker: PathTracker | None = None,
+        engine: str = "auto",
+    ) -> None:  # fmt: skip
         path.check_not_empty()
         points, problem, K = Timeline(path.record, path.problem.n), path.problem, path.kernel_matrix
-        self._path, self._tracker, self._engine = path, chosen_tracker(tracker), engine
+        self.path, self._tracker, self._engine = path, chosen_tracker(tracker), engine
         self.lam, self._s = 1.0 / path.C, np.array([points.at(k) for k in range(len(path.C))])
         # ĥ = Ks + b̂
         self._values = self._s @ K + path.record.intercept[:, None]
@@ -79,6 +84,9 @@ class LeftOutPaths:
         self._distances = np.sqrt(np.maximum(diagonal[:, None] + diagonal - 2.0 * K, 0.0))
         self.before, self.after = np.empty((2, len(path.C) - 1, problem.n))
         self.walked = np.zeros(problem.n, dtype=np.int64)
+        self._variable = dict(zip(rows.tolist(), path.merged.group.tolist(), strict=True))
+        self._known: dict[int, tuple[bool, np.ndarray, np.ndarray]] = {}
+        self._with_all = path.crossings(gram.block(np.arange(gram.n), rows))
         # all at once: one product for all examples of a segment costs less than a walk for one of them
         for k in range(len(path.C) - 1):
             self._decide(k)
@@ -144,7 +152,7 @@ class LeftOutPaths:
         self, end: int, rest: np.ndarray, takers: np.ndarray, label: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return δŵ·φⱼ for all j, ‖δŵ‖, and the most that one of them takes, for each r at a breakpoint."""
-        K, a, s = self._path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
+        K, a, s = self.path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
         # δⱼ = aᵣ uⱼ/Σu for j ∈ M but r, where u is their room, and δᵣ = −aᵣ, up to the sign
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
@@ -159,15 +167,24 @@ class LeftOutPaths:
 
     # -- walks for the rest ------------------------------------------------------------------------------------------
 
-    def curve(self, r: int, count: float = 1) -> ErrorCurve:
-        """Return the error on variable r without one of its examples, as a function of C: 0 or its count."""
-        said, C, up = self.crossings(r)
-        is_positive = bool(self._y[r] > 0.0)
-        ends = float(self._path.C[0]), float(self._path.C[-1])
-        change = np.where(up == is_positive, -count, count)
-        return curve_of_changes(ends, (said != is_positive) * count, C, change, count, self._path.status)
+    def walked_for(self, r: int) -> int:
+        """Return the breakpoints of the walks for an example."""
+        return int(self.walked[self._variable[r]]) if r in self._variable else 0
 
-    def crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
+    def turns(self, r: int) -> tuple[np.ndarray, ...]:
+        """Return whether h(xᵣ) ≥ 0 at the least C, without r, and where that changes, as `Turns` has it.
+
+        Equal examples share their walks: without either of them the same machine is left.
+        """
+        variable = self._variable.get(r)
+        if variable is None:  # the path never used it
+            begin, at, index, up = self._with_all
+            found = begin[r], at[index == r], up[index == r]
+        else:
+            found = self._known[variable] = self._known.get(variable) or self._crossings(variable)
+        return np.array([found[0]]), found[1], np.zeros(len(found[1]), dtype=np.int64), found[2]
+
+    def _crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
         """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where that changes, and whether it is so from there."""
         at, values = self._along(r)
         said = values >= 0.0
@@ -204,7 +221,7 @@ class LeftOutPaths:
 
     def _walk(self, r: int, first: int, last: int) -> np.ndarray:
         """Follow the optimum without r from one breakpoint to another; return λ and ĥ_R(xᵣ), shape (t, 2)."""
-        path, K = self._path, self._path.kernel_matrix
+        path, K = self.path, self.path.kernel_matrix
         # a variable of several equal examples loses one of them, and keeps the weight of the others
         less = np.where(np.arange(len(self._y)) == r, (self._weight - self._own) / self._weight, 1.0)
         problem = path.problem.boxed(path.problem.lower * less, path.problem.upper * less)

@@ -10,7 +10,7 @@ import numpy as np
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class, steps_of
 from refsvm.core._checks import examples
-from refsvm.core.formulations import signs_among
+from refsvm.core.formulations import known_codes
 from refsvm.core.result import Status
 from refsvm.services.summary import Card, Shown
 
@@ -91,20 +91,20 @@ class CostPath(ParametricPath):
         """
         self.check_not_empty()
         X = examples(X)
-        labels = signs_among(y, self.classes, X.shape[0])
-        if len(labels) == 0 or np.ptp(labels) == 0.0:
+        codes = known_codes(y, self.classes, X.shape[0])
+        if len(codes) == 0 or np.ptp(codes) == 0:
             raise ValueError("y holds a single class; a share of errors of each takes examples of both.")
-        weights = given_weights(sample_weight, len(labels))
-        refuse_absent_class(self.classes, (labels > 0.0) * 1, weights)
-        counts = steps_of(weights, len(labels))
+        weights = given_weights(sample_weight, len(codes))
+        refuse_absent_class(self.classes, codes, weights)
+        counts = steps_of(weights, len(codes))
         self.warn_if_unfinished("The curve of operating points")
         said, at, i, up = self.crossings(X)
         at, where = np.unique(at, return_inverse=True)
         shares = []
-        for label in (-1.0, 1.0):
-            change = np.where(labels[i] == label, np.where(up, counts[i], -counts[i]), 0.0)
+        for code in (0, 1):
+            change = np.where(codes[i] == code, np.where(up, counts[i], -counts[i]), 0.0)
             steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
-            of_class = labels == label
+            of_class = codes == code
             shares.append((counts[of_class & said].sum() + steps) / counts[of_class].sum())
         false, true = shares
         return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), false, true, self.status)

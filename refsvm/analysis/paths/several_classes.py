@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.analysis.paths.error_curve import ErrorCurve, first_unfinished
-from refsvm.analysis.paths.left_out import LeftOutPaths
-from refsvm.analysis.paths.voted import Turns, voted_curve, voted_curves
+from refsvm.analysis.paths.error_curve import ErrorCurve, Turns, first_unfinished, voted_curve
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
 from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import examples, pandas_for
@@ -173,10 +171,7 @@ class OneVsOnePath(Shown):
         """
         cross = self._cross(examples(X))
         codes = known_codes(y, self.classes, len(cross))
-        return self.error_of(cross, codes, given_weights(sample_weight, len(cross)))
-
-    def error_of(self, cross: np.ndarray, codes: np.ndarray, weights: np.ndarray | None = None) -> ErrorCurve:
-        """Return that error from kernel values with all examples, shape (t, n), and the numbers of the classes."""
+        weights = given_weights(sample_weight, len(cross))
         pairs = zip(OneVsOne(len(self.classes)).pairs, self.rows, self.paths, strict=True)
         turns = [Turns(*pair, *path.crossings(cross[:, rows])) for pair, rows, path in pairs]
         return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights, self.status)
@@ -298,80 +293,3 @@ def pair_paths(
         own.most, own.part = limits.most, (number, len(pairs))
         own.progress = limits.progress or own.progress
         yield rows, track(problem, merged=merged, limits=own, **options)
-
-
-def voted_folds(
-    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
-    options: dict[str, Any],
-) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each fold, and the breakpoints of the paths of all pairs without it.
-
-    A class of which the fold leaves no example gets no vote.
-
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n, d)
-    codes, fold : ndarrays of shape (n,), int
-        Class numbers, and the number of each example's fold.
-    gram : Gram
-        `held_gram` of all examples.
-    weights : ndarray of shape (n,), optional
-        Factors of C, which add up exactly: how often an example counts.
-    interrupt : interruptible
-    options : dict
-        Of `pair_paths`.
-    """
-    factors = np.ones(len(codes)) if weights is None else weights
-    for number in range(int(fold.max()) + 1):
-        held, rest = np.flatnonzero(fold == number), np.flatnonzero((fold != number) & (factors > 0.0))
-        present, known = np.unique(codes[rest], return_inverse=True)
-        if len(present) < 2:
-            raise ValueError(f"Fold {number} leaves a single class to train on; give other or fewer folds.")
-        limits, cross = PathLimits(len(rest)), gram.block(held, rest)
-        found = [*pair_paths(gram.restrict(rest), X[rest], known, factors[rest], limits, **options)]
-        if interrupt.pressed:
-            raise KeyboardInterrupt
-        turns = [
-            Turns(*pair, *path.crossings(cross[:, rows]))
-            for pair, (rows, path) in zip(OneVsOne(len(present)).named(present), found, strict=True)
-        ]
-        paths, own = [path for _, path in found], None if weights is None else weights[held]
-        status = first_unfinished(path.status for path in paths)
-        curve = voted_curve(turns, codes[held], int(codes.max()) + 1, common_range(paths), own, status)
-        yield curve, sum(len(path.C) for _, path in found)
-
-
-def voted_left_out(
-    X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
-    options: dict[str, Any],
-) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each example, left out of the pairs that it is in, and the breakpoints walked for it.
-
-    The path of each pair tells most signs of its examples (`refsvm.analysis.paths.left_out`), and all of the others'.
-    """
-    turns, paths, walked = list[Turns](), list[RegularizationPath](), np.zeros(len(codes), dtype=np.int64)
-    k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
-    counting = np.where(factors > 0.0, codes, -1)  # the others are asked, and never trained on
-    pairs = pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options)
-    for (p, q), (rows, path) in zip(OneVsOne(k).pairs, pairs, strict=True):
-        if interrupt.pressed:
-            raise KeyboardInterrupt
-        others = np.setdiff1d(np.arange(len(codes)), rows, assume_unique=True)
-        said = np.zeros(len(codes), dtype=bool)
-        said[others], at, index, up = path.crossings(gram.block(others, rows))
-        events, left_out = (
-            [(at, others[index], up)],
-            LeftOutPaths(path, options["tracker"], options["engine"]),
-        )
-        known: dict[int, tuple[bool, np.ndarray, np.ndarray]] = {}
-        for r, variable in zip(rows.tolist(), path.merged.group.tolist(), strict=True):
-            known[variable] = known.get(variable) or left_out.crossings(variable)
-            said[r], at, up = known[variable]
-            events.append((at, np.full(len(at), r), up))
-            walked[r] += left_out.walked[variable]
-        turns.append(Turns(p, q, said, *(np.concatenate(each) for each in zip(*events, strict=True))))
-        paths.append(path)
-    status = first_unfinished(path.status for path in paths)
-    curves = voted_curves(turns, codes, k, common_range(paths), weights, status)
-    for r in fold.argsort().tolist():
-        yield curves[r], int(walked[r])

@@ -128,9 +128,6 @@ class RegularizationPath(TrackedPath):
     validation_error: ClassVar[Callable[..., Any]]
     """``validation_error(X, y)``: `refsvm.analysis.paths.error_curve.validation_error`, which that file puts here."""
 
-    error_of: ClassVar[Callable[..., Any]]
-    """``error_of(X, labels)``: `refsvm.analysis.paths.error_curve.error_of`, which that file puts here."""
-
     def to_frame(self) -> Any:
         """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""
         pd = pandas_for("to_frame()")
