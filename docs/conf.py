@@ -34,6 +34,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "stepper",  # SMO and the path of C, driven by the reader
     "rules",  # the table of all rules
+    "layout",  # pictures of the folders, and the way of one solve through the files
     "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
     "kit",  # plans of lectures, slides and exercises, made from the chapters
@@ -120,6 +121,7 @@ html_sidebars = {
         "papers/**",
         "choosing",
         "adding",
+        "layout",
         "experiments",
         "rounds",
         "lines",
