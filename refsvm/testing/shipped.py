@@ -14,6 +14,7 @@ SELECTORS: Final[tuple[selectors.WorkingSetSelector, ...]] = (
     selectors.MaximumGain(rows="all"),
     selectors.HybridMaximumGain(eta=0.1, rows=1),
     selectors.HybridMaximumGain(rows="all"),
+    selectors.ImprovedSMO(tol=0.1),
 )
 STEPS: Final[tuple[steps.StepRule, ...]] = (
     *(rule() for rule in rules_in(steps)),

@@ -14,6 +14,7 @@ CONSTANTS_FROM: Final = (
     "result.py",
     "selectors/conjugate_second_order.py",
     "selectors/gain.py",
+    "selectors/improved_smo.py",
     "guards/rounding.py",
     "state.py",
     "steps/conjugate.py",

@@ -10,6 +10,7 @@ from refsvm import (
     ConjugateStep,
     Greedy,
     HybridMaximumGain,
+    ImprovedSMO,
     MaximumGain,
     MostViolatingPair,
     PlanningAheadStep,
@@ -266,6 +267,26 @@ def test_the_hybrid_goes_on_where_no_reselection_gains(engine):
         engine, HybridMaximumGain(eta=0.0), (3, 2), [1.0] * 4, [9.0, -9.0, -2.0, 2.0], [5e-324, 0.0, -1.0, -1.0],
         [0.0, 0.0, -2.0, -2.0], [5e-324, 0.0, 0.0, 0.0], **SETS,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("expected", "scan", "known"),
+    [
+        ((1, 2), [4.0, 1.0, 0.5], {}),  # the worst pair of those that are known
+        (
+            (1, 0),
+            [4.0, 1.0, 0.5],
+            {"stalled": 1},
+        ),  # its last step was 0: a pass; of equal violations the one of up
+        ((3, 2), [3.0, 1.0, 3.5], {}),  # of the violations of 3 the larger one, 4
+        ((1, 2), [3.0, 1.0, 4.5], {}),  # this pass ends, and pairs follow
+        ((1, 2), [3.0, 0.0, 7.0], {}),  # no example violates as much: half of the gap
+    ],
+)
+def test_improved_smo_goes_on_where_it_was(expected, scan, known, engine):
+    """All four variables are free; memory: up, down, the next example, whether the pass has stepped, 2τ, the count."""
+    memory = [-1.0, -1.0, *scan, 0.0]
+    check(engine, ImprovedSMO(), expected, [1.0] * 4, [0.0, 3.0, -3.0, 1.0], selector_memory=memory, **known)
 
 
 @pytest.mark.parametrize(

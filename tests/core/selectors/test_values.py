@@ -9,6 +9,7 @@ from refsvm import (
     ConjugateSecondOrder,
     Greedy,
     HybridMaximumGain,
+    ImprovedSMO,
     MaximumGain,
     MostViolatingPair,
     SecondOrder,
@@ -29,6 +30,7 @@ from ...values import is_a_value, remembers_as, what_it_says
         (MaximumGain(rows=1), "MaximumGain(rows=1)", (1.0,)),
         (MaximumGain(rows="all"), "MaximumGain(rows='all')", (0.0,)),
         (HybridMaximumGain(), "HybridMaximumGain(eta=1e-08, rows=2)", (1e-8, 2.0)),
+        (ImprovedSMO(), "ImprovedSMO(tol=0.001)", (1e-3,)),
         (HybridMaximumGain(eta=0.25, rows="all"), "HybridMaximumGain(eta=0.25, rows='all')", (0.25, 0.0)),
     ],
     ids=repr,
@@ -47,6 +49,7 @@ def test_a_selector_is_a_value(selector, shown, parameters):
         (Greedy(), set()),
         (MaximumGain(), {"may_stall"}),
         (HybridMaximumGain(), set()),
+        (ImprovedSMO(), set()),
     ],
     ids=repr,
 )
