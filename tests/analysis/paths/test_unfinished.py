@@ -68,7 +68,7 @@ def test_a_sum_of_curves_has_the_status_of_the_first_that_is_unfinished():
 @pytest.mark.parametrize("labels", [Y, THREE])
 @pytest.mark.parametrize("folds", [3, "loo"])
 def test_folds_whose_paths_end_early_say_so(labels, folds, monkeypatch):
-    from refsvm.analysis.paths import cross_validation, several_classes
+    from refsvm.analysis.paths import several_classes
 
     def stalled(track):
         def shorter(*given, **options):
@@ -78,7 +78,6 @@ def test_folds_whose_paths_end_early_say_so(labels, folds, monkeypatch):
 
         return shorter
 
-    monkeypatch.setattr(cross_validation, "track", stalled(cross_validation.track))
     monkeypatch.setattr(several_classes, "track", stalled(several_classes.track))
     found = cross_validate_path(X, labels, C_min=0.1, C_max=0.3, folds=folds, **OPTIONS)
     assert {curve.status for curve in (found.curve, *found.curves)} == {Status.STALLED}
