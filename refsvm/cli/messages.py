@@ -13,6 +13,8 @@ from typing import Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from refsvm.services.line import Stream
+
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
 UNFINISHED: Final = 3
@@ -72,7 +74,7 @@ def be_verbose(wanted: bool) -> bool:
 
 def is_watched(is_terminal: bool | None = None) -> bool:
     """Whether progress is visible: it goes to a terminal, and --quiet was not given."""
-    return not _told["quiet"] and (sys.stderr.isatty() if is_terminal is None else is_terminal)
+    return not _told["quiet"] and (Stream(sys.stderr).isatty() if is_terminal is None else is_terminal)
 
 
 def note(text: str) -> None:
@@ -98,7 +100,7 @@ def _say(text: str) -> None:
     """Print one sentence, in a line, with a full stop."""
     line = " ".join(text.split())
     # on what is stderr now: while progress is shown, that prints above its line
-    print(line if line.endswith((".", "?", "!")) else f"{line}.", file=sys.stderr)
+    Stream(sys.stderr).write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
 
 
 def _refuse(text: str) -> int:

@@ -23,7 +23,7 @@ from refsvm.cli.messages import is_watched, listening
 from refsvm.core.engine import progress as engine_progress
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.experiment.comparison import Summary
-from refsvm.services.line import line_of
+from refsvm.services.line import Stream, line_of
 from refsvm.services.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
@@ -149,7 +149,8 @@ def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
     The function yielded shows another text; it is `unseen` without a terminal. The progress that the package logs
     is shown, too.
     """
-    console = Console(stderr=True) if console is None else console
+    # whether a line can be rewritten is for the stream to say, and not for FORCE_COLOR, which asks for colours
+    console = Console(stderr=True, force_terminal=Stream(sys.stderr).isatty()) if console is None else console
     with line_of(engine_progress.Progress("refsvm"), False):
         # in a file or a pipe a progress line would be many lines
         if not is_watched(console.is_terminal):

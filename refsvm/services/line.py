@@ -2,6 +2,7 @@
 
 A thread looks at the `Progress` of the call from time to time, so that the computation itself neither writes nor waits.
 tqdm rewrites the line, in a terminal and in a notebook alike. Where it would not be seen, there is none, and no thread.
+`Stream` and `ProgressLine` let no error of a stream end a computation: the line falls silent.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import os
 import sys
 import threading
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final, Protocol
@@ -107,8 +109,52 @@ class LineShown:
                 self._line.close(failed=failure[0] is not None)
 
 
+class Stream:
+    """The object in the place of `sys.stderr`, used without trust: from its first failure on it is silent.
+
+    A host program may have put None there, a closed file, or an object that has some of the methods of a file.
+
+    Examples
+    --------
+    >>> from refsvm.services.line import Stream
+    >>> stream = Stream(None)
+    >>> stream.write("text"), stream.isatty(), stream.columns()
+    (0, False, 80)
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file, self.encoding = file, self._asked(lambda: file.encoding, None)
+
+    def _asked(self, question: Callable[[], Any], otherwise: Any) -> Any:
+        try:
+            return question()
+        except Exception:  # noqa: BLE001  an object of the host program fails in its own ways
+            return otherwise
+
+    def isatty(self) -> bool:
+        """Whether the stream says that it is an open terminal."""
+        return bool(
+            self._asked(lambda: not getattr(self._file, "closed", False) and self._file.isatty(), False)
+        )
+
+    def columns(self) -> int:
+        """Return the columns of the terminal; one that does not say has 80, as its ancestors had."""
+        return self._asked(lambda: os.get_terminal_size(self._file.fileno()).columns, 0) or 80
+
+    def write(self, text: str) -> int:
+        """Write a text, or nothing; return how many characters were written."""
+        if self._asked(lambda: (self._file.write(text),), None) is None:
+            self._file = None
+            return 0
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what was written, where the stream knows how."""
+        self._asked(getattr(self._file, "flush", int), None)
+
+
 class ProgressLine:
-    """A line that is rewritten when it is due.
+    """A line that is rewritten when it is due; the first error of any kind ends it.
 
     Parameters
     ----------
@@ -134,21 +180,21 @@ class ProgressLine:
     def close(self, failed: bool = False) -> None:
         """End the line, with the last state if that stays."""
         with self._lock:
-            self._is_open = False
-            if self.stays and not failed:
+            if self._is_open and self.stays and not failed:
                 self._write()
+            self._is_open = False
             if self._writer is not None:
-                self._writer.close()
+                with suppress(Exception):
+                    self._writer.close()
 
     def _write(self) -> None:
-        if self._writer is None:
-            self._writer = writer(self.stays)
-        self.progress.look()
         try:
+            self._writer = self._writer or writer(self.stays)
+            self.progress.look()
             self._writer.write(self.progress, self.progress.text())
-        except (OSError, ValueError):  # a terminal that is gone, a file that is closed
+            self._due = time.perf_counter() + self._writer.seconds
+        except Exception:  # noqa: BLE001  of tqdm, of the widgets of a notebook: the computation goes on
             self._is_open = False
-        self._due = time.perf_counter() + self._writer.seconds
 
 
 def writer(stays: bool) -> Writer:
@@ -168,20 +214,20 @@ class Bar:
     seconds = REFRESH_SECONDS
 
     def __init__(self, stays: bool) -> None:
-        self._stays, self._bar = stays, None  # type: bool, Any
+        self._stays, self._bar, self._stream = stays, None, Stream(sys.stderr)  # type: bool, Any, Stream
 
     def write(self, progress: Progress, text: str) -> None:
         """Rewrite the line, with a bar if the total is known."""
         form = "{desc}" if progress.total is None else "{desc} |{bar:10}|"
         if self._bar is None:
-            size = {"dynamic_ncols": True} if in_notebook() else {"ncols": width(), "nrows": 20}
+            place: dict[str, Any] = {"file": self._stream, "ncols": self._stream.columns(), "nrows": 20}
             self._bar = tqdm_here()(
-                total=progress.total, desc=text, bar_format=form, leave=self._stays, file=sys.stderr,
-                initial=progress.done, **size,
+                total=progress.total, desc=text, bar_format=form, leave=self._stays, initial=progress.done,
+                **{"dynamic_ncols": True} if in_notebook() else place,
             )  # fmt: skip
             return
         if not in_notebook():  # a terminal may be made wider
-            self._bar.ncols = width()
+            self._bar.ncols = self._stream.columns()
         if self._bar.total != progress.total:
             self._bar.reset(total=progress.total)
         self._bar.bar_format, self._bar.desc, self._bar.n = form, text, progress.done
@@ -200,8 +246,9 @@ class Sentences:
 
     def write(self, progress: Progress, text: str) -> None:
         """Write a sentence."""
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
+        stream = Stream(sys.stderr)
+        stream.write(f"{text}\n")
+        stream.flush()
 
     def close(self) -> None:
         """Nothing is left open."""
@@ -217,24 +264,15 @@ def tqdm_here() -> Any:
     return type("tqdm", (tqdm,), {"monitor_interval": 0})
 
 
-def width() -> int:
-    """Return the columns of the terminal; one that does not say has 80, as its ancestors had."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except (OSError, ValueError):  # a terminal that a program plays
-        return 80
-
-
 def in_notebook() -> bool:
     """Whether this process is the kernel of a notebook."""
-    module = sys.modules.get("IPython")
-    return module is not None and hasattr(module.get_ipython(), "kernel")
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
+    return hasattr(shell(), "kernel")
 
 
 def is_rewritten() -> bool:
     """Whether a line can be rewritten: stderr is a terminal, or a cell of a notebook."""
-    is_open = sys.stderr is not None and not getattr(sys.stderr, "closed", False)
-    return is_open and (sys.stderr.isatty() or in_notebook())
+    return Stream(sys.stderr).isatty() or in_notebook()
 
 
 def is_watched() -> bool:
@@ -274,7 +312,10 @@ class Place:
             if self._thread is None or not self._thread.is_alive():
                 self._is_taken = threading.Event()
                 self._thread = threading.Thread(target=self._watch, name="refsvm-line", daemon=True)
-                self._thread.start()
+                with suppress(
+                    RuntimeError
+                ):  # where no thread can be started, the line is shown at the end alone
+                    self._thread.start()
             self._is_taken.set()
             return True
 

@@ -13,6 +13,7 @@ import textwrap
 import threading
 import time
 from importlib.util import find_spec
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -220,12 +221,49 @@ def test_true_writes_sentences_to_a_file(capsys):
     assert last.startswith("cross_validate: 10 of 10 folds")
 
 
-def test_a_file_that_is_closed_ends_the_line(monkeypatch):
-    closed = Terminal()
-    monkeypatch.setattr(sys, "stderr", closed)
+def raises(*given):
+    raise RuntimeError("the log server is gone")
+
+
+def strange_streams():
+    """Yield what host programs put in the place of stderr: nothing, closed files, and objects with parts of a file."""
+    closed, detached = Terminal(), io.TextIOWrapper(io.BytesIO())
     closed.close()
-    assert not line.is_watched()
-    leave_one_out(X, Y, **OPTIONS, progress=True)
+    detached.detach()
+    yield from (None, closed, detached, object())
+    methods = {
+        "isatty": (None, raises, lambda: False, lambda: True), "write": (None, raises, len),
+        "flush": (None, raises, lambda: None), "fileno": (None, raises, lambda: 1000),
+    }  # fmt: skip
+    for each in product(*methods.values()):
+        yield SimpleNamespace(**{name: method for name, method in zip(methods, each, strict=True) if method})
+
+
+@pytest.mark.parametrize("asked", ["auto", True])
+def test_no_stream_ends_a_computation(asked, terminal, monkeypatch):
+    for count, stream in enumerate(strange_streams()):
+        monkeypatch.setattr(line.sys, "stderr", stream)
+        progress = Progress("work")
+        with line_of(progress, asked):
+            progress.begin("", total=2)
+            time.sleep(0.003 * (count % 5 == 0))  # for the thread that draws
+            progress.tell(1)
+        assert line._place.take(None)  # it was given back
+        line._place.free()
+    with monkeypatch.context() as patch:  # what tqdm or a widget raises ends the line alone
+        patch.setattr(line.sys, "stderr", terminal)
+        patch.setattr(line, "tqdm_here", lambda: raises)
+        assert leave_one_out(X[:9], Y[:9], **OPTIONS, progress=asked).is_finished
+
+
+@needs_tqdm
+def test_a_stream_that_is_closed_while_a_thread_draws(terminal):
+    def close(at):
+        slowly(at)
+        terminal.close()
+
+    assert leave_one_out(X[:20], Y[:20], **OPTIONS, checks=(), callback=close, progress=True).is_finished
+    assert line._place._thread.is_alive()
 
 
 @pytest.mark.parametrize("asked", [None, 1, "yes"])
