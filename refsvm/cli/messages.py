@@ -34,6 +34,9 @@ class OneSentence(TyperGroup):
 
     def main(self, *args: Any, **options: Any) -> NoReturn:
         """Run a command and exit."""
+        for stream in (sys.stdout, sys.stderr):
+            if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")  # code pages of Windows lack most letters
         try:
             with _warnings_as_notes(), listening(_tell_notice):
                 code = super().main(*args, **{**options, "standalone_mode": False})

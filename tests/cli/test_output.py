@@ -7,8 +7,10 @@ import logging
 import numpy as np
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from refsvm.cli import messages, tables
+from refsvm.cli.app import app
 
 from .commands import json_of, refused, run, works
 
@@ -71,6 +73,19 @@ def test_quiet_leaves_out_notes_and_verbose_adds_what_is_logged(write, monkeypat
     monkeypatch.setattr("refsvm.cli.fit.write_model", talking)
     assert "know" not in works(*fit).stderr
     assert "note: for whoever wants to know.\n" in works(*fit, "-v").stderr
+
+
+@pytest.mark.parametrize("charset", ["cp1252", "latin-1", "cp437"])
+def test_words_that_a_console_cannot_show_are_escaped(charset, write):
+    data = write("t.csv", "a,kind\n" + "".join(f"{i},{'猫' if i % 2 else 'Łódź'}\n" for i in range(12)))
+    model = data.with_name("m")
+    for command in (
+        ["help"], ["tune", "--help"], ["fit", data, "--label", "kind", "--model", model], ["predict", model, data],
+        ["loo", data, "--label", "kind", "--csv"], ["fit", "猫"],
+    ):  # fmt: skip
+        result = CliRunner(charset=charset).invoke(app, [str(word) for word in command])
+        assert result.exit_code == 2 * (command == ["fit", "猫"]), result.stderr
+        assert (r"\u732b" in result.stdout) == (command[0] in ("predict", "loo"))
 
 
 def test_every_command_has_short_help():
