@@ -33,6 +33,7 @@ PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for ol
     "kernels.differences": "analysis.derivatives.kernels",
     "kernels.growing": "analysis.growing",
     "kernels.names": "services.names",
+    "paths.voted": "analysis.paths.error_curve",
     "rounds": "analysis.resampling",
     "rounds.progress": "core.rounds.left_out_table",
     "selectors.cache_aware": "services.cache_aware",

@@ -5,6 +5,7 @@
 
 import json
 import pickle
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -143,7 +144,8 @@ def test_a_model_file_of_a_later_version_is_refused_with_both(monkeypatch, tmp_p
         patch.setattr(refsvm, "__version__", LATER)
         write_model(SVC().fit(X, VALUES["y"]), tmp_path / "m")
     assert read_model(tmp_path / "m").classes.tolist() == ["elm", "oak"]
-    (tmp_path / "m").write_text((tmp_path / "m").read_text() + "# weights [1, 2]\n")
+    without_digest = re.sub(r"(?m)^SV .*$", "SV", (tmp_path / "m").read_text())
+    (tmp_path / "m").write_text(without_digest + "# weights [1, 2]\n")
     says = rf"refsvm {LATER} has written the line '# weights .* refsvm {refsvm.__version__} "
     with pytest.raises(ValueError, match=says):
         read_model(tmp_path / "m")
