@@ -37,6 +37,7 @@ PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for ol
     "rounds": "analysis.resampling",
     "rounds.progress": "core.rounds.left_out_table",
     "selectors.cache_aware": "services.cache_aware",
+    "solver.rounding": "analysis.paths.novelty",
     "solver.recording": "analysis.recording",
     "solver.small": "analysis.small.small",
     "solver.small_pairs": "analysis.small.small_pairs",

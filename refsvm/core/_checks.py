@@ -427,29 +427,6 @@ def refuse_nan_labels(y: np.ndarray) -> None:
         raise ValueError(f"y[{place}] is nan, a missing value; complete that example or drop it.")
 
 
-def refuse_missing_labels(y: Any, name: str = "y") -> None:
-    """Refuse missing labels: pandas reads NULL as None, NaN, NA or NaT, by the type of the column."""
-    for place, label in enumerate(
-        y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
-    ):
-        is_nan = isinstance(label, float) and math.isnan(label)
-        # by the name: pandas is not imported to recognise what it has made
-        if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):
-            raise ValueError(
-                f"{name}[{place}] is {label!r}, a missing value; complete that example or drop it."
-            )
-
-
-def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different labels, sorted, and the number of each example's label; none is missing, all can be compared."""
-    refuse_missing_labels(y)
-    try:
-        classes, codes = np.unique(y, return_inverse=True)
-    except TypeError:
-        raise ValueError("y mixes labels of different types; make them all numbers or all strings.") from None
-    return classes, np.asarray(codes, dtype=np.int64)
-
-
 def _distinct(labels: np.ndarray) -> list[Any]:
     """Return the different labels: sorted, or, where they cannot be compared, in the order of their first use."""
     try:

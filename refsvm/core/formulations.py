@@ -11,31 +11,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from refsvm.core._checks import (
-    classes_of,
     not_negative,
     penalties,
-    refuse_missing,
-    refuse_missing_labels,
-    refuse_nan_labels,
-    refuse_targets,
     share,
     signs,
     targets,
     vector,
 )
 from refsvm.core.doors import DOORS
-from refsvm.core.kernels.checked import grown, matrix_given
+from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
 from refsvm.core.kernels.matrix import KernelMatrix, View
 
 
 class Formulations:
-    """Constructors of a `refsvm.DualProblem` from examples, and its extension by more of them."""
+    """Constructors of a `refsvm.DualProblem` from examples."""
 
     gram: KernelMatrix
     v: np.ndarray
@@ -228,131 +223,8 @@ class Formulations:
         ends = np.where(self.v > 0.0, self.lower, self.upper)
         return bool(self.z == 0.0 and (np.abs(self.v) == 1.0).all() and not ends.any())
 
-    def extended(self, X: Any, y: Any = None, *, C: Any = None) -> Self:
-        """Return the problem with more examples after its own.
-
-        Parameters
-        ----------
-        X : array-like or CSR of shape (m, d)
-            The new examples. Of a kernel matrix that was given: their kernel values with all n + m, shape (m, n + m).
-        y : array-like of shape (m,)
-            Their labels ±1, or targets; None for novelty detection.
-        C : float or array-like of shape (m,), optional
-            Their penalties, or weights; by default that of all others, which must then be one.
-
-        Returns
-        -------
-        DualProblem
-            Of a regression with the ε of the others, of novelty detection with their ν.
-
-        Raises
-        ------
-        ValueError
-            If this is a problem of another kind, the others differ in C, or X and y do not fit.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from refsvm import DualProblem
-        >>> problem = DualProblem.classification(np.array([[0.0], [1.0]]), np.array([-1, 1]), C=2.0)
-        >>> problem.extended(np.array([[3.0]]), np.array([1])).upper
-        array([0., 2., 2.])
-        """
-        copies = 2 if self.gram.repeats else 1
-        gram = grown(self.gram.source if copies == 2 else self.gram, X)
-        n, m = self.n // copies, gram.n - self.n // copies
-        width = (self.upper - self.lower)[:n]
-        if C is None and np.ptp(width) != 0.0:
-            raise ValueError("The examples of this problem differ in C; give C= for the new ones.")
-        C = np.append(width, np.full(m, width[0]) if C is None else penalties(C, m))
-        if copies == 2:
-            epsilon = 0.5 * (self.v[n:] - self.v[:n])
-            return type(self).regression(
-                y=np.append(0.5 * (self.v[n:] + self.v[:n]), targets(y, m)),
-                gram=gram,
-                C=C,
-                epsilon=epsilon[0],
-            )
-        if self.has_labels:
-            labels = vector("y", y, m)
-            return type(self).classification(y=np.append(self.v, labels), gram=gram, C=C)
-        if self.v.any() or self.lower.any():
-            raise ValueError(
-                "extended takes problems of classification, regression and one_class; this is another kind."
-            )
-        return type(self).one_class(gram=gram, nu=min(self.z / float(width.sum()), 1.0), weights=C)
-
-
-Problem = TypeVar("Problem", bound=Formulations)
-
-
-def labelled(problem: Problem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> Problem:
-    """Return a problem that was given in place of X; refuse one that is none of classification or has company."""
-    for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
-        if value is not None:
-            raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
-    if not problem.has_labels:
-        raise ValueError(
-            "X is a DualProblem, but none of classification: its v must be ±1, its z 0, and each box between 0 and "
-            "C on the side of v, as DualProblem.classification makes them."
-        )
-    return problem
-
-
-def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels, sorted, and the number of each example's label among them.
-
-    Raises
-    ------
-    ValueError
-        If there are not n labels, or they are all the same.
-    """
-    refuse_missing(y, n, "labels")
-    labels = np.asarray(y)
-    if labels.shape != (n,):
-        raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
-    refuse_missing_labels(labels)
-    refuse_nan_labels(labels)
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains infinity; drop those examples first.")
-    refuse_targets(labels)
-    classes, codes = classes_of(labels)
-    if len(classes) < 2:
-        raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
-    return classes, codes
-
-
-def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return two labels of any kind, sorted, and −1 or +1 for each example: the larger label is the positive one.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Numbers, texts or truth values.
-    n : int
-        Number of examples.
-
-    Returns
-    -------
-    classes : ndarray of shape (2,)
-    signs : ndarray of shape (n,), float64
-
-    Raises
-    ------
-    ValueError
-        As `numbered`, and if there are more than two labels.
-
-    Examples
-    --------
-    >>> from refsvm.core.formulations import signed
-    >>> signed(["b", "a", "b"], 3)
-    (array(['a', 'b'], dtype='<U1'), array([ 1., -1.,  1.]))
-    """
-    classes, codes = numbered(y, n)
-    if len(classes) > 2:
-        shown = ", ".join(map(repr, classes[:4].tolist())) + (", …" if len(classes) > 4 else "")
-        raise ValueError(f"y holds the labels {shown}; give two classes, or do it for each pair of them.")
-    return classes, 2.0 * codes - 1.0
+    extended: ClassVar[Callable[..., Any]]
+    """``extended(X, y, C=None)``: `refsvm.analysis.paths.extending.extended` puts itself here."""
 
 
 def epsilon_of(problem: Formulations, n: int) -> float:
@@ -363,17 +235,3 @@ def epsilon_of(problem: Formulations, n: int) -> float:
 def nu_of(problem: Formulations) -> float:
     """Return ν of a one-class problem."""
     return problem.z / float((problem.upper - problem.lower).sum())
-
-
-def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
-    """Return the numbers of t labels among the classes; refuse others."""
-    labels = np.asarray(y)
-    if labels.shape != (t,):
-        raise ValueError(f"y has shape {labels.shape}; expected {t} labels, one for each row of X.")
-    number = {name: code for code, name in enumerate(classes.tolist())}
-    unknown = [label for label in labels.tolist() if label not in number]
-    if unknown:
-        raise ValueError(
-            f"y holds {unknown[0]!r}, which is none of the classes of the path: {[*number][:10]}."
-        )
-    return np.array([number[label] for label in labels.tolist()], dtype=np.int64)

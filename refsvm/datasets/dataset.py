@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.core._checks import classes_of, is_sparse, pandas_for
+from refsvm.core._checks import is_sparse, pandas_for
+from refsvm.services.labels import classes_of
 from refsvm.services.summary import Card, Shown, Table, cut
 
 BUNDLE: Final = files("refsvm.datasets") / "bundle"

@@ -9,11 +9,11 @@ from typing import Any, Final, Self
 import numpy as np
 
 from refsvm.core._checks import is_sparse
-from refsvm.core.formulations import numbered, signed
 from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.problem import DualProblem
 from refsvm.display.strip import nodes, ranges_around
 from refsvm.experiment.problem import Instance
+from refsvm.services.labels import numbered, signed
 
 NODES: Final = 57
 """Nodes across the grid on which h is drawn, those of picture.js."""

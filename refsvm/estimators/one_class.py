@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils._param_validation import Interval
 
+from refsvm.analysis.paths.novelty import intercept_of_inside
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
-from refsvm.core.solver.rounding import intercept_of_inside
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import LARGEST_SQUARED_WEIGHT
 

@@ -16,7 +16,8 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from refsvm.core._checks import classes_of, number, refuse_missing_labels
+from refsvm.core._checks import number
+from refsvm.services.labels import classes_of, refuse_missing_labels
 
 NO_LABELS: Final = "no_validation"
 """scikit-learn's y of a method that has none."""

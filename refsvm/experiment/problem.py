@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from refsvm.core._checks import examples, is_sparse, not_negative, penalties, positive, share, shown, vector
-from refsvm.core.formulations import numbered, signed
 from refsvm.core.kernels.functions import RBF, Linear, Precomputed
 from refsvm.core.problem import DualProblem
 from refsvm.core.rule import PlainNumbers
 from refsvm.datasets import SuiteProblem
 from refsvm.services.identity import described
+from refsvm.services.labels import numbered, signed
 from refsvm.services.store import fingerprint
 
 

@@ -7,6 +7,8 @@
 `parametric`, `roc_curve`, `path_file`      what comes out of a line: its path, its operating points, its file
 `left_out`, `several_classes`               each example left out; several classes
 `continuing`, `conformal`                   other uses of the walk: one more problem, intervals of targets
+`extending`, `merging`                      a problem with more examples; duplicates as one variable
+`novelty`                                   b of a one-class problem, with room for rounding
 ==========================================  =======================================================================
 
 How a path is tracked, recorded and audited stands in `refsvm.core.paths`, its trackers in `refsvm.core.trackers`.
@@ -16,6 +18,7 @@ from refsvm.analysis.paths.continuing import continue_to as continue_to
 from refsvm.analysis.paths.cross_validation import PathCrossValidation as PathCrossValidation
 from refsvm.analysis.paths.cross_validation import cross_validate_path as cross_validate_path
 from refsvm.analysis.paths.error_curve import ErrorCurve as ErrorCurve
+from refsvm.analysis.paths.extending import extended as extended
 from refsvm.analysis.paths.lines import *
 from refsvm.analysis.paths.parametric import ParametricPath as ParametricPath
 from refsvm.analysis.paths.parametric_path import parametric_path as parametric_path

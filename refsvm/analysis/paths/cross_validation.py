@@ -19,11 +19,11 @@ from refsvm.core._checks import examples
 from refsvm.core.engine.limits import Interrupted, PathLimits, interruptible
 from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import warn
-from refsvm.core.formulations import numbered
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.trackers.base import PathTracker
+from refsvm.services.labels import numbered
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
 from refsvm.services.summary import Card, Shown

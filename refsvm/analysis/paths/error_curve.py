@@ -11,9 +11,9 @@ import numpy as np
 from refsvm.analysis.resampling.weights import given_weights, steps_of
 from refsvm.core._checks import examples
 from refsvm.core.engine.unsolved import warn
-from refsvm.core.formulations import known_codes
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.result import Status
+from refsvm.services.labels import known_codes
 from refsvm.services.summary import Card, Shown
 
 

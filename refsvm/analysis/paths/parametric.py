@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm.analysis.paths.novelty import intercept_of_inside
 from refsvm.core._checks import real
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.paths.tracked import TrackedPath
 from refsvm.core.problem import DualProblem
-from refsvm.core.solver.rounding import intercept_of_inside
 from refsvm.core.walk.line import ProblemLine
 
 AT_BOUND: Final = 1e-9

@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from refsvm.analysis.paths.merging import merge_variables, merged_problem, source_of
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.core._checks import is_sparse, real
 from refsvm.core.engine.limits import PathLimits, interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.kernels.matrix import KernelMatrix
-from refsvm.core.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
+from refsvm.core.paths.duplicates import no_merging
 from refsvm.core.paths.tracking import chosen_tracker, followed, kernel_matrix, largest
 from refsvm.core.problem import DualProblem
 from refsvm.core.trackers.base import PathTracker

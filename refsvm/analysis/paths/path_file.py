@@ -11,13 +11,14 @@ from typing import IO, Any, Final
 
 import numpy as np
 
+from refsvm.analysis.paths.merging import merged_problem, source_of
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.roc_curve import CostPath
 from refsvm.analysis.paths.several_classes import OneVsOnePath
 from refsvm.core._checks import examples, is_sparse, positions, real, version
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import View
-from refsvm.core.paths.duplicates import Merged, merged_problem, source_of
+from refsvm.core.paths.duplicates import Merged
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.recorder import EVENT, PathRecord
 from refsvm.core.paths.tracked import TrackedPath

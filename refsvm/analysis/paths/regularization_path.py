@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.analysis.paths.merging import merge_variables, merged_problem
 from refsvm.analysis.paths.several_classes import OneVsOnePath, has_several_classes, one_vs_one_path
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
 from refsvm.core.engine.limits import PathLimits, unless_interrupted
 from refsvm.core.engine.progress import Progress
-from refsvm.core.formulations import labelled, signed
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
-from refsvm.core.paths.duplicates import merge_variables, merged_problem, no_merging
+from refsvm.core.paths.duplicates import no_merging
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.tracked import SIGNS
 from refsvm.core.paths.tracking import track
 from refsvm.core.problem import DualProblem
 from refsvm.core.trackers.base import PathTracker
 from refsvm.core.walk.breakpoint import Breakpoint
+from refsvm.services.labels import labelled, signed
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
 

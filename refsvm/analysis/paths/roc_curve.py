@@ -10,8 +10,8 @@ import numpy as np
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class, steps_of
 from refsvm.core._checks import examples
-from refsvm.core.formulations import known_codes
 from refsvm.core.result import Status
+from refsvm.services.labels import known_codes
 from refsvm.services.summary import Card, Shown
 
 

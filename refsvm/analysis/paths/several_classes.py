@@ -15,22 +15,23 @@ from typing import Any
 import numpy as np
 
 from refsvm.analysis.paths.error_curve import ErrorCurve, Turns, first_unfinished, voted_curve
+from refsvm.analysis.paths.merging import merge_variables, merged_problem, source_of
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
 from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import examples, pandas_for
 from refsvm.core.engine.limits import PathLimits, interruptible
 from refsvm.core.engine.progress import Progress
-from refsvm.core.formulations import known_codes, numbered
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.paths.audit import PathAudit
-from refsvm.core.paths.duplicates import merge_variables, merged_problem, no_merging, source_of
+from refsvm.core.paths.duplicates import no_merging
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.paths.tracking import kernel_matrix, track
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Status
+from refsvm.services.labels import known_codes, numbered
 from refsvm.services.summary import Card, Shown, Table
 
 

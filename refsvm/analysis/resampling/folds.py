@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from refsvm.core._checks import refuse_missing_labels, shown, whole
+from refsvm.core._checks import shown, whole
+from refsvm.services.labels import refuse_missing_labels
 
 
 def fold_numbers(

@@ -24,7 +24,7 @@ from refsvm.analysis.resampling.weights import weights_in
 from refsvm.analysis.scheme import OneVsOne, problems_of_pairs
 from refsvm.core import arithmetic
 from refsvm.core._checks import penalties, targets
-from refsvm.core.formulations import epsilon_of, nu_of, numbered
+from refsvm.core.formulations import epsilon_of, nu_of
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.gram import dense_gram
 from refsvm.core.kernels.matrix import KernelMatrix, View
@@ -32,6 +32,7 @@ from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.rounds.machine import CLASSIFICATION, COPIES, NOVELTY, REGRESSION, Machine
+from refsvm.services.labels import numbered
 
 
 class LeftOutMachine(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.core._checks import examples, frames_within, is_sparse, not_negative, owned, read_only, whole
+from refsvm.core._checks import examples, frames_within, not_negative, owned, read_only, whole
 from refsvm.core.doors import DOORS
 from refsvm.core.kernels.blocks import called, check_finite_values, shaped
 from refsvm.core.kernels.facts import KernelFacts
@@ -140,37 +140,6 @@ def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarra
     if isinstance(trained.kernel, Kernel):
         return np.asarray(trained.kernel(data, others))
     return shaped(called(trained.kernel, data, others), (data.shape[0], others.shape[0]))
-
-
-def grown(gram: KernelMatrix, X: Any) -> Gram:
-    """Return the matrix with more examples after its own: of the same kernel, or a given one with more rows.
-
-    Of a linear kernel its `centred` matrix has the origin of that of the examples before.
-
-    X holds the new examples; of a given matrix their values with all n + m examples, shape (m, n + m).
-    """
-    X, known = examples(X), getattr(gram, "X", None)
-    kernel: Any = getattr(gram, "kernel", None)
-    if known is None:
-        raise ValueError(f"{type(gram).__name__} holds no examples, to which others could be added.")
-    n, m = known.shape[0], X.shape[0]
-    if not isinstance(kernel, Precomputed):
-        if X.shape[1] != known.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} features; the examples before have {known.shape[1]}.")
-        if is_sparse(known):
-            from scipy.sparse import csr_array, vstack
-
-            every: Any = csr_array(vstack([known, X]))
-        else:
-            every = np.concatenate([known, X.toarray() if is_sparse(X) else X])
-        return Gram(kernel, every).decided_as(gram)
-    if X.shape[1] != n + m:
-        raise ValueError(
-            f"X has shape {X.shape}; give the values with all {n + m} examples, shape ({m}, {n + m})."
-        )
-    K = np.empty((n + m, n + m), dtype=known.dtype)
-    K[:n, :n], K[n:], K[:n, n:] = known, X, X[:, :n].T
-    return Gram(kernel, K)
 
 
 def _refuse_oblong(K: Any) -> None:

@@ -20,8 +20,9 @@ from refsvm import (
     regularization_path,
     solve,
 )
+from refsvm.analysis.paths.extending import grown
 from refsvm.core.kernels import Gram
-from refsvm.core.kernels.checked import GivenMatrix, grown
+from refsvm.core.kernels.checked import GivenMatrix
 from refsvm.core.kernels.facts import KernelFacts
 
 from ...settings import FAST

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Linear, Precomputed
+from refsvm.analysis.paths.extending import grown
 from refsvm.core.kernels import Gram
-from refsvm.core.kernels.checked import grown
 from refsvm.core.kernels.precision import COLUMNS_LOOKED_AT, ROWS_LOOKED_AT, noise_of_distances, variation
 
 EPSILON = float(np.finfo(float).eps)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from refsvm import DualProblem, Precomputed, solve
+from refsvm.analysis.paths.novelty import intercept_of_inside
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.facts import KernelFacts
-from refsvm.core.solver.rounding import intercept_of_inside
 from refsvm.core.solver.rules import feasible_start, starting_point, warn_of_rounding
 
 UNIT = 2.0**-52

@@ -10,9 +10,9 @@ from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.parametric_path import line_between
 from refsvm.analysis.paths.roc_curve import CostPath
 from refsvm.core._checks import positive
-from refsvm.core.formulations import signed
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
+from refsvm.services.labels import signed
 from refsvm.services.names import asked
 
 

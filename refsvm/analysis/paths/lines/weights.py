@@ -7,9 +7,9 @@ from typing import Any
 
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.parametric_path import line_between
-from refsvm.core.formulations import signed
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
+from refsvm.services.labels import signed
 from refsvm.services.names import asked
 
 

@@ -39,7 +39,7 @@ def intercept_of_inside(
     >>> import numpy as np
     >>> from refsvm import Linear
     >>> from refsvm.core.kernels import Gram
-    >>> from refsvm.core.solver.rounding import intercept_of_inside
+    >>> from refsvm.analysis.paths.novelty import intercept_of_inside
     >>> gram, alpha = Gram(Linear(), np.array([[1.0], [3.0]])), np.array([1.0, 0.5])
     >>> round(intercept_of_inside(gram, alpha, np.array([-2.5, -7.5]), alpha < 1.0, 0.0), 9)
     -7.5
