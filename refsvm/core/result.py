@@ -12,7 +12,6 @@ import numpy as np
 
 from refsvm.core._checks import pandas_for, whole
 from refsvm.core.problem import DualProblem, most_violating_pair
-from refsvm.core.rule import Renamed
 from refsvm.core.shown import Shown
 
 if TYPE_CHECKING:
@@ -242,8 +241,6 @@ class Solution(Shown):
             return self
         problem = self.problem.centred if problem is None else problem
         return replace(self, problem=problem, gradient=self.around_mean, around_mean=None, offset=0.0)
-
-    where_solved = Renamed("where_solved", "in_solver_coordinates")
 
     continue_to: ClassVar[Callable[..., Any]]
     """``continue_to(problem, **options)``: `refsvm.analysis.paths.continuing.continue_to` puts itself here."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from abc import ABC
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -18,35 +17,6 @@ import numpy as np
 from refsvm.core._checks import hint
 
 Kind = TypeVar("Kind", bound="Rule")
-
-
-SAID: Final = "{} is called {} from refsvm 0.4.0 on; the old name works in this version alone."
-
-
-class Renamed:
-    """An old name of a method or an attribute, for one version: it warns, and gives what has the new name.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from refsvm import KKTGap
-    >>> with warnings.catch_warnings(record=True, action="always") as said:
-    ...     KKTGap(1e-3).absolute(None), str(said[0].message)[:68]
-    (KKTGap(tol=0.001, relative=False), 'KKTGap.absolute is called with_absolute_tolerance from refsvm 0.4.0 ')
-    """
-
-    def __init__(self, old: str, new: str) -> None:
-        self.old, self.new = old, new
-
-    def __get__(self, thing: Any, owner: type) -> Any:
-        if thing is None:
-            return self
-        warnings.warn(SAID.format(f"{owner.__name__}.{self.old}", self.new), DeprecationWarning, stacklevel=2)
-        for base in owner.__mro__:
-            # what overrides the old name has both, and may have called the old one of its base
-            if self.new in vars(base) and vars(base)[self.new] is not vars(base).get(self.old):
-                return vars(base)[self.new].__get__(thing, owner)
-        return getattr(thing, self.new)
 
 
 class PlainNumbers:
@@ -112,8 +82,6 @@ class Rule(PlainNumbers, ABC):
         A member of the family, for messages.
     role : str
         The name of the signature that its twins have, in `refsvm.compiled.interface`; "" where each has its own.
-    renamed : dict of str to str
-        Old names of methods and properties, which work for one version (`Renamed`).
 
     Examples
     --------
@@ -127,21 +95,8 @@ class Rule(PlainNumbers, ABC):
 
     example_call: ClassVar[str] = ""
     role: ClassVar[str] = ""
-    renamed: ClassVar[dict[str, str]] = {}
     find_twin: ClassVar[Callable[[str], Callable[..., Any] | None]] = staticmethod(lambda module: None)
     """The twin of the rule of a module, or None; `refsvm.compiled.twins` puts its own search here."""
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Give a family its old names; let what overrides an old name override the new one, with a warning."""
-        super().__init_subclass__(**options)
-        for old, new in vars(cls).get("renamed", {}).items():
-            setattr(cls, old, Renamed(old, new))
-        for old, new in cls.renamed.items():
-            first = next(base for base in cls.__mro__ if old in vars(base) or new in vars(base))
-            if new not in vars(first):
-                warnings.warn(SAID.format(f"{first.__name__}.{old}", new), DeprecationWarning, stacklevel=3)
-                for name in (old, new):
-                    setattr(cls, name, vars(first)[old])
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from refsvm.core._checks import pandas_for, shown, version, whole
 from refsvm.core.engine.limits import Interrupted, interruptible
-from refsvm.core.engine.progress import Progress, of_progress
+from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import UnsolvedWarning, convergence_warning, warn
 from refsvm.core.result import Status
 from refsvm.core.rule import PlainNumbers
@@ -36,7 +36,7 @@ from refsvm.experiment.identity import code_of, computed_by
 from refsvm.experiment.problem import Instance, Problem
 from refsvm.experiment.strategy import Strategy, one_thread
 from refsvm.services.identity import IDENTITY, opaque_parts
-from refsvm.services.line import line_of
+from refsvm.services.line import checked_callback, line_of
 from refsvm.services.pool import by_joblib, in_turn, resubmitted, worker_count
 from refsvm.services.store import RESERVED, RunStore, digest, plain
 from refsvm.services.summary import Card, Shown, cut
@@ -196,7 +196,7 @@ class Experiment(PlainNumbers, Shown):
         in_this_process = n_jobs in (None, 1)
         if not in_this_process and find_spec("joblib") is None:
             raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or leave n_jobs out.")
-        callback = None if callback is None else of_progress(callback)
+        callback = checked_callback(callback)
         told = Progress("Experiment.run", "runs", "these")
         line = line_of(told, progress)
         store = RunStore(Path(self.store))

@@ -34,6 +34,14 @@ LOOK_SECONDS: Final = 0.1
 """The thread looks so often whether anything is due."""
 
 
+FINE_BELOW: Final = 9.95
+"""Fewer seconds than these are told to a tenth."""
+
+MINUTES_FROM: Final = 120.0
+HOURS_FROM: Final = 7200.0
+"""From so many seconds on a duration is told in minutes, and in hours."""
+
+
 class Writer(Protocol):
     """Where the text goes."""
 
@@ -339,3 +347,48 @@ class Place:
 
 
 _place = Place()
+
+
+def text(progress: Progress) -> str:
+    """Return the sentence that the line shows."""
+    known = [progress.under_way] if progress.under_way else []
+    is_all = bool(progress.outcome) and progress.done == progress.total
+    if progress.total is not None and not is_all and (progress.done or not progress.under_way):
+        known.append(f"{progress.done:,} of {progress.total:,} {progress.unit}")
+    if progress.wrong is not None:
+        known.append(f"{progress.wrong:,} wrong")
+    if progress.gap is not None:
+        known.append(f"KKT gap {progress.gap:.3g}, {progress.steps:,} steps")
+    if progress.best:
+        known.append(f"best {progress.best}")
+    known.append(in_words(progress.seconds))
+    if progress.outcome:
+        return f"{progress.call}: {progress.outcome} {', '.join(known)}"
+    if (left := progress.seconds_left) is not None and progress.done != progress.total:
+        known.append(f"{in_words(left)} left")
+    kept = f"; Ctrl-C keeps {progress.kept}" if progress.kept else ""
+    return f"{progress.call}: {', '.join(known)}{kept}"
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in words.
+
+    Examples
+    --------
+    >>> from refsvm.services.line import in_words
+    >>> in_words(8.2), in_words(150.0), in_words(9000.0)
+    ('8.2 s', '2 minutes', '2.5 hours')
+    """
+    if seconds < MINUTES_FROM:
+        return f"{seconds:.1f} s" if seconds < FINE_BELOW else f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} minutes" if seconds < HOURS_FROM else f"{seconds / 3600.0:.1f} hours"
+
+
+def checked_callback(callback: Any) -> Callable[[Progress], object] | None:
+    """Return a callback, or None; refuse what cannot be called."""
+    if callback is not None and not callable(callback):
+        raise ValueError(f"callback={callback!r} cannot be called; pass a function of one refsvm Progress.")
+    return callback
+
+
+Progress.text = text

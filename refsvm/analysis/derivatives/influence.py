@@ -20,7 +20,7 @@ from refsvm.analysis.derivatives.optimum import Optimum, pieces
 from refsvm.analysis.resampling.task import task_given
 from refsvm.core._checks import examples, not_negative, positions, vector
 from refsvm.core.engine.limits import interruptible, unless_interrupted
-from refsvm.core.engine.progress import Progress, of_progress
+from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.problem import DualProblem
@@ -29,7 +29,7 @@ from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.services.line import line_of
+from refsvm.services.line import checked_callback, line_of
 from refsvm.services.summary import Card, Shown
 
 SELDOM: Final = 64
@@ -196,7 +196,7 @@ def influence(
         raise ValueError(
             "Without an example the sum of alpha that nu asks for is another one; use leave_one_out."
         )
-    watching = None if callback is None else of_progress(callback)
+    watching = checked_callback(callback)
     names, members = groups_given(groups, task.gram.n)
     asked = Asked.given(X, y, loss, task)
     options = RunOptions(

@@ -21,10 +21,10 @@ from refsvm.analysis.derivatives.held_out import EndedEarly, HeldOutLoss, held_o
 from refsvm.analysis.derivatives.losses import Loss
 from refsvm.core._checks import whole
 from refsvm.core.engine.limits import Deadline, interruptible, unless_interrupted
-from refsvm.core.engine.progress import Progress, of_progress
+from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import warn
 from refsvm.core.result import Status
-from refsvm.services.line import line_of
+from refsvm.services.line import checked_callback, line_of
 from refsvm.services.summary import Card, Shown
 
 GAIN: Final = 1e-3
@@ -221,7 +221,7 @@ def tune_by_gradient(
     (['C', 'gamma'], True)
     """
     began = time.perf_counter()
-    watching = None if callback is None else of_progress(callback)
+    watching = checked_callback(callback)
     J = held_out_loss(
         X, y, parameters=parameters, loss=loss, folds=folds, rng=rng, kernel=kernel, gamma=gamma, degree=degree,
         coef0=coef0, C=C, epsilon=epsilon, class_weight=class_weight, bounds=bounds, engine=engine, cache_mb=cache_mb,

@@ -9,12 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.resampling.task import LeftOutMachine, Task
-from refsvm.core.engine.progress import Progress, of_progress
+from refsvm.core.engine.progress import Progress
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
+from refsvm.services.line import checked_callback
 
 INTERVAL_SECONDS: Final = 0.02
 """Least time between two calls of the callback."""
@@ -59,7 +60,7 @@ class TaskTable:
     def __init__(
         self, task: Task, progress: Progress, callback: Callable[[Progress], object] | None = None
     ) -> None:
-        self._callback = None if callback is None else of_progress(callback)
+        self._callback = checked_callback(callback)
         n, pairs = task.gram.n, len(task.pairs)
         self.task, self.progress, self._told = task, progress, -np.inf
         self.decided, self.signs = np.full((n, pairs), "", dtype=object), np.zeros((n, pairs))

@@ -1,21 +1,10 @@
-"""Progress: how far a call is. Its line shows it, and its callback is told by it."""
+"""Progress: how far a call is, as its progress line shows it and its callback gets it."""
 
 from __future__ import annotations
 
-import inspect
 import time
-import warnings
 from collections.abc import Callable
-from typing import Any, Final
-
-from refsvm.core._checks import frames_within
-
-FINE_BELOW: Final = 9.95
-"""Fewer seconds than these are told to a tenth."""
-
-MINUTES_FROM: Final = 120.0
-HOURS_FROM: Final = 7200.0
-"""From so many seconds on a duration is told in minutes, and in hours."""
+from typing import Any, ClassVar
 
 
 class Progress:
@@ -75,6 +64,8 @@ class Progress:
     best: str = ""
     outcome: str = ""
     _look: Callable[[], object] | None = None
+    text: ClassVar[Callable[..., str]]
+    """``text()``: the sentence that the progress line shows; `refsvm.services.line` puts it here."""
 
     def __init__(self, call: str, unit: str = "", kept: str = "") -> None:
         self.call, self.unit, self.kept = call, unit, kept
@@ -136,74 +127,6 @@ class Progress:
         self.look()
         self._look = None
 
-    def text(self) -> str:
-        """Return the sentence that the line shows."""
-        known = [self.under_way] if self.under_way else []
-        is_all = bool(self.outcome) and self.done == self.total
-        if self.total is not None and not is_all and (self.done or not self.under_way):
-            known.append(f"{self.done:,} of {self.total:,} {self.unit}")
-        if self.wrong is not None:
-            known.append(f"{self.wrong:,} wrong")
-        if self.gap is not None:
-            known.append(f"KKT gap {self.gap:.3g}, {self.steps:,} steps")
-        if self.best:
-            known.append(f"best {self.best}")
-        known.append(in_words(self.seconds))
-        if self.outcome:
-            return f"{self.call}: {self.outcome} {', '.join(known)}"
-        if (left := self.seconds_left) is not None and self.done != self.total:
-            known.append(f"{in_words(left)} left")
-        kept = f"; Ctrl-C keeps {self.kept}" if self.kept else ""
-        return f"{self.call}: {', '.join(known)}{kept}"
-
     def __reduce__(self) -> Any:
         """Pickle the name alone: counts stay in the process that counts them."""
         return Progress, (self.call, self.unit, self.kept)
-
-
-def in_words(seconds: float) -> str:
-    """Return a duration in words.
-
-    Examples
-    --------
-    >>> from refsvm.core.engine.progress import in_words
-    >>> in_words(8.2), in_words(150.0), in_words(9000.0)
-    ('8.2 s', '2 minutes', '2.5 hours')
-    """
-    if seconds < MINUTES_FROM:
-        return f"{seconds:.1f} s" if seconds < FINE_BELOW else f"{seconds:.0f} s"
-    return f"{seconds / 60.0:.0f} minutes" if seconds < HOURS_FROM else f"{seconds / 3600.0:.1f} hours"
-
-
-def of_progress(callback: Any) -> Callable[[Progress], object]:
-    """Return the callback as a function of one `Progress`; one of two numbers gets `done` and `total`, as in 0.3.0.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be called.
-
-    Warns
-    -----
-    DeprecationWarning
-        If it takes two numbers.
-
-    Examples
-    --------
-    >>> from refsvm.core.engine.progress import Progress, of_progress
-    >>> of_progress(lambda progress: progress.done == 0)(Progress("leave_one_out"))
-    True
-    """
-    if not callable(callback):
-        raise ValueError(f"callback={callback!r} cannot be called; pass a function of one refsvm Progress.")
-    try:
-        inspect.signature(callback).bind(0, 0)
-    except (TypeError, ValueError):  # it takes one argument, or says nothing of them
-        return callback
-    warnings.warn(
-        f"callback={callback!r:.60} takes two numbers; write it as a function of one object, whose done and total "
-        "they are. Two numbers work until 0.5.",
-        DeprecationWarning,
-        stacklevel=frames_within() + 1,
-    )
-    return lambda progress: callback(progress.done, progress.total)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.core._checks import examples, frames_within, not_negative, owned, read_only, whole
+from refsvm.core._checks import examples, not_negative, owned, read_only, whole
 from refsvm.core.doors import DOORS
 from refsvm.core.kernels.blocks import called, check_finite_values, shaped
 from refsvm.core.kernels.facts import KernelFacts
@@ -18,7 +18,7 @@ from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.origin import around, origin_of
 from refsvm.core.kernels.products import stored_for_products
-from refsvm.core.rule import SAID, is_builtin
+from refsvm.core.rule import is_builtin
 
 AGREEMENT: Final = 1e-6
 """Largest difference of two values of an object that should be equal, relative to the largest: float32 may round."""
@@ -229,10 +229,6 @@ class GivenMatrix(KernelMatrix):
                 )
         self.n = whole(f"{type(given).__name__}.n", given.n, 1)
         self.full_matrix_only, self.facts = getattr(given, "full_matrix_only", False), KernelFacts.of(given)
-        if hasattr(given, "rounding") and not hasattr(given, "data_error"):
-            said = SAID.format(f"{type(given).__name__}.rounding", "data_error")
-            warnings.warn(said, DeprecationWarning, stacklevel=frames_within() + 1)
-            self.facts = replace(self.facts, data_error=given.rounding)
         error = not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
         self.facts = replace(self.facts, data_error=error)
         # asked for once: an object on another machine may be slow to ask

@@ -27,7 +27,6 @@ class Seeder(Rule):
 
     example_call: ClassVar[str] = "TOP()"
     role: ClassVar[str] = "SEED"
-    renamed: ClassVar[dict[str, str]] = {"is_worthwhile": "pays"}
     reads_rows: ClassVar[bool] = True
     """Whether a seed depends on kernel rows, which the twin reads as float64."""
     is_exact: Any = False

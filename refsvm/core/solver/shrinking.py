@@ -56,7 +56,6 @@ class Shrinking(Rule):
     """
 
     example_call: ClassVar[str] = "Restriction()"
-    renamed: ClassVar[dict[str, str]] = {"inside": "for_restricted_problem"}
     full_gram_up_to: int = 0
 
     @abstractmethod

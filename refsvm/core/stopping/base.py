@@ -37,10 +37,6 @@ class StoppingRule(Rule):
 
     example_call: ClassVar[str] = "KKTGap()"
     role: ClassVar[str] = "CHECK"
-    renamed: ClassVar[dict[str, str]] = {
-        "absolute": "with_absolute_tolerance",
-        "wanted": "tolerance_for_rounding",
-    }
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
     left_out: ClassVar[bool] = False
     period: int = 1

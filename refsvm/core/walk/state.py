@@ -24,7 +24,6 @@ from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.problem import DualProblem, total
 from refsvm.core.result import Status
-from refsvm.core.rule import Renamed
 from refsvm.core.walk.breakpoint import Move, Point
 from refsvm.core.walk.line import ProblemLine, RegularizationLine
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
@@ -103,7 +102,6 @@ class PathState(Walk):
     """
 
     stored: np.ndarray
-    of = Renamed("of", "variables")
 
     def __init__(
         self, problem: DualProblem, K: np.ndarray, engine: str = "auto", along: ProblemLine | None = None

@@ -33,9 +33,9 @@ from refsvm import (
 )
 from refsvm.analysis.paths import cross_validate_path
 from refsvm.core.engine.limits import Limits, interruptible
-from refsvm.core.engine.progress import Progress, in_words
+from refsvm.core.engine.progress import Progress
 from refsvm.services import line
-from refsvm.services.line import line_of
+from refsvm.services.line import in_words, line_of
 
 from ...settings import interrupted
 
@@ -300,18 +300,6 @@ def test_a_callback_is_told_what_is_known(classes):
     assert counts == sorted(counts)
     assert seen[-1] == (total, total, round(loo.error * 40))
     assert {all_of_them for _, all_of_them, _ in seen} == {total}
-
-
-def test_a_callback_of_two_numbers_works_with_a_warning():
-    new, old = [], []
-    leave_one_out(X, Y, **OPTIONS, checks=(), callback=lambda at: new.append((at.done, at.total)))
-    with pytest.warns(DeprecationWarning, match="takes two numbers") as caught:
-        leave_one_out(X, Y, **OPTIONS, checks=(), callback=lambda done, total: old.append((done, total)))
-    assert caught[0].filename == __file__
-    assert old[-1] == new[-1] == (40, 40)
-    with pytest.warns(DeprecationWarning, match="takes two numbers"):
-        loo = leave_one_out(X, Y, **OPTIONS, checks=(), callback=lambda *counts: counts[0] >= 5)
-    assert 5 <= loo.is_known.sum() < 40
 
 
 def test_counts_never_fall_nor_pass_the_total():
