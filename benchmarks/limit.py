@@ -38,8 +38,8 @@ from sklearn.utils.validation import validate_data
 import refsvm
 from refsvm import SVC
 from refsvm.compiled.backend import CompiledBackend
-from refsvm.core.kernels.precision import FLOAT32_FROM
 from refsvm.datasets import SuiteProblem
+from refsvm.services.float32 import FLOAT32_FROM
 
 PAGE = Path(__file__).parents[1] / "docs" / "how_near_the_limit.md"
 FLAGS = (

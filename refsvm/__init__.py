@@ -25,6 +25,7 @@ from refsvm.analysis.paths.regularization_path import regularization_path as reg
 from refsvm.analysis.recording import Recording as Recording
 from refsvm.analysis.resampling import cross_validate as cross_validate
 from refsvm.analysis.resampling import leave_one_out as leave_one_out
+from refsvm.analysis.solve import solve as solve
 from refsvm.core.kernels.functions import *
 from refsvm.core.problem import DualProblem as DualProblem
 from refsvm.core.result import Solution as Solution
@@ -46,7 +47,6 @@ from refsvm.core.solver.loop import iterate as iterate
 from refsvm.core.solver.shrinking import NoShrinking as NoShrinking
 from refsvm.core.solver.shrinking import Restriction as Restriction
 from refsvm.core.solver.shrinking import Shrinking as Shrinking
-from refsvm.core.solver.solve import solve as solve
 from refsvm.core.steps import *
 from refsvm.core.stopping import *
 from refsvm.core.trackers import *

@@ -38,6 +38,7 @@ PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for ol
     "rounds.progress": "core.rounds.left_out_table",
     "selectors.cache_aware": "services.cache_aware",
     "solver.rounding": "analysis.paths.novelty",
+    "solver.solve": "analysis.solve",
     "solver.recording": "analysis.recording",
     "solver.small": "analysis.small.small",
     "solver.small_pairs": "analysis.small.small_pairs",

@@ -136,14 +136,14 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # ``yield state``
 #     The caller of the loop may look at the state after every step. It is one object that changes: copy what you keep.
 #
-# :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.core.solver.solve.solve` runs it to its
+# :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.analysis.solve.solve` runs it to its
 # end:
 #
 # .. shipped:: core/solver/loop.py
 #    :object: iterate
 #    :fold: iterate
 #
-# .. shipped:: core/solver/solve.py
+# .. shipped:: analysis/solve.py
 #    :object: solve
 #    :fold: solve
 #

@@ -10,7 +10,7 @@ Strategies, problems, orders
 ----------------------------
 
 Three selectors and two step rules make six strategies. Settings that a strategy does not name have the defaults of
-:func:`~refsvm.core.solver.solve.solve`; without shrinking, the steps are those of the papers.
+:func:`~refsvm.analysis.solve.solve`; without shrinking, the steps are those of the papers.
 """
 
 import tempfile

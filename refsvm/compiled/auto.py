@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.analysis.small.stacked import are_stacked
+from refsvm.analysis.small.stacked import StackedBackend, are_stacked
 from refsvm.compiled.interface import background_compiler
 from refsvm.compiled.interface.stamp import may_be_on_disk
 from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
@@ -26,7 +26,6 @@ from refsvm.core import arithmetic
 from refsvm.core.backend import BACKENDS, Backend
 from refsvm.core.result import Trace
 from refsvm.core.seeders import Cold
-from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SolverState
 
@@ -73,7 +72,7 @@ class Auto:
     """Asks, before each chunk of work, whether compiled code takes it."""
 
     def __init__(self) -> None:
-        self._numpy = NumPyBackend()
+        self._numpy = StackedBackend()
         self._compiled: Any = None  # the compiled backend, once it has work
         self._has_failed, self._asked = False, 0.0
         self.used = self._numpy.used
@@ -112,7 +111,11 @@ class Auto:
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run a chunk of rounds in compiled code, or one in NumPy."""
-        family = "single rounds" if runner.holds_float32 and not runner.seeder.reads_rows else "rounds"
+        family = (
+            "single rounds"
+            if runner.family.rows.gram.is_float32 and not runner.seeder.reads_rows
+            else "rounds"
+        )
         has = runner.is_short(waiting[0]) and self._has(family, (runner.seeder, *runner.rules))
         backend = self._compiled if has else self._numpy
         return list(backend.rounds(runner, waiting))
@@ -213,7 +216,7 @@ def compiled_backend() -> Backend:
 def auto() -> Backend:
     """Return the backend that decides chunk by chunk; NumPy if nothing can be compiled."""
     # a broken Numba has had its warning; another trial would cost its import again
-    return Auto() if numba_compiles() and not process.broken else NumPyBackend()
+    return Auto() if numba_compiles() and not process.broken else StackedBackend()
 
 
 def load_arithmetic(waits: bool = True) -> None:

@@ -33,9 +33,6 @@ class Backend(Protocol):
         row have changed nothing.
         """
 
-    def small(self, problems: Any, rules: Any, limit: int) -> None:
-        """Take up to `limit` steps in each of some `refsvm.analysis.small.small.SmallProblems`."""
-
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run the first of these rounds, or as many as pay at once; return their `refsvm.core.rounds.round.Round`."""
 

@@ -104,7 +104,7 @@ class Formulations:
         ValueError
             On NaN, wrong shapes, a single class, labels other than ±1, C ≤ 0.
         """
-        K = matrix_given(X, DOORS.kernel_asked(kernel, gamma, degree, coef0), gram)
+        K = matrix_given(X, DOORS.kernel_named(kernel, gamma, degree, coef0), gram)
         labels = signs(y, K.n)
         signed = labels * penalties(C, K.n)
         return cls._of_checked(K, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
@@ -155,7 +155,7 @@ class Formulations:
         >>> solution.alpha[:3] + solution.alpha[3:], round(solution.intercept, 6)  # h(x) = ½x + ½
         (array([-0.25,  0.  ,  0.25]), 0.5)
         """
-        K = matrix_given(X, DOORS.kernel_asked(kernel, gamma, degree, coef0), gram)
+        K = matrix_given(X, DOORS.kernel_named(kernel, gamma, degree, coef0), gram)
         n = K.n
         measured, width, bound = targets(y, n), not_negative("epsilon", epsilon), penalties(C, n)
         return cls(
@@ -209,7 +209,7 @@ class Formulations:
         >>> solve(problem).alpha.round(3)
         array([0.416, 0.416, 0.668])
         """
-        K = matrix_given(X, DOORS.kernel_asked(kernel, gamma, degree, coef0), gram)
+        K = matrix_given(X, DOORS.kernel_named(kernel, gamma, degree, coef0), gram)
         nu, size = share("nu", nu), vector("weights", weights, K.n)
         if (size < 0).any() or not size.any():
             raise ValueError("weights must not be negative, and at least one must be above 0.")

@@ -136,19 +136,18 @@ class Rule(PlainNumbers, ABC):
 
         A rule of the package may be given by its name on the command line, a class stands for its defaults.
         """
-        if isinstance(rule, str):
-            rule = cls._called(name, rule)
-        elif isinstance(rule, type) and issubclass(rule, cls) and not isabstract(rule):
-            rule = rule()
-        if not isinstance(rule, cls):
-            raise ValueError(
-                f"{name}={rule!r} is not a {cls.__name__}; pass an instance of one, such as {name}={cls.example_call}."
-            )
-        return rule
+        return rule if isinstance(rule, cls) else cls._called(name, rule)
 
     @classmethod
-    def _called(cls: type[Kind], argument: str, name: str) -> Kind:
-        """Return the rule of this family with a name, with its defaults."""
+    def _called(cls: type[Kind], argument: str, name: Any) -> Kind:
+        """Return the rule that a class, or the name of a rule of this family, stands for, with its defaults."""
+        if isinstance(name, type) and issubclass(name, cls) and not isabstract(name):
+            return name()
+        if not isinstance(name, str):
+            raise ValueError(
+                f"{argument}={name!r} is not a {cls.__name__}; pass an instance of one, such as "
+                f"{argument}={cls.example_call}."
+            )
         known = {name_of(each): each for each in _family(cls) if is_builtin(each) and not isabstract(each)}
         if name not in known:
             near = hint(name, known, f"choose from {', '.join(sorted(known))}.")

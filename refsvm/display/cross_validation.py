@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from refsvm.analysis.solve import solve
 from refsvm.core._checks import shown
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.seeders import Seeder
 from refsvm.core.seeders.exchange import added, removed
-from refsvm.core.solver.solve import solve
 from refsvm.display.canvas import Axes, Display, require, write_notes
 from refsvm.display.contrast import OWN_GROUND, ink
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.recording import LIMIT, RecordedState, Recording
+from refsvm.analysis.solve import solve
 from refsvm.core._checks import whole
 from refsvm.core.engine.limits import Deadline, interruptible
 from refsvm.core.rule import Rule
@@ -18,7 +19,6 @@ from refsvm.core.seeders.base import Seeder
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.shown import named
 from refsvm.core.solver.rules import Rules, chosen_rules
-from refsvm.core.solver.solve import solve
 from refsvm.core.steps.base import StepRule
 from refsvm.core.steps.newton import NewtonStep
 from refsvm.core.stopping.base import StoppingRule

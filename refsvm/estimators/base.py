@@ -248,7 +248,7 @@ class KernelMachine(KernelEstimator):
         """Return the options of the solves of `fit`; the clock begins here."""
         return RunOptions(
             selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
-            shrinking=self.shrinking, told=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
+            shrinking=self.shrinking, progress=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
             max_iter=None if self.max_iter == -1 else self.max_iter, time_limit=self.time_limit, polish=True,
             n_jobs=getattr(self, "n_jobs", None),
         )  # fmt: skip

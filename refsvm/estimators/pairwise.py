@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from refsvm.analysis.solve import solve
 from refsvm.core._checks import penalties
 from refsvm.core.kernels.checked import gram_of_rows
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
-from refsvm.core.solver.solve import solve
 from refsvm.estimators.validation import checked_weights, penalties_of
 
 

@@ -14,7 +14,7 @@ from refsvm.analysis.multiclass.one_vs_one import convergence_message
 from refsvm.core.kernels.checked import gram_of_rows
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
-from refsvm.core.solver.solve import solved
+from refsvm.core.solver.run import solved
 from refsvm.estimators.incremental import Incremental, MachineChange
 from refsvm.estimators.validation import LARGEST_WEIGHT, checked_weights
 from refsvm.services.names import is_precomputed, is_user_kernel

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from refsvm.analysis.recording import Recording
+from refsvm.analysis.solve import solve
 from refsvm.compiled.twins import numba_compiles
 from refsvm.core._checks import pandas_for, shown
 from refsvm.core.engine.limits import interruptible, unless_interrupted
@@ -21,7 +22,6 @@ from refsvm.core.rule import is_builtin, name_of
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.shown import short
 from refsvm.core.solver.rules import Rules, chosen_rules
-from refsvm.core.solver.solve import solve
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file

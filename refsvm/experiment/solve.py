@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from refsvm.analysis.solve import solve
 from refsvm.core.engine.progress import Progress
 from refsvm.core.result import Solution, Trace
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.rules import chosen_rules
 from refsvm.core.solver.shrinking import Shrinking
-from refsvm.core.solver.solve import solve
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.problem import Instance

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from refsvm.core.kernels.matrix import KernelMatrix
-from refsvm.core.kernels.precision import (
-    FLOAT32_FROM,
-    FLOAT32_TOLERANCE,
-    ROUNDING,
-    SHARE_OF_TOLERANCE,
-    largest_value,
-)
-from refsvm.core.kernels.rows import megabytes
+from refsvm.core.kernels.precision import ROUNDING, largest_value
+from refsvm.core.kernels.rows import KernelRows, megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.selectors import ConjugateSecondOrder, SecondOrder
-from refsvm.core.solver.rules import Rules
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.rules import Rules, row_store, rows_at_once, stored_rows
+from refsvm.core.solver.shrinking import LARGE_FROM, LOOSE_FROM
 from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep
 from refsvm.core.stopping import KKTGap
+
+FLOAT32_FROM: Final = LARGE_FROM
+"""Variables from which on float32 rows pay where they are computed and read so."""
+
+FLOAT32_TOLERANCE: Final = LOOSE_FROM
+"""Least tolerance of the stopping rule for float32 rows."""
+
+SHARE_OF_TOLERANCE: Final = 0.1
+"""Most that rounding may move a decision value, as a share of the tolerance."""
 
 FLOAT32_CROWDED_FROM: Final = 10_000
 """Variables from which on they pay for every kernel where not all rows fit the budget as float64."""
@@ -29,6 +36,24 @@ READ_FLOAT32: Final = {
     (ConjugateSecondOrder, ConjugateStep, KKTGap),
 }
 """Rules whose twins are built into a compiled loop together, which is compiled for float32 rows too."""
+
+
+def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
+    """Return memory for the kernel rows of a run, of the type that its options ask for, or of the type that pays."""
+    rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
+    may_begin = dtype == "auto" and options.shrinking and problem.n >= FLOAT32_FROM
+    if dtype == "float32" or (may_begin and begins_in_float32(problem.centred, rules, budget)):
+        read = np.float32 if reads_float32(rules) else np.float64
+        return row_store(problem, rules, budget, np.float32, read)
+    return row_store(problem, rules, budget)
+
+
+def float64_rows(problem: DualProblem, options: RunOptions) -> KernelRows:
+    """Return memory for the same kernel rows as float64, for a run that has begun on float32 rows."""
+    # not the store before it: that holds the float32 values which the solve is leaving
+    n, gram = problem.n, problem.centred.gram.exact
+    needed = rows_at_once(options.rules, n)
+    return stored_rows(gram, max(options.cache_mb, megabytes(needed, n)), at_least=needed)
 
 
 def reads_float32(rules: Rules) -> bool:

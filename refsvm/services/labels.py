@@ -36,19 +36,26 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     ValueError
         If there are not n labels, or they are all the same.
     """
-    refuse_missing(y, n, "labels")
     labels = np.asarray(y)
     if labels.shape != (n,):
+        refuse_missing(y, n, "labels")
         raise ValueError(f"y has shape {labels.shape}; expected {n} labels, one for each row of X.")
+    is_number = labels.dtype.kind in "iuf"
+    if not (is_number and np.isfinite(labels).all() and (labels == np.rint(labels)).all()):
+        refuse_unusable(labels)
+    classes, codes = classes_of(labels)
+    if len(classes) < 2:
+        raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
+    return classes, codes
+
+
+def refuse_unusable(labels: np.ndarray) -> None:
+    """Refuse labels that are missing or infinite, and the targets of a regression."""
     refuse_missing_labels(labels)
     refuse_nan_labels(labels)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("y contains infinity; drop those examples first.")
     refuse_targets(labels)
-    classes, codes = classes_of(labels)
-    if len(classes) < 2:
-        raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
-    return classes, codes
 
 
 def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +120,8 @@ def refuse_missing_labels(y: Any, name: str = "y") -> None:
 
 def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The different labels, sorted, and the number of each example's label; none is missing, all can be compared."""
-    refuse_missing_labels(y)
+    if y.dtype.kind == "O":
+        refuse_missing_labels(y)
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:

@@ -68,6 +68,11 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
     return kernel
 
 
+def kernel_named(*given: Any) -> Any:
+    """Return `asked` of these arguments; without any, the default kernel itself (`refsvm.core.doors`)."""
+    return asked(*given) if given else DEFAULT
+
+
 def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
     """Return the kernel of a name, checked; None for the default."""
     gamma = of_features(gamma, kernel)

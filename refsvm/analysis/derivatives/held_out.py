@@ -16,12 +16,12 @@ from refsvm.analysis.derivatives.left_out import LeftOutGroups
 from refsvm.analysis.derivatives.losses import Loss, loss_called
 from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.analysis.resampling.task import task_given
+from refsvm.analysis.solve import solve
 from refsvm.core._checks import examples, positive, targets
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.solver.solve import solve
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.names import gamma_on, kernel_called, parameters_named
 

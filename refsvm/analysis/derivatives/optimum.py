@@ -20,9 +20,9 @@ import numpy as np
 
 from refsvm.analysis.derivatives.parameters import examples_of
 from refsvm.analysis.derivatives.system import System
+from refsvm.analysis.solve import solve
 from refsvm.core.kernels.memory import reused
 from refsvm.core.kernels.origin import around
-from refsvm.core.solver.solve import solve
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.core.stopping.relative import rounding_of_gradient
 from refsvm.core.walk.bordered import SINGULAR, independent_factor, inverse_of

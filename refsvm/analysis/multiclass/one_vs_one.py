@@ -24,7 +24,7 @@ from refsvm.core.kernels.checked import gram_of_rows, origin_for
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.solver.solve import solved
+from refsvm.core.solver.run import solved
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.pool import in_threads, is_worth_workers, worker_count
@@ -235,8 +235,8 @@ def solve_pairs(
         own = replace(options, max_iter=1, shrinking=False) if pressed else options
         solution = solved(pair.problem, own, start)
         engines.add(solution.engine)
-        if options.told is not None:
-            options.told.tell(options.told.done + 1)
+        if options.progress is not None:
+            options.progress.tell(options.progress.done + 1)
         cut = pressed and solution.status is not Status.CONVERGED
         return BinaryResult.of(pair, solution, Status.INTERRUPTED if cut else solution.status)
 

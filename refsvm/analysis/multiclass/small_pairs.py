@@ -11,7 +11,7 @@ from refsvm.analysis.multiclass.one_vs_one import BinaryResult, pairs, solve_pai
 from refsvm.analysis.scheme import OneVsOne
 from refsvm.analysis.small.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.analysis.small.small_pairs import FEWEST_EXAMPLES, Stack, stacks
-from refsvm.core.backend import chosen_backend
+from refsvm.analysis.small.stacked import small_backend
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.kernels.checked import gram_of_rows, origin_for
 from refsvm.core.kernels.products import stored_for_products
@@ -116,7 +116,7 @@ def small_pairs(
     indefinite.
     """
     known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
-    rules, backend = options.rules, chosen_backend(options.engine)
+    rules, backend = options.rules, small_backend(options.engine)
     # one origin for all pairs, as their machines are asked together
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
     warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)

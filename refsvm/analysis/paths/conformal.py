@@ -20,12 +20,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from refsvm.analysis.resampling.weights import copies, smallest, weights_in
+from refsvm.analysis.solve import solve
 from refsvm.core._checks import real
 from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.paths.tracking import DEFAULT_TRACKER, EPS_START, largest
 from refsvm.core.problem import DualProblem
-from refsvm.core.solver.solve import solve
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.core.trackers.backup import solve_at
 from refsvm.core.walk.line import ProblemLine

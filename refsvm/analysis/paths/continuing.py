@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from refsvm.analysis.paths.parametric_path import refuse_unlike, tracker_of_lines
+from refsvm.analysis.solve import solve
 from refsvm.core.engine.limits import PathLimits, interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.kernels.matrix import View
 from refsvm.core.paths.tracking import kernel_matrix, largest, look_at_line
 from refsvm.core.result import Ending, Solution, Status
-from refsvm.core.solver.solve import solve
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.core.stopping.relative import rounding_of_gradient
 from refsvm.core.trackers.backup import MOST_STEPS, solve_at

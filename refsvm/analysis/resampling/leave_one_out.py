@@ -233,10 +233,9 @@ def run_leave_one_out(
     table = TaskTable(task, progress or Progress("leave_one_out"), callback)
     with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
         for part in task.parts():
-            algorithm_1(
-                table.begin(part, options), (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test
-            )
-            table.end()
+            here = table.begin(part, options)
+            algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
+            table.end(part, here)
             if table.status is not Status.CONVERGED:
                 break
         table.is_pressed = interrupt.pressed

@@ -15,7 +15,7 @@ from refsvm.analysis.resampling.results import FoldReport
 from refsvm.analysis.resampling.task import Task
 from refsvm.analysis.small.small import FEW, MOST_STEPS, STEPS, supports
 from refsvm.analysis.small.small_pairs import stacks
-from refsvm.core.backend import chosen_backend
+from refsvm.analysis.small.stacked import small_backend
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.result import Status
 from refsvm.core.rounds.machine import CLASSIFICATION
@@ -58,7 +58,7 @@ def small_folds(
     interrupt : interruptible
         Ctrl-C leaves the values of later folds unknown, NaN.
     """
-    rules, backend = options.rules, chosen_backend(options.engine)
+    rules, backend = options.rules, small_backend(options.engine)
     values, reports = np.full((len(fold), len(task.pairs)), np.nan), list[tuple[int, FoldReport]]()
     for h in range(int(fold.max()) + 1):
         if interrupt.pressed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -57,21 +56,19 @@ class TaskTable:
     is_pressed = False
     """Whether Ctrl-C was pressed."""
 
-    def __init__(
-        self, task: Task, progress: Progress, callback: Callable[[Progress], object] | None = None
-    ) -> None:
-        self._callback = checked_callback(callback)
+    status = Status.CONVERGED
+    _under_way: tuple[LeftOutMachine, LeftOutTable] | None = None
+    _before = 0  # examples that earlier machines have decided
+    _told = -np.inf
+
+    def __init__(self, task: Task, progress: Progress, callback: Any = None) -> None:
         n, pairs = task.gram.n, len(task.pairs)
-        self.task, self.progress, self._told = task, progress, -np.inf
+        self.task, self.progress, self._callback = task, progress, checked_callback(callback)
         self.decided, self.signs = np.full((n, pairs), "", dtype=object), np.zeros((n, pairs))
         self.values, self.iterations = np.full((n, pairs), np.nan), np.zeros((n, pairs), dtype=np.int64)
-        self.unsolved: dict[tuple[int, int], Status] = {}
-        self.traces: dict[Any, Trace] = {}
-        self.status = Status.CONVERGED
+        self.unsolved, self.traces = dict[tuple[int, int], Status](), dict[Any, Trace]()
         self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
         self.total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
-        self._under_way: tuple[LeftOutMachine, LeftOutTable] | None = None
-        self._before = 0  # examples that earlier machines have decided
         progress.begin(UNDER_WAY, total=self.total, look=self._count)
 
     def begin(self, part: LeftOutMachine, options: RunOptions) -> LeftOutTable:
@@ -79,51 +76,42 @@ class TaskTable:
         rounds, start = Rounds.of(part.machine.problem, options), None
         if self.task.kind == NOVELTY and self.fulls:  # the same machine, but for z
             start = rounds.problem.feasible(self.fulls[0].alpha)
-        should_end = None if self._callback is None else self._should_end
+        should_end = self._should_end if self._callback else None
         table = LeftOutTable(part.machine, rounds, part.asked, start, self.progress, should_end)
         self._under_way = part, table
         return table
 
-    def end(self) -> None:
-        """Take over what the machine under way has found."""
-        self._look_up()
-        assert self._under_way is not None
-        (part, table), self._under_way = self._under_way, None
-        column, pair = self.task.pairs.index(part.machine.pair), part.machine.pair
-        self._before += table.count()
-        self.status = table.status
+    def end(self, part: LeftOutMachine, table: LeftOutTable) -> None:
+        """Take over what a machine has found."""
+        column = self._copy(part, table)
+        self.status, self._before, self._under_way = table.status, self._before + table.count(), None
         self.fulls.append(table.given)
         self.families.append(table.rounds)
         self.rule_kept += [] if table.rule_kept is None else [table.rule_kept]
-        for r, status in table.unsolved.items():
-            self.unsolved[int(part.examples[r]), column] = status
-        for r, trace in table.traces.items():
-            example = int(part.examples[r])
-            self.traces[example if self.values.shape[1] == 1 else (example, *pair)] = trace
+        examples, pair = part.examples.tolist(), part.machine.pair if self.values.shape[1] > 1 else ()
+        self.unsolved |= {(examples[r], column): status for r, status in table.unsolved.items()}
+        self.traces |= {(examples[r], *pair) if pair else examples[r]: t for r, t in table.traces.items()}
 
-    def _look_up(self) -> None:
-        """Copy what the machine under way knows so far into its column."""
-        if self._under_way is None:
-            return
-        part, table = self._under_way
-        column = self.task.pairs.index(part.machine.pair)
+    def _copy(self, part: LeftOutMachine, table: LeftOutTable) -> int:
+        """Copy what a machine knows so far into its column, and return the number of that column."""
+        column, others = self.task.pairs.index(part.machine.pair), part.others
         cells = part.examples[table.asked], column
         for name in ("decided", "signs", "values", "iterations"):
             getattr(self, name)[cells] = getattr(table, name)[table.asked]
-        others = part.others
-        if len(others) and hasattr(table, "full") and self.decided[others[0], column] == "":
+        if len(others) and hasattr(table, "full") and not self.decided[others[0], column]:
             self.decided[others, column] = OTHER_CLASS
             self.values[others, column] = part.values_of_others(table.full)
+        return column
 
     def _count(self) -> None:
         """Tell the progress how many examples are decided, and how many of them wrongly."""
-        self._look_up()
-        task, wrong = self.task, None
+        if self._under_way:
+            self._copy(*self._under_way)
+        here, wrong = self._under_way[1].count() if self._under_way else 0, None
         known = (self.decided != "").all(axis=1)
-        if task.kind == CLASSIFICATION and known.any():
+        if self.task.kind == CLASSIFICATION and known.any():
             values = np.where(np.isnan(self.values), self.signs, self.values)
-            wrong = int((task.predicted(values, known) != task.labels).sum())
-        here = self._under_way[1].count() if self._under_way else 0
+            wrong = int((self.task.predicted(values, known) != self.task.labels).sum())
         self.progress.tell(self._before + here, wrong)
 
     def _should_end(self, decided: int) -> bool:

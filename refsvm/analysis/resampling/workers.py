@@ -13,7 +13,7 @@ from refsvm.core.result import Status
 from refsvm.core.rounds.round import LATEST, Round, RoundResult
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.services.pool import in_workers, is_worth_workers
+from refsvm.services.pool import in_workers, is_worth_workers, worker_count
 
 PART_SECONDS: Final = 0.02
 """Least duration of a part in seconds."""
@@ -26,14 +26,40 @@ def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) 
     return alike and is_worth_workers(len(waiting), seconds, is_compiled)
 
 
+class Workers:
+    """Several workers that share the rounds of one family (`refsvm.core.doors`).
+
+    Parameters
+    ----------
+    count : int
+        The number of workers.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def share(self, runner: Any, waiting: Collection[Round], seconds: float) -> Iterator[RoundResult] | None:
+        """Return the results of the rounds that wait, each of about these seconds; None if sharing does not pay."""
+        # long rounds come one by one from compiled code, too
+        if not sharing_pays(waiting, seconds, runner.family.backend.name == "numba"):
+            return None
+        return in_parts(runner, [*waiting], seconds)
+
+
+def workers(n_jobs: Any) -> Workers | None:
+    """Return the workers that are asked for; None if this thread is the only one."""
+    count = worker_count(n_jobs)
+    return Workers(count) if count > 1 else None
+
+
 def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[RoundResult]:
     """Yield the results of rounds that workers run in parts, sized by the seconds of one round."""
     family, token = runner.family, f"{os.getpid()} {next(_numbers)}"
     # four parts for each worker at least, so that none is left with the last long one
-    size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers))))
+    size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers.count))))
     parts = [rounds[begin : begin + size] for begin in range(0, len(rounds), size)]
     arguments = [(token, family, runner.seeder, runner.rules.stop, part) for part in parts]
-    for done, status in in_workers(run_part, arguments, family.workers):
+    for done, status in in_workers(run_part, arguments, family.workers.count):
         yield from done
         if status is not Status.CONVERGED:
             family.status = status

@@ -63,12 +63,12 @@ class SmallProblems:
     Examples
     --------
     >>> import numpy as np
-    >>> from refsvm.core.backend import chosen_backend
+    >>> from refsvm.analysis.small.stacked import small_backend
     >>> from refsvm.core.solver.rules import chosen_rules
     >>> from refsvm.analysis.small.small import SmallProblems
     >>> K, v = np.array([[[1.0, 0.0], [0.0, 1.0]], [[2.0, 0.0], [0.0, 2.0]]]), np.array([[1.0, -1.0]] * 2)
     >>> problems = SmallProblems(K, v, np.minimum(v, 0.0), np.maximum(v, 0.0))
-    >>> chosen_backend("numpy").small(problems, chosen_rules(None, None, None), limit=9)
+    >>> small_backend("numpy").small(problems, chosen_rules(None, None, None), limit=9)
     >>> problems.alpha
     array([[ 1. , -1. ],
            [ 0.5, -0.5]])

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from refsvm.analysis.small.small import FEW, SmallProblems
-from refsvm.core.backend import Backend
+from refsvm.analysis.small.stacked import SmallBackend
 from refsvm.core.kernels.gram import dense_gram
 from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.kernels.precision import noise_of_values
@@ -52,7 +52,7 @@ class Stack(NamedTuple):
     noise: float
     is_psd: bool
 
-    def solve(self, backend: Backend, rules: Rules, limit: int) -> np.ndarray:
+    def solve(self, backend: SmallBackend, rules: Rules, limit: int) -> np.ndarray:
         """Take up to `limit` steps in each problem; return which solutions stand (`SmallProblems.finish`)."""
         backend.small(self.problems, rules, limit)
         return self.problems.finish(rules, self.noise, self.is_psd)

@@ -8,11 +8,13 @@ for bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import numpy as np
 
+from refsvm.core.backend import BACKENDS, chosen_backend
 from refsvm.core.selectors.second_order import SecondOrder
+from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import PLANNING_AHEAD, Rules
 from refsvm.core.state import TAU
 from refsvm.core.stopping.kkt_gap import KKTGap
@@ -33,14 +35,6 @@ def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
     """Whether problems are solved at once: there are many, and their rules, the default ones, are written here."""
     is_known = type(rules.selector) is SecondOrder and type(rules.stop) is KKTGap
     return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
-
-
-def stacked(problems: SmallProblems, rules: Rules, limit: int) -> bool:
-    """Take the steps of problems that `are_stacked`; return whether they are (`refsvm.core.doors`)."""
-    if are_stacked(problems, rules):
-        stacked_steps(problems, rules, limit)
-        return True
-    return False
 
 
 def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
@@ -286,3 +280,34 @@ def planned_steps(state: StackedStates, c: np.ndarray) -> tuple[np.ndarray, np.n
     # 2g₂ = μ(2w₁ − μQ₁₁) + (w₂ − Q₁₂μ)²/Q₂₂
     gain = mu * (2.0 * w1 - mu * Q11) + rest * second
     return mu, inside & ~(det <= 1e-10 * (Q11 * Q22)) & (gain >= 0.0)
+
+
+class SmallBackend(Protocol):
+    """A backend that takes the steps of many small problems, too."""
+
+    def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
+        """Take up to `limit` steps in each problem."""
+
+
+class StackedBackend(NumPyBackend):
+    """The readable backend, which takes the steps of many small problems together where it can."""
+
+    def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
+        """Take the steps of all problems together, or, with rules that are not written here, one after another."""
+        if are_stacked(problems, rules):
+            stacked_steps(problems, rules, limit)
+            self.used["numpy"] = None
+            return
+        for p in range(len(problems)):
+            state = problems.state(p, rules)
+            problems.take(p, state, self.steps(state, rules, limit))
+
+
+def small_backend(engine: str) -> SmallBackend:
+    """Return a new backend that takes the steps of small problems; errors as in `chosen_backend`."""
+    return cast("SmallBackend", chosen_backend(engine))
+
+
+if BACKENDS["auto"] is BACKENDS["numpy"]:  # no compiled code is there
+    BACKENDS["auto"] = StackedBackend
+BACKENDS["numpy"] = StackedBackend

@@ -323,7 +323,7 @@ def rows_for(runner: Runner) -> KernelRows | None:
     family.used = "numba"
     # the default rules take float32 rows, with a seeder that reads none
     if (
-        runner.holds_float32
+        rows.gram.is_float32
         and not seeder.reads_rows
         and are_built_in(*(rule.twin() for rule in runner.rules))
     ):

@@ -8,7 +8,7 @@ A run takes chunks of steps until its stopping rule or a limit gives a verdict. 
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-`look_at` is `after` for a solution that compiled rounds have found without a run.
+`review_solution` is `after` for a solution that compiled rounds have found without a run.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class Guard:
     ----------
     error : float
         About how far decision values of the latest solve are off by what this guard watches.
+    for_users_rules : bool
+        Whether it watches only over solves with a rule that does not belong to the package.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Guard:
     """
 
     error = 0.0
+    for_users_rules = False
     _has_warned = False
 
     def before(self, state: SolverState, rules: Any) -> Verdict | None:
@@ -72,11 +75,11 @@ class Guard:
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Look at the last point of a solve."""
 
-    def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Whether it has to look at solutions that compiled rounds find with this matrix."""
+    def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
+        """Whether it has to review the solutions that compiled rounds find with this matrix."""
         return False
 
-    def look_at(self, solved: Solution, stop: StoppingRule) -> None:
+    def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
         """Look at a solution of compiled rounds."""
 
     def warn(self, sentence: str) -> None:

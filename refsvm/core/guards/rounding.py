@@ -114,8 +114,3 @@ def room(missing: Any, sizes: Any, gap: Any, tolerance: Any, largest: Any) -> An
     """Return min(|z − Σα| + 4ε(Σ|α| + |z|), max(|ψ|, tolerance) / 100 max Kⱼⱼ), within which α is at its bound."""
     allowed = 0.01 * np.maximum(np.abs(gap), tolerance) / np.maximum(largest, TINY)
     return np.minimum(missing + 4.0 * EPSILON * sizes, allowed)
-
-
-def always(*run: Any, **asked: Any) -> list[Guard]:
-    """Return the guards of a run by default (`refsvm.core.doors`)."""
-    return [FreshGradient(), Snap()]

@@ -51,7 +51,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     if gram is None:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
-        data, kernel = examples(X), DOORS.default_kernel if kernel is None else kernel
+        data, kernel = examples(X), DOORS.kernel_named() if kernel is None else kernel
         if hasattr(kernel, "on"):  # its parameters depend on the data
             kernel = kernel.on(data)
         if isinstance(kernel, Kernel):

@@ -37,6 +37,8 @@ class KernelMatrix(Shown, ABC):
         Whether all rows should be evaluated in one block, where there is memory for them.
     supports_float32 : bool
         Whether rows as float32 are computed in single precision, with values of which none exceeds 1.
+    is_float32 : bool
+        Whether the matrix itself is held as a float32 array.
     exact : KernelMatrix
         The matrix that evaluates the values, without any store before it.
     distinct : ndarray of shape (n,), int64
@@ -71,6 +73,11 @@ class KernelMatrix(Shown, ABC):
     def supports_float32(self) -> bool:
         """Whether rows as float32 are computed in single precision, with values of which none exceeds 1."""
         return False
+
+    @property
+    def is_float32(self) -> bool:
+        """Whether the matrix itself is held as a float32 array."""
+        return self.dense is not None and self.dense.dtype == np.float32
 
     @property
     def exact(self) -> KernelMatrix:

@@ -22,15 +22,6 @@ from refsvm.core._checks import is_sparse
 from refsvm.core.arithmetic import dot
 from refsvm.core.kernels.matrix import KernelMatrix
 
-FLOAT32_FROM: Final = 3_000
-"""Variables from which on rows of single precision pay where they are computed and read so."""
-
-FLOAT32_TOLERANCE: Final = 1e-4
-"""Least tolerance of the stopping rule for rows in single precision."""
-
-SHARE_OF_TOLERANCE: Final = 0.1
-"""Most that rounding may move a decision value, as a share of the tolerance."""
-
 ROUNDING: Final = 2.0**-24
 """Most that a value is rounded by, relatively."""
 

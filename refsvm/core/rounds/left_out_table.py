@@ -63,20 +63,21 @@ class LeftOutTable:
 
     full: Solution
     given: Solution
+    status = Status.CONVERGED
     is_slow = False
     rule_kept: bool | None = None
+    _early = 0  # rounds that a rule for left-out examples has ended
 
     def __init__(
         self, machine: Machine, rounds: Rounds, asked: Sequence[int] | None = None, start: np.ndarray | None = None,
         progress: Progress | None = None, should_end: Callable[[int], bool] | None = None,
     ) -> None:  # fmt: skip
         m = rounds.problem.n // machine.copies
-        self.machine, self.rounds, self.proves, self._early = machine, rounds, rounds.problem.has_labels, 0
+        self.machine, self.rounds, self.proves = machine, rounds, rounds.problem.has_labels
         self.asked = np.arange(m) if asked is None else np.array(asked, dtype=np.int64)
         self.decided, self.signs = np.full(m, "", dtype=object), np.zeros(m)
         self.values, self.iterations = np.full(m, np.nan), np.zeros(m, dtype=np.int64)
         self.unsolved, self.traces = dict[int, Status](), dict[int, Trace]()
-        self.status = Status.CONVERGED
         self._start, self._should_end = start, should_end
         self._progress = Progress("leave_one_out") if progress is None else progress
 

@@ -22,7 +22,6 @@ from refsvm.core._checks import whole
 from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Deadline, Limits, interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
-from refsvm.core.kernels.precision import SHARE_OF_TOLERANCE
 from refsvm.core.kernels.rows import KernelRows
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
@@ -135,7 +134,7 @@ class Rounds(Shown):
 
     def _begin(self, problem: DualProblem, options: RunOptions) -> None:
         """Begin with memory for kernel rows and a clock."""
-        self.options, self.rules, self.workers = options, options.rules, DOORS.worker_count(options.n_jobs)
+        self.options, self.rules, self.workers = options, options.rules, DOORS.workers(options.n_jobs)
         self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used = Status.CONVERGED, ""
         self.most_iterations, self.first_iterations = 0, 0  # of the longest round, of the first
@@ -145,8 +144,8 @@ class Rounds(Shown):
         self._grams = [problem.gram, self.rows]  # of problems that belong here
 
     def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
-        """Make a run; decision values are read off G, so float32 rows may move it by a tenth of the tolerance."""
-        self._run = Run(self._given, self.options, allowed=SHARE_OF_TOLERANCE, rows=rows, limits=limits)
+        """Make a run. Decision values are read off G."""
+        self._run = Run(self._given, self.options, rows=rows, limits=limits, reads_values=True)
         self.rows, self.limits, self.backend = self._run.rows, self._run.limits, self._run.backend
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
@@ -169,7 +168,7 @@ class Rounds(Shown):
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
         # a worker that shared its rounds again would wait for workers that wait for it
-        other.workers, other.solutions, other._grams = 1, self.solutions.copy(), self._grams.copy()
+        other.workers, other.solutions, other._grams = None, self.solutions.copy(), self._grams.copy()
         # what a run remembers of its solve belongs to one thread
         other._set_run(self.rows, copy(self.limits))
         return other
@@ -242,22 +241,22 @@ class Rounds(Shown):
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
             self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
-        if not self._run.may_speak(self.problem):  # compiled rounds say nothing
+        if not self._run.needs_solutions(self.problem):  # compiled rounds warn of nothing
             return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
-        return self._unless_interrupted(self._looked_at(runner.run(plan), rules.stop))
+        return self._unless_interrupted(self._reviewed(runner.run(plan), rules.stop))
 
     def _unless_interrupted(self, ended: Iterator[RoundResult]) -> Iterator[RoundResult]:
         """Yield the results; then raise KeyboardInterrupt if Ctrl-C has ended the rounds, and no block around them."""
         yield from ended
         unless_interrupted("Rounds.run", self)
 
-    def _looked_at(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
-        """Yield the results; then let the guards look at the kept solutions."""
+    def _reviewed(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
+        """Yield the results; then let the guards review the kept solutions."""
         # not before: how large α is decides how far rounding moves decision values
         yield from ended
         for kept in self.solutions.values():
-            self._run.look_at(kept, stop)
+            self._run.review_solution(kept, stop)
         self.solutions.pop(LATEST, None)
 
     def solve(
@@ -338,17 +337,17 @@ class Rounds(Shown):
             # --- steps, until a rule or a limit says stop ---
             ending = run.take_steps(self.state, rules, trace, shrinks=shrinks)
         if run.rows is not self.rows:
-            problem = self._in_float64(run.rows, problem)
+            problem = self._take_over(run.rows, problem)
         solution = Solution.read(problem, self.state, ending, self.most_iterations)
         self.most_iterations = solution.longest_round
         return solution
 
-    def _in_float64(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
-        """Take over the rows that a round has changed to, for all that is kept too, and return its problem."""
+    def _take_over(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
+        """Take over the rows that a guard has put in place of less exact ones, and return the problem on them."""
         self.rows, self.problem = rows, self.problem.with_gram(rows)
         self._grams.append(rows)
         self.state.problem = problem.with_gram(rows)
-        # seeds start from these: a G of float32 rows would bring their rounding into every round
+        # seeds start from kept solutions: a G of the old rows would bring their rounding into every round
         for name, solved in self.solutions.items():
             its = solved.problem.with_gram(rows)
             self.solutions[name] = replace(

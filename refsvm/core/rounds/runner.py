@@ -11,14 +11,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import Container, Hashable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm.core._checks import vector
-from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
@@ -62,19 +61,25 @@ def log_remaining(rounds: int, seconds: float, name: str = "rounds") -> bool:
     return rest > TOLD_FROM
 
 
-@contextmanager
-def log_if_slow(n: int, sentence: str, *values: object) -> Iterator[None]:
-    """Log a sentence with these values if a block on n examples takes long: the first result may be late."""
-    if n <= LARGE:  # a thread that is started costs some ten microseconds, which short calls notice
-        yield
-        return
-    timer = threading.Timer(LATE_FROM, _log.info, (sentence, *values), {"extra": {"notice": True}})
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+class LateNotice:
+    """Logs a sentence with these values if a block takes longer than `LATE_FROM`."""
+
+    def __init__(self, sentence: str, *values: object) -> None:
+        notice = {"extra": {"notice": True}}
+        self._timer = threading.Timer(LATE_FROM, _log.info, (sentence, *values), notice)
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *failure: object) -> None:
+        self._timer.cancel()
+
+
+def log_if_slow(n: int, sentence: str, *values: object) -> AbstractContextManager[None]:
+    """Return a context that logs a sentence if its block on n examples takes long: the first result may be late."""
+    # a thread that is started costs some ten microseconds, which short calls notice
+    return LateNotice(sentence, *values) if n > LARGE else nullcontext()
 
 
 class Runner:
@@ -110,21 +115,20 @@ class Runner:
         self.trained = np.count_nonzero(family.problem.lower < family.problem.upper)
         self.is_large = shrinks and self.trained > LARGE
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
-        K, watched = rows.gram.dense, family.options.callback or family.options.polish
-        self.holds_float32 = K is not None and K.dtype == np.float32
+        watched = family.options.callback or family.options.polish
         limit = family.max_iter
         if shrinks:
             watched = watched or family.limits.deadline.is_set or family.problem.is_open
             limit = min(limit, SHORT_ROUND)
-        may_be_short = not watched and (rows.holds_all or self.holds_float32)
+        may_be_short = not watched and (rows.holds_all or rows.gram.is_float32)
         self.limit = limit if may_be_short else -1
         # all rows in one product, since every round will read most of them
-        if may_be_short and not self.holds_float32:
+        if may_be_short and not rows.gram.is_float32:
             rows.fetch(np.arange(rows.gram.n))
 
     def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
         """Yield how each round ended, until Ctrl-C or the callback ends them."""
-        family, waiting, is_told = self.family, deque(plan), False
+        family, workers, waiting, is_told = self.family, self.family.workers, deque(plan), False
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
             # around each call: the generator may rest between two of them, while the caller works
@@ -142,12 +146,11 @@ class Runner:
             # that of all examples, which others start from, is no measure of them
             is_measure = done[-1].left_out is not None
             if is_measure and not is_told:
-                is_told = log_remaining(len(waiting), each / family.workers)
+                is_told = log_remaining(len(waiting), each / (workers.count if workers else 1))
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
-            shared = is_measure and family.workers > 1 and family.status is Status.CONVERGED
-            # long rounds come one by one from compiled code, too
-            if shared and DOORS.sharing_pays(waiting, each, family.backend.name == "numba"):
-                yield from DOORS.in_parts(self, [*waiting], each)
+            may_share = workers and is_measure and family.status is Status.CONVERGED
+            if may_share and (shared := workers.share(self, waiting, each)):
+                yield from shared
                 break
 
     def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:

@@ -9,14 +9,22 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.core._checks import positive_or_inf
-from refsvm.core.engine.limits import Deadline
+from refsvm.core.doors import DOORS
+from refsvm.core.engine.limits import Deadline, Limits
 from refsvm.core.engine.progress import Progress
+from refsvm.core.guards.base import Guard
+from refsvm.core.guards.rounding import FreshGradient, Snap
+from refsvm.core.kernels.rows import KernelRows
+from refsvm.core.problem import DualProblem
 from refsvm.core.rule import PlainNumbers
 from refsvm.core.selectors.base import WorkingSetSelector
-from refsvm.core.solver.rules import Rules, chosen_rules
+from refsvm.core.solver.rules import Rules, chosen_rules, row_store
 from refsvm.core.solver.shrinking import NoShrinking, Restriction, Shrinking
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
+
+RESTRICTION: Final = Restriction()
+NO_SHRINKING: Final = NoShrinking()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,8 +33,10 @@ class RunOptions(PlainNumbers):
 
     Attributes
     ----------
-    told : Progress or None
-        That of the call, which its solves keep up to date.
+    progress : Progress or None
+        The progress of the call, which its solves keep up to date.
+    rows_and_guards : callable
+        Makes the kernel rows of a run and its guards; by default that of `refsvm.core.doors`.
     rules : Rules
         The selector, the step and the stopping rule, those that are not named by default.
 
@@ -56,19 +66,47 @@ class RunOptions(PlainNumbers):
     trace: bool | int = False
     polish: bool = False
     n_jobs: int | None = None
-    told: Progress | None = None
+    progress: Progress | None = None
+    rows_and_guards: Callable[..., tuple[KernelRows, list[Guard]]] = field(
+        default_factory=lambda: DOORS.rows_and_guards or rows_and_guards
+    )
     rules: Rules = field(init=False)
 
     def __post_init__(self) -> None:
         if (dtype := self.cache_dtype) not in ("auto", "float64", "float32"):
             raise ValueError(f'cache_dtype={dtype!r} is unknown; choose "auto", "float64" or "float32".')
         if isinstance(shrinks := self.shrinking, bool | np.bool_):
-            shrinks = Restriction() if shrinks else NoShrinking()
+            shrinks = RESTRICTION if shrinks else NO_SHRINKING
+        else:
+            shrinks = Shrinking.checked("shrinking", shrinks)
         self.__dict__.update(
-            rules=chosen_rules(self.selector, self.step, self.stop), shrinking=Shrinking.checked("shrinking", shrinks),
+            rules=chosen_rules(self.selector, self.step, self.stop), shrinking=shrinks,
             cache_mb=positive_or_inf("cache_mb", self.cache_mb), time_limit=Deadline.after(self.time_limit),
         )  # fmt: skip
 
 
-OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init and each.name != "told")
-"""Names of the options."""
+GIVEN: Final = {"progress", "rows_and_guards"}
+"""Options that the public functions give themselves."""
+
+OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init and each.name not in GIVEN)
+"""Names of the options that users give."""
+
+
+def rows_and_guards(
+    problem: DualProblem, options: RunOptions, limits: Limits[Any], rows: KernelRows | None = None,
+    reads_values: bool = False,
+) -> tuple[KernelRows, list[Guard]]:  # fmt: skip
+    """Return the kernel rows of a run, here as float64, and its guards, here those of rounding alone.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    options : RunOptions
+    limits : Limits
+        The limits of the run.
+    rows : KernelRows, optional
+        Rows that several runs share; new ones by default.
+    reads_values : bool
+        Whether decision values are read off G, so that rounding may move it by less.
+    """
+    return rows or row_store(problem, options.rules, options.cache_mb), [FreshGradient(), Snap()]

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from refsvm.core.backend import BACKENDS
-from refsvm.core.doors import DOORS
 from refsvm.core.result import Trace
 from refsvm.core.solver.loop import steps
 from refsvm.core.solver.rules import Rules
@@ -38,15 +37,6 @@ class NumPyBackend:
                 if trace is not None and state.iteration % trace.every == 0:
                     trace.append(state)
         return 0
-
-    def small(self, problems: Any, rules: Rules, limit: int) -> None:
-        """Take the steps of all problems together, or, where the rules are others, of one after another."""
-        if DOORS.stacked(problems, rules, limit):
-            self.used["numpy"] = None
-            return
-        for p in range(len(problems)):
-            state = problems.state(p, rules)
-            problems.take(p, state, self.steps(state, rules, limit))
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run one round."""

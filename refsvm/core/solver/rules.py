@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from refsvm.core._checks import frames_within, vector
-from refsvm.core.doors import DOORS
 from refsvm.core.kernels.cached_rows import AllRows, CachedRows
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.rows import KernelRows, megabytes
@@ -118,15 +117,13 @@ def rows_at_once(rules: Rules, n: int) -> int:
 
 
 def row_store(
-    problem: DualProblem, rules: Rules, cache_mb: float, dtype: str = "float64", shrinking: object = False
+    problem: DualProblem, rules: Rules, cache_mb: float, dtype: Any = np.float64, read: Any = np.float64
 ) -> KernelRows:
-    """Return memory for kernel rows that holds as many at once as the selector needs; arguments as in `solve`."""
+    """Return memory for kernel rows that holds as many at once as the rules need; arguments as in `stored_rows`."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
-    chosen = dtype == "auto" and bool(shrinking) and DOORS.begins_in_float32(problem, rules, cache_mb)
-    kept = np.float32 if chosen or dtype == "float32" else np.float64
     needed = rows_at_once(rules, n)
-    rows = stored_rows(gram, cache_mb, kept, needed, kept if DOORS.reads_float32(rules) else np.float64)
+    rows = stored_rows(gram, cache_mb, dtype, needed, read)
     if needed > rows.capacity:
         raise ValueError(
             f"selector={rules.selector!r} with stop={rules.stop!r} needs {needed} kernel rows in memory and "
@@ -135,14 +132,6 @@ def row_store(
     if gram.facts.data_error > TIGHTEST:
         warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     return rows
-
-
-def float64_rows(problem: DualProblem, rules: Rules, cache_mb: float) -> KernelRows:
-    """Return memory for the same kernel rows as float64, for a solve that has begun on float32 rows."""
-    # not the store before it: that holds the float32 values which the solve is leaving
-    n, gram = problem.n, problem.centred.gram.exact
-    needed = rows_at_once(rules, n)
-    return stored_rows(gram, max(cache_mb, megabytes(needed, n)), at_least=needed)
 
 
 def stored_rows(

@@ -4,7 +4,7 @@
         take a chunk of steps                      (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`)
     each guard reviews the verdict, and may take it back         (`refsvm.core.guards`)
 
-`solve` and `refsvm.Rounds` both end here.
+`solved`, which is `refsvm.solve` without its arguments, and `refsvm.Rounds` both end here.
 """
 
 from __future__ import annotations
@@ -16,27 +16,25 @@ from typing import Any, Final
 
 import refsvm.core.solver.readable  # noqa: F401  which enters itself among the backends
 from refsvm.core.backend import chosen_backend
-from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Limits, interruptible
 from refsvm.core.guards.base import Guard, Verdict
-from refsvm.core.guards.rounding import always
 from refsvm.core.kernels.rows import KernelRows
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Ending, Solution, Status, Trace
 from refsvm.core.rule import is_builtin
 from refsvm.core.solver.hard_margin import INSEPARABLE, HardMargin
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.solver.rules import Rules, float64_rows, row_store
+from refsvm.core.solver.rules import Rules, starting_point
 from refsvm.core.solver.shrinking import all_variables
 from refsvm.core.solver.validated import located, user_code
 from refsvm.core.state import SolverState
 from refsvm.core.stopping.base import StoppingRule
 
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
-"""Meanings of the negative codes."""
+"""Status for each negative code of the loop."""
 
 CHUNK_SECONDS: Final = 0.02
-"""Between two checks of the limits."""
+"""Target duration of a chunk, in seconds."""
 
 
 class Run:
@@ -46,12 +44,12 @@ class Run:
     ----------
     problem : DualProblem
     options : RunOptions
-    allowed : float
-        How far float32 rows may move G, as a share of the tolerance, before a solve leaves them.
     rows : KernelRows, optional
-        Of the matrix that the solves share; new ones by default.
+        Rows that the solves share; new ones by default.
     limits : Limits, optional
-        Those of the options by default; the clock begins here.
+        By default the limits of the options; their clock begins here.
+    reads_values : bool
+        Whether decision values are read off G, so that rounding may move it by less.
 
     Attributes
     ----------
@@ -73,20 +71,15 @@ class Run:
     """
 
     def __init__(
-        self, problem: DualProblem, options: RunOptions, *, allowed: float = 1.0, rows: KernelRows | None = None,
-        limits: Limits[Any] | None = None,
+        self, problem: DualProblem, options: RunOptions, *, rows: KernelRows | None = None,
+        limits: Limits[Any] | None = None, reads_values: bool = False,
     ) -> None:  # fmt: skip
         # before anything else: its clock is that of the first solve
         self.limits = limits or Limits(problem.n, options.max_iter, options.time_limit, options.callback)
-        if limits is None and options.told is not None:
-            self.limits.progress = options.told
-        budget, dtype, self.shrinking = options.cache_mb, options.cache_dtype, options.shrinking
-        self.rows = rows or row_store(problem, options.rules, budget, dtype, self.shrinking)
-        self.backend = chosen_backend(options.engine)
-        self.guards: list[Guard] = (DOORS.guards_for or always)(
-            self.rows, self.shrinking, self.limits, polish=options.polish, allowed=allowed,
-            in_float64=partial(float64_rows, problem, options.rules, budget) if dtype == "auto" else None,
-        )  # fmt: skip
+        if limits is None and options.progress is not None:
+            self.limits.progress = options.progress
+        self.rows, self.guards = options.rows_and_guards(problem, options, self.limits, rows, reads_values)
+        self.shrinking, self.backend = options.shrinking, chosen_backend(options.engine)
         self._preparation = time.perf_counter() - self.limits.began  # counted as part of the first solve
 
     def __enter__(self) -> Run:
@@ -123,7 +116,8 @@ class Run:
         # the engine that a solution names is that of its own steps, not of the solve before
         self.backend.used.clear()
         recorder = None if trace is False else Trace(1 if trace is True else trace)
-        guards = DOORS.with_rules(self.guards, rules)
+        are_ours = all(map(is_builtin, map(type, rules)))
+        guards = [guard for guard in self.guards if not (are_ours and guard.for_users_rules)]
         with located(state, rules):
             verdict = self._until_stopped(state, rules, guards, recorder, shrinks and bool(self.shrinking))
         for guard in guards:
@@ -151,7 +145,7 @@ class Run:
         if state.problem.is_open:
             take = HardMargin(state, take).steps
         while True:
-            # chunks by the clock are no occasion to change the state: bits would depend on it
+            # no guards at the ends of chunks that depend on the clock: results would vary
             if is_first or not in_chunks:
                 for guard in guards:
                     if ended := guard.before(state, rules):
@@ -161,7 +155,7 @@ class Run:
             now = time.perf_counter()
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
-            # a limit reached with the step that solves the problem is none
+            # a limit reached in the step that solves the problem does not count
             code = code or rules.stop.check(state)
             if not is_builtin(type(rules.stop)):
                 code = user_code(rules.stop, state, code, ENDINGS if state.problem.is_open else (-1,))
@@ -176,11 +170,20 @@ class Run:
             if verdict is not None:
                 return verdict
 
-    def may_speak(self, problem: DualProblem) -> bool:
-        """Whether the guards have to look at solutions that compiled rounds find."""
-        return any(guard.may_speak(self.rows.gram, problem.fixed_noise) for guard in self.guards)
+    def needs_solutions(self, problem: DualProblem) -> bool:
+        """Whether the guards have to review the solutions that compiled rounds find."""
+        return any(guard.needs_solutions(self.rows.gram, problem.fixed_noise) for guard in self.guards)
 
-    def look_at(self, solved: Solution, stop: StoppingRule) -> None:
-        """Let the guards look at a solution that compiled rounds have found on these rows."""
+    def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
+        """Let the guards review a solution that compiled rounds have found on these rows."""
         for guard in self.guards:
-            guard.look_at(solved, stop)
+            guard.review_solution(solved, stop)
+
+
+def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solution:
+    """Return the solution of a problem, from the signed α of `start`; near α = 0 by default."""
+    with Run(problem, options) as run:
+        state = options.rules.begin(problem, starting_point(problem, start), run.rows)
+        # --- steps, until a rule or a limit says stop ---
+        ending = run.take_steps(state, options.rules, options.trace)
+    return Solution.read(problem, state, ending)

@@ -8,8 +8,8 @@
 
 A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same loop, and the rules
 that `refsvm.core.solver.rules.Rules.restricted` names: those of the full problem, or, without a selector or a step
-named, conjugate steps. It is solved to the KKT gap that the stopping rule names (`restricted_tolerance`). Where rows
-may be of single precision, from 3,000 variables on, the gap is half of that: f is then much the same with both.
+named, conjugate steps. It is solved to the KKT gap that the stopping rule names (`restricted_tolerance`). From 3,000
+variables on the gap is half of that: f is then much the same whatever the precision of kernel rows.
 
 Why this is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
 optimum, and f rises in every round. (Some rounds gain less than one step on that pair would: they begin with another
@@ -27,7 +27,6 @@ import numpy as np
 
 from refsvm.core.backend import Backend
 from refsvm.core.engine.limits import GRACE_SECONDS, Limits
-from refsvm.core.kernels.precision import FLOAT32_FROM, FLOAT32_TOLERANCE
 from refsvm.core.kernels.rows import KernelRows, megabytes
 from refsvm.core.problem import EPSILON, DualProblem
 from refsvm.core.result import Trace
@@ -41,6 +40,10 @@ CHECK_SECONDS: Final = 0.05
 
 UNLIMITED_STEPS: Final = 2**31
 """More steps than any budget that needs checks."""
+
+LARGE_FROM: Final = 3_000
+LOOSE_FROM: Final = 1e-4
+"""Variables, and tolerance, from which on restricted problems are solved to half the gap."""
 
 COPIES_MB: Final = 256.0
 """Most MiB that the rows of restricted problems take beside those that they are copies of."""
@@ -88,8 +91,8 @@ class Shrinking(Rule):
         # each restricted problem that outgrows the memory for rows costs the rows of all that it moves, computed anew:
         # it is solved to the end, not to a larger gap first
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
-        if state.parent is None and len(state.alpha) >= FLOAT32_FROM and stop.tolerance >= FLOAT32_TOLERANCE:
-            # kernel rows dominate the cost here, and f then depends no more on where a solve stops than on rounding
+        if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
+            # kernel rows dominate the cost here; f then depends on where a solve stops no more than on their rounding
             tolerance /= 2.0
         inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)

@@ -10,7 +10,8 @@ from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
-from refsvm.core.solver.solve import solve
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.run import solved
 from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.core.stopping.relative import SMALLEST, rounding_of_gradient
 from refsvm.core.walk.state import PathState
@@ -49,11 +50,13 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
     # a cold start takes the fewest steps from 0, and needs no repair of Σα
     is_cold = problem.zero_is_feasible and not walk.variables.alpha.any()
-    solution = solved(walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha))
+    solution = solved_on_path(
+        walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha)
+    )
     # where all decision values differ by far less than the unit, as those of one class may, such a gap says nothing
     if solution is not None and solution.kkt_gap > ACCEPTED * solution.decision_range:
         finer = KKTGap(_tolerance_of_range(solution, walk.largest, eps_smo))
-        solution = solved(walk, problem, finer, solution.alpha)
+        solution = solved_on_path(walk, problem, finer, solution.alpha)
     if solution is None:
         return False
     walk.place(t, solution.alpha, solution.intercept, kind)
@@ -69,7 +72,7 @@ def _tolerance_of_range(solution: Solution, largest: float, eps: float) -> float
     return max(eps * solution.decision_range, rounding, SMALLEST)
 
 
-def solved(
+def solved_on_path(
     walk: PathState, problem: DualProblem, stop: KKTGap, start: np.ndarray | None = None
 ) -> Solution | None:
     """Solve a problem within the limits of the path; if one of them, or rounding, ends that ``walk.status`` says it."""
@@ -78,9 +81,8 @@ def solved(
         walk.status = Status.STALLED
         return None
     most = max(MOST_STEPS, 100 * len(walk.side))
-    solution = solve(
-        problem, start=start, stop=stop, engine=walk.engine, max_iter=most, time_limit=walk.deadline
-    )
+    options = RunOptions(stop=stop, engine=walk.engine, max_iter=most, time_limit=walk.deadline)
+    solution = solved(problem, options, start)
     if solution.status in (Status.TIME_LIMIT, Status.INTERRUPTED):
         walk.status = solution.status
         return None
@@ -123,7 +125,7 @@ def choose_sets(walk: PathState) -> bool:
     if not lower.sum() <= z <= upper.sum():
         return False
     problem = DualProblem(Gram(Precomputed(), K, is_checked=True), v, z, lower, upper)
-    derivative = solved(walk, problem, KKTGap(1e-9 * (walk.along.push or 1.0)))
+    derivative = solved_on_path(walk, problem, KKTGap(1e-9 * (walk.along.push or 1.0)))
     if derivative is None:
         return False
     x = derivative.alpha

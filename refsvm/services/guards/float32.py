@@ -15,11 +15,12 @@ import numpy as np
 from refsvm.core.engine.limits import Limits
 from refsvm.core.guards.base import Guard, Verdict, tolerance_of
 from refsvm.core.kernels.matrix import KernelMatrix
-from refsvm.core.kernels.precision import SHARE_OF_TOLERANCE, decision_error
+from refsvm.core.kernels.precision import decision_error
 from refsvm.core.kernels.rows import KernelRows
 from refsvm.core.result import Solution, Status
 from refsvm.core.state import SolverState
 from refsvm.core.stopping.base import StoppingRule
+from refsvm.services.float32 import SHARE_OF_TOLERANCE
 
 
 class Float32Rows(Guard):
@@ -101,11 +102,11 @@ class Float32Rows(Guard):
         if error > 0.0:
             self._say(error, rules.stop.with_absolute_tolerance(state).tolerance)
 
-    def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
+    def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
         """Where its values are float32."""
         return gram.facts.keeps_float32
 
-    def look_at(self, solved: Solution, stop: StoppingRule) -> None:
+    def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
         """Warn as `after` does."""
         gram = solved.problem.gram
         if gram.facts.keeps_float32:

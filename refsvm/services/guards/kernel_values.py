@@ -47,12 +47,12 @@ class Noise(Guard):
             wanted = rules.stop.tolerance_for_rounding(problem, state.alpha, s)
             self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
 
-    def may_speak(self, gram: KernelMatrix, fixed_noise: float) -> bool:
+    def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
         """Where values are rounded; the bound of a kernel is known without its rows, a given matrix shows its own."""
         largest = 0.0 if gram.dense is None else float(np.abs(gram.dense.diagonal()).max())
         return max(noise_of_values(gram, largest), fixed_noise) > 0.0
 
-    def look_at(self, solved: Solution, stop: StoppingRule) -> None:
+    def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
         """Warn as `after` does."""
         gram, fixed = solved.problem.gram, solved.problem.fixed_noise
         diagonal = gram.diagonal()

@@ -46,6 +46,9 @@ class NoStepGuard(Guard):
 class FeasiblePoint(Guard):
     """Refuses a point that steps inside the box cannot lead to."""
 
+    # the package's own rules are tested for it; a sum over α for nothing would cost short solves
+    for_users_rules = True
+
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Look at Σα, the box, and whether all numbers are finite."""
         if wrong := feasibility_error(state):
@@ -57,6 +60,8 @@ class FeasiblePoint(Guard):
 
 class ChosenPair(Guard):
     """Warns where a solve stalls because a selector of the user returns a pair that cannot move."""
+
+    for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
         """Ask the selector once more, and look at its pair."""

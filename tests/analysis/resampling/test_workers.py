@@ -55,7 +55,7 @@ def test_a_part_takes_a_fiftieth_of_a_second_and_no_worker_gets_the_last_long_on
     monkeypatch.setattr(
         workers, "in_workers", lambda _, arguments, __: sizes.extend(len(a[-1]) for a in arguments) or []
     )
-    family = SimpleNamespace(workers=2)
+    family = SimpleNamespace(workers=workers.Workers(2))
     runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None))
     assert list(in_parts(runner, [Round(r) for r in range(number)], seconds)) == []
     assert sum(sizes) == number

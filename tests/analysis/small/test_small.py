@@ -16,7 +16,7 @@ from refsvm.analysis.small.small import (
     SmallProblems,
     supports,
 )
-from refsvm.core.backend import chosen_backend
+from refsvm.analysis.small.stacked import small_backend
 from refsvm.core.kernels import Gram
 from refsvm.core.solver.rules import Rules, chosen_rules
 from refsvm.services.guards.polish import optima
@@ -42,7 +42,7 @@ def as_it_was(problems, p):
 def test_a_stack_is_its_problems_one_after_another(C, relative, engine):
     problems, stop = stack(C=C), KKTGap(1e-8, relative=relative)
     rules = chosen_rules(None, None, stop)
-    chosen_backend(engine).small(problems, rules, MOST_STEPS)
+    small_backend(engine).small(problems, rules, MOST_STEPS)
     assert (problems.gap <= 1e-8).all()
     assert problems.finish(rules, 0.0, True).all()
     for p in range(len(problems)):
@@ -95,7 +95,7 @@ def test_which_rules_solve_small_problems():
 
 def finished(problems, noise=0.0, is_psd=True, limit=MOST_STEPS):
     rules = chosen_rules(None, None, KKTGap(1e-6))
-    chosen_backend("numpy").small(problems, rules, limit)
+    small_backend("numpy").small(problems, rules, limit)
     return problems.finish(rules, noise, is_psd).tolist()
 
 
@@ -181,7 +181,7 @@ def test_an_indefinite_pair_is_led_to_no_minimum():
 def test_only_what_ended_at_the_gap_is_polished():
     loose = stack()
     rules = chosen_rules(None, None, KKTGap(1e-2))
-    chosen_backend("numpy").small(loose, rules, MOST_STEPS)
+    small_backend("numpy").small(loose, rules, MOST_STEPS)
     before, gap = loose.alpha.copy(), loose.gap.copy()
     free = ((before > loose.lower) & (before < loose.upper)).sum(axis=1)
     loose.results[:3, CODE] = 0.0

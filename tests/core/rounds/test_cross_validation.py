@@ -27,7 +27,6 @@ from refsvm import (
     solve,
 )
 from refsvm.analysis.resampling.folds import fold_numbers
-from refsvm.core.doors import DOORS
 from refsvm.core.rounds import runner
 from refsvm.datasets import load, make_banana, make_ringnorm, make_waveform
 
@@ -373,7 +372,7 @@ def test_readable_rounds_in_parts_are_those_in_turn(from_full, monkeypatch):
     given = {"kernel": RBF(0.5), "folds": 6, "rng": 0, "engine": "numpy"}
     given |= {"from_full": True} if from_full else {"seeder": Cold()}
     in_turn = cross_validate(data.X, data.y, **given)
-    monkeypatch.setattr(DOORS, "sharing_pays", lambda *arguments: True)
+    monkeypatch.setattr("refsvm.analysis.resampling.workers.sharing_pays", lambda *arguments: True)
     in_parts = cross_validate(data.X, data.y, n_jobs=2, **given)
     np.testing.assert_array_equal(in_parts.predictions, in_turn.predictions)
     np.testing.assert_array_equal(in_parts.decision_values, in_turn.decision_values)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from refsvm import RBF, Status, cross_validate, leave_one_out
-from refsvm.core.doors import DOORS
+from refsvm.analysis.resampling.workers import Workers
 from refsvm.core.rounds import runner
 from refsvm.datasets import load, make_banana
 
@@ -92,9 +92,12 @@ def chain_of(results, clock, monkeypatch, caplog, asked, engine="numba"):
         name=engine,
     )
     limits = SimpleNamespace(seconds_left=lambda: float("inf"))
-    family = SimpleNamespace(status=Status.CONVERGED, workers=2, backend=backend, limits=limits)
+    family = SimpleNamespace(status=Status.CONVERGED, workers=Workers(2), backend=backend, limits=limits)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(times)))
-    monkeypatch.setattr(DOORS, "sharing_pays", lambda _, each, is_compiled: asked.append((each, is_compiled)))
+    monkeypatch.setattr(
+        "refsvm.analysis.resampling.workers.sharing_pays",
+        lambda _, each, is_compiled: asked.append((each, is_compiled)),
+    )
     chain = object.__new__(runner.Runner)
     chain.family = family
     with caplog.at_level(logging.INFO, logger="refsvm"):

@@ -195,7 +195,8 @@ def test_rounds_that_shrink_are_the_same_but_for_that():
     )
     other = rounds.with_shrinking()
     assert other.rows is rounds.rows
-    assert other.workers == rounds.workers == 3
+    assert other.workers is rounds.workers
+    assert rounds.workers.count == 3
     for field in fields(rounds.options):
         if field.name not in ("shrinking", "polish"):
             assert getattr(other.options, field.name) == getattr(rounds.options, field.name), field.name

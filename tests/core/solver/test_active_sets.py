@@ -12,9 +12,11 @@ import pytest
 from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
 from refsvm.core.solver import active_sets as sets
 from refsvm.core.solver.loop import iterate
+from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import chosen_rules, row_store, stored_rows
 from refsvm.core.state import SolverState
 from refsvm.datasets import make_chessboard, make_ringnorm
+from refsvm.services.float32 import rows_for
 from refsvm.testing import SHRINK_EARLY
 
 from ...settings import FAST
@@ -145,7 +147,10 @@ def row_dtype(
     X = np.linspace(-1.0, 1.0, n)[:, None]
     problem = DualProblem.classification(X, np.sign(X[:, 0] + 1e-9), kernel=kernel, C=C)
     rules = chosen_rules(selector, None, KKTGap(tol))
-    rows = row_store(problem, rules, cache_mb, name, shrinking)
+    options = RunOptions(
+        selector=selector, stop=rules.stop, cache_mb=cache_mb, cache_dtype=name, shrinking=shrinking
+    )
+    rows = rows_for(problem, options)
     return f"{rows.evaluator.values.dtype}, {rows.values.dtype}"
 
 

@@ -23,7 +23,7 @@ def test_public_functions_have_these_options_with_these_defaults(public, own):
     parameters = inspect.signature(public).parameters
     asked = {name: each.default for name, each in parameters.items() if name not in own}
     assert asked == {name: DEFAULTS[name] for name in asked}
-    assert DEFAULTS.keys() - asked.keys() <= {"n_jobs", "told"}
+    assert DEFAULTS.keys() - asked.keys() <= {"n_jobs", "progress", "rows_and_guards"}
 
 
 def test_options_have_names():

@@ -23,11 +23,11 @@ from refsvm import (
 )
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.matrix import View
-from refsvm.core.kernels.precision import ROUNDING, SHARE_OF_TOLERANCE, decision_error
+from refsvm.core.kernels.precision import ROUNDING, decision_error
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.solver.readable import NumPyBackend
 from refsvm.core.solver.rules import chosen_rules, stored_rows
-from refsvm.services.float32 import begins_in_float32
+from refsvm.services.float32 import SHARE_OF_TOLERANCE, begins_in_float32
 
 from ...settings import needs_numba
 

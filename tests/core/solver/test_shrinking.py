@@ -386,7 +386,7 @@ def test_half_the_gap_is_asked_of_what_a_large_problem_is_restricted_to(
         asked.append(rules.stop.tolerance)
         raise InterruptedError
 
-    monkeypatch.setattr("refsvm.core.solver.shrinking.FLOAT32_FROM", size)
+    monkeypatch.setattr("refsvm.core.solver.shrinking.LARGE_FROM", size)
     monkeypatch.setattr("refsvm.core.solver.shrinking.restricted", noted)
     with pytest.raises(InterruptedError):
         SHRINK_EARLY.solve_restricted(NumPyBackend(), LIMITS, state, rules, None, np.arange(40), 10)

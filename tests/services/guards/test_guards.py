@@ -13,20 +13,21 @@ import pytest
 
 import refsvm
 from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
-from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Limits
 from refsvm.core.guards import rounding
 from refsvm.core.guards.base import Guard, Verdict
 from refsvm.core.guards.rounding import FreshGradient, Snap
+from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import Rules, chosen_rules, row_store
-from refsvm.core.solver.shrinking import NoShrinking, Restriction
+from refsvm.core.solver.run import Run
+from refsvm.core.solver.shrinking import Restriction
 from refsvm.core.solver.validated import located
 from refsvm.services.guards import float32, users_rules
-from refsvm.services.guards.chosen import guards_for, with_rules
+from refsvm.services.guards.chosen import rows_and_guards
 from refsvm.services.guards.float32 import Float32Rows
 from refsvm.services.guards.kernel_values import Indefinite, Noise
 from refsvm.services.guards.polish import Polish
-from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, NoStepGuard, PointError
+from refsvm.services.guards.users_rules import FeasiblePoint, NoStepGuard, PointError
 
 from ...decisions import Given, Never, state_of
 from ...settings import FAST
@@ -58,7 +59,7 @@ def test_the_base_lets_everything_pass(verdict):
     assert guard.before(state, RULES) is None
     assert guard.review(state, RULES, verdict) == verdict
     guard.after(state, RULES, verdict)
-    assert not guard.may_speak(state.problem.gram, 1.0)
+    assert not guard.needs_solutions(state.problem.gram, 1.0)
     assert guard.error == 0.0
 
 
@@ -137,8 +138,8 @@ def test_a_negative_curvature_is_said_beyond_rounding(curvature, size):
 @pytest.mark.parametrize(("size", "fixed"), [(1.0, 0.0), (1e9, 0.0), (1.0, 1e-9)])
 def test_compiled_rounds_are_looked_at_where_values_are_rounded(size, fixed):
     gram = at(K=[size] * 3).problem.gram
-    assert Noise().may_speak(gram, fixed) is (size == 1e9 or fixed > 0.0)
-    assert not Indefinite().may_speak(gram, fixed)
+    assert Noise().needs_solutions(gram, fixed) is (size == 1e9 or fixed > 0.0)
+    assert not Indefinite().needs_solutions(gram, fixed)
 
 
 @pytest.mark.parametrize("size", [1e9, 1e15])
@@ -187,9 +188,9 @@ def single(C, **known):
     """A state on float32 rows, and the guard that may leave them."""
     problem = DualProblem.classification(np.arange(6.0)[:, None], [-1, 1] * 3, kernel=RBF(0.3), C=C)
     rules = chosen_rules(None, None, KKTGap(1e-3))
-    rows = row_store(problem, rules, 1.0, "float32")
+    rows = row_store(problem, rules, 1.0, np.float32)
     state = rules.begin(problem, C * np.array([-1.0, 1.0] * 3), rows)
-    return state, rules, Float32Rows(Limits(n=6), lambda: row_store(problem, rules, 1.0, "float64"), **known)
+    return state, rules, Float32Rows(Limits(n=6), lambda: row_store(problem, rules, 1.0), **known)
 
 
 @pytest.mark.parametrize(("C", "leaves"), [(1.0, False), (1e4, True)])
@@ -233,9 +234,10 @@ def test_float32_rows_that_stay_are_said_beyond_a_tenth_of_the_tolerance(C):
 # -- the list ----------------------------------------------------------------------------------------------------------
 
 
-def names(rows, shrinking=None, **options):
-    shrinking = NoShrinking() if shrinking is None else shrinking
-    return [type(guard).__name__ for guard in guards_for(rows, shrinking, Limits(n=4), **options)]
+def names(problem=PROBLEM, **options):
+    guards = rows_and_guards(problem, RunOptions(cache_mb=1.0, **options), Limits(n=4))[1]
+    assert [guard.for_users_rules for guard in guards] == [True, True] + [False] * (len(guards) - 2)
+    return [type(guard).__name__ for guard in guards[2:]]
 
 
 class Own(Restriction):
@@ -243,21 +245,37 @@ class Own(Restriction):
 
 
 def test_a_guard_that_does_not_apply_is_not_in_the_list():
-    rules = chosen_rules(None, None, None)
-    plain, coarse = (row_store(PROBLEM, rules, 1.0, dtype) for dtype in ("float64", "float32"))
-    assert names(plain) == ["FreshGradient", "Snap"]
-    assert names(plain, Own(), polish=True) == ["FreshGradient", "NoStepGuard", "Polish", "Snap"]
-    assert names(coarse) == ["FreshGradient", "Snap", "Float32Rows"]
+    assert names() == ["FreshGradient", "Snap"]
+    assert names(shrinking=Own(), polish=True) == ["FreshGradient", "NoStepGuard", "Polish", "Snap"]
+    assert names(cache_dtype="float32") == ["FreshGradient", "Snap", "Float32Rows"]
     given = DualProblem.classification(gram=np.eye(4), y=Y)
-    assert names(row_store(given, rules, 1.0)) == ["FreshGradient", "Snap", "Indefinite", "Noise"]
+    assert names(given) == ["FreshGradient", "Snap", "Indefinite", "Noise"]
 
 
 def test_the_point_is_looked_at_where_a_rule_is_the_users():
-    guards = [FreshGradient()]
-    assert with_rules(guards, RULES) is guards
-    for rules in (RULES._replace(selector=Given()), RULES._replace(stop=Never())):
-        kinds = [type(guard) for guard in with_rules(guards, rules)]
-        assert kinds == [FeasiblePoint, ChosenPair, FreshGradient]
+    asked = []
+
+    class Noted(Guard):
+        def __init__(self, is_for_users):
+            self.for_users_rules = is_for_users
+
+        def after(self, state, rules, verdict):
+            asked.append(self.for_users_rules)
+
+    options = RunOptions(
+        engine="numpy",
+        rows_and_guards=lambda *run: (row_store(PROBLEM, RULES, 1.0), [Noted(True), Noted(False)]),
+    )
+    for rules, expected in (
+        (RULES, [False]),
+        (RULES._replace(selector=Given()), [True, False]),
+        (RULES._replace(stop=Never()), [True, False]),
+    ):
+        asked.clear()
+        with Run(PROBLEM, options) as run:
+            run.limits.most = 3
+            run.take_steps(rules.begin(PROBLEM, np.zeros(4), run.rows), rules)
+        assert asked == expected
 
 
 # -- a run with other guards -------------------------------------------------------------------------------------------
@@ -278,8 +296,12 @@ class Patience(Guard):
 
 def guarded(monkeypatch, change, problem=PROBLEM, **options):
     """Solve with the guards that `change` makes of those of the run."""
-    chosen = DOORS.guards_for
-    monkeypatch.setattr(DOORS, "guards_for", lambda *given, **options: change(chosen(*given, **options)))
+
+    def changed(*given):
+        rows, guards = rows_and_guards(*given)
+        return rows, change(guards)
+
+    monkeypatch.setattr("refsvm.analysis.solve.rows_and_guards", changed)
     return solve(problem, **options)
 
 

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from refsvm.core._checks import refuses, shown
-from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Deadline, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.solver.rules import starting_point
-from refsvm.core.solver.run import Run
+from refsvm.core.solver.run import solved
 from refsvm.core.solver.shrinking import Shrinking
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
+from refsvm.services.guards.chosen import rows_and_guards
+from refsvm.services.line import line_of
 
 
 @refuses(
@@ -125,26 +125,17 @@ def solve(
     >>> solution.status.name, solution.iterations, round(solution.objective, 6)
     ('CONVERGED', 3, 2.506874)
     """
-    with DOORS.line_of(Progress("solve", kept="the last point"), progress) as shown:
+    if not isinstance(problem, DualProblem):
+        raise ValueError(
+            f"solve takes a problem, and {shown(problem)} is not one: solve(DualProblem.classification(X, y, …))."
+        )
+    with line_of(Progress("solve", kept="the last point"), progress) as line:
         options = RunOptions(
             selector=selector, step=step, stop=stop, engine=engine, shrinking=shrinking, cache_mb=cache_mb,
             cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
-            polish=polish, told=shown,
+            polish=polish, progress=line, rows_and_guards=rows_and_guards,
         )  # fmt: skip
         solution = solved(problem, options, start)
-        if shown:
-            shown.end(solution.status.value, solution.kkt_gap, solution.iterations)
+        if line:
+            line.end(solution.status.value, solution.kkt_gap, solution.iterations)
     return unless_interrupted("solve", solution)
-
-
-def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solution:
-    """Return the solution of a problem, with options that are checked already; `start` as in `solve`."""
-    if not isinstance(problem, DualProblem):
-        raise ValueError(
-            f"solve takes a problem, and {shown(problem)} is none: solve(DualProblem.classification(X, y, …))."
-        )
-    with Run(problem, options) as run:
-        state = options.rules.begin(problem, starting_point(problem, start), run.rows)
-        # --- steps, until a rule or a limit says stop ---
-        ending = run.take_steps(state, options.rules, options.trace)
-    return Solution.read(problem, state, ending)
