@@ -8,17 +8,15 @@ The field's algorithms are compositions:
 
 ==================  ========================================================
 `loop`              steps(), iterate(): SMO itself, readable
-`solve`             solve(): one problem, from its arguments to a Solution
 `rules`             the three rules of a solve, its kernel rows, its first α
 `options`           what a run can be asked for
-`run`               the chunks of a solve and its verdict
+`run`               solved(): the chunks of a solve, and its verdict
 `readable`          what takes the steps and runs the rounds in NumPy
 `shrinking`         restrict, solve, bring the gradient up to date
 `libsvm_shrinking`  the same by the heuristic of LIBSVM
 `decomposition`     working sets of more than two variables
 `active_sets`       which variables matter
 `hard_margin`       C = ∞: the widest margin, or none
-`rounding`          how much room b leaves for the rounding of decision values
 `validated`         checks of what rules of users return
 ==================  ========================================================
 """
