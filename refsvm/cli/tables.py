@@ -96,8 +96,8 @@ def heading(problem: dict[str, Any]) -> str:
 
 
 def screen() -> Console:
-    """Return stdout, on which numbers have no colours."""
-    return Console(highlight=False)
+    """Return stdout, on which numbers have no colours; FORCE_COLOR makes no terminal of a file or a pipe."""
+    return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
 
 
 def headline(result: Any) -> str:

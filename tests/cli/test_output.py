@@ -88,6 +88,13 @@ def test_words_that_a_console_cannot_show_are_escaped(charset, write):
         assert (r"\u732b" in result.stdout) == (command[0] in ("predict", "loo"))
 
 
+def test_a_pipe_gets_no_codes_of_a_terminal_whatever_force_color_says(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for name in ("compare", "orders", "linear"):
+        result = works(*COMMANDS[name][0])
+        assert "\x1b" not in result.stdout + result.stderr
+
+
 def test_every_command_has_short_help():
     for command in ("compare", "fit", "predict", "cv", "tune", "loo", "path", "datasets"):
         short, long = works(command, "-h").stdout, works(command, "--help").stdout
