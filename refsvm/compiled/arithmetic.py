@@ -10,8 +10,9 @@ import numba
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
+from refsvm.compiled import auto
 from refsvm.compiled.interface.elimination import solutions
-from refsvm.compiled.interface.twin import cached, copied, only_loads
+from refsvm.compiled.interface.twin import cached, copied
 from refsvm.compiled.kernels import sparse
 from refsvm.compiled.kernels.functions.rbf import gaussian, gaussian_rows
 from refsvm.compiled.kernels.functions.sigmoid import hyperbolic_tangents
@@ -41,13 +42,24 @@ def compiled(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any]
     return cached(copied(function, f"{function.__name__}_{kind}"), signature, nogil=True)
 
 
+_there: dict[tuple[Any, np.dtype], Callable[..., Any]] = {}
+
+
+def there(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | None:
+    """Return a twin, compiled for values of this type; None until it is on disk, when a child process compiles it.
+
+    Few programs need all of them, so each is compiled when it is first called.
+    """
+    found = _there.get((function, kind))
+    if found is None and auto.process.code_is_there(f"{function.__name__} {kind}", (), function.__module__):
+        found = _there[function, kind] = compiled(function, kind)
+    return found
+
+
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
-    """Return a static method that calls a twin, compiled for the type of this argument."""
-
-    def call(*arguments: Any) -> None:
-        compiled(function, arguments[typed_by].dtype)(*arguments)
-
-    return staticmethod(call)
+    """Return a static method that calls a twin, compiled for the type of this argument, or its readable half."""
+    readable = getattr(arithmetic.Arithmetic, function.__name__)
+    return staticmethod(lambda *given: (there(function, given[typed_by].dtype) or readable)(*given))
 
 
 class CompiledArithmetic(arithmetic.Arithmetic):
@@ -64,30 +76,23 @@ class CompiledArithmetic(arithmetic.Arithmetic):
     @staticmethod
     def norms(X: np.ndarray) -> np.ndarray:
         """‖x‖² of each row."""
+        twin = there(norms, X.dtype)
+        if twin is None:
+            return arithmetic.Arithmetic.norms(X)
         out = np.empty(len(X), X.dtype)
-        compiled(norms, X.dtype)(X, out)
+        twin(X, out)
         return out
 
     @staticmethod
     def solutions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Solve AX = B."""
+        twin = there(solutions, B.dtype)
+        if twin is None:
+            return arithmetic.Arithmetic.solutions(A, B)
         X = np.empty(B.shape)
-        compiled(solutions, X.dtype)(A.copy(), B.copy(), X)
+        twin(A.copy(), B.copy(), X)
         return X
 
 
-def load(kind: Any) -> None:
-    """Load the passes over values of this type that most solves take; outside `never_compiling` compile all."""
-    is_double = kind is np.float64
-    compiled(norms, np.dtype(kind))
-    compiled(gaussian_rows, np.dtype(kind))
-    if is_double:
-        compiled(solutions, np.dtype(kind))
-    if not only_loads():  # these wait on disk until they are called
-        for function in (products, gaussian, *[products_of_rows, hyperbolic_tangents] * is_double):
-            compiled(function, np.dtype(kind))
-
-
 if not numba.config.DISABLE_JIT:  # interpreted, they are slower than NumPy
-    load(np.float64)
     arithmetic.install(CompiledArithmetic())

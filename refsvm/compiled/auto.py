@@ -64,6 +64,31 @@ class Process:
         self.loading = threading.RLock()  # one thread at a time: others would find modules half made
         self.next_check: dict[tuple[str, ...], float] = {}
 
+    def code_is_there(self, family: str, rules: Sequence[Any], module: str = "") -> bool:
+        """Load code that is on disk; else order it from a child, or compile it here if there can be no child.
+
+        `module` is that of a function of the arithmetic (`refsvm.compiled.interface.families.load`).
+        """
+        places = [background_compiler.place_of(rule) for rule in rules]
+        began, order = time.perf_counter(), (family, *places)
+        # another thread loads already: this one goes on in NumPy, it never waits
+        if began < self.next_check.get(order, 0.0) or not self.loading.acquire(blocking=False):
+            return False
+        try:
+            if background_compiler.is_on():
+                place = PLACES.get(family) or module.removeprefix("refsvm.compiled.") or places[0]
+                if may_be_on_disk(place.replace(".", "/")) and could_load(family, rules):
+                    return True
+                if background_compiler.ask(family, rules):
+                    return False
+            load(family, rules)
+            return True
+        finally:
+            now = time.perf_counter()
+            # on a slow disk a look may take longer than the steps between two looks
+            self.next_check[order] = now + max(CHECK_SECONDS, PAUSE * (now - began))
+            self.loading.release()
+
 
 process: Process = Process()
 
@@ -144,7 +169,7 @@ class Auto:
             if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
                 rules = (Cold(), *rules[1:])  # Python makes the seeds
             # the types tell that the code is there, but an instance may decline to have a twin
-            if not have_twins(rules) or not (is_loaded or self._loaded(family, rules)):
+            if not have_twins(rules) or not (is_loaded or process.code_is_there(family, rules)):
                 return False
             process.ready.add(key)
             if self._compiled is None:
@@ -159,28 +184,6 @@ class Auto:
                 process.broken.append(error)
             return False
         return True
-
-    def _loaded(self, family: str, rules: Sequence[Any]) -> bool:
-        """Load code that is on disk; else order it from a child, or compile it here if there can be no child."""
-        places = [background_compiler.place_of(rule) for rule in rules]
-        began, order = time.perf_counter(), (family, *places)
-        # another thread loads already: this one goes on in NumPy, it never waits
-        if began < process.next_check.get(order, 0.0) or not process.loading.acquire(blocking=False):
-            return False
-        try:
-            if background_compiler.is_on():
-                file = PLACES.get(family) or places[0].replace(".", "/")
-                if may_be_on_disk(file) and could_load(family, rules):
-                    return True
-                if background_compiler.ask(family, rules):
-                    return False
-            load(family, rules)
-            return True
-        finally:
-            now = time.perf_counter()
-            # on a slow disk a look may take longer than the steps between two looks
-            process.next_check[order] = now + max(CHECK_SECONDS, PAUSE * (now - began))
-            process.loading.release()
 
 
 def load(family: str, rules: Sequence[Any]) -> None:

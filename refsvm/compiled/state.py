@@ -17,10 +17,10 @@ from refsvm.compiled.interface.extremes import (
 )
 from refsvm.compiled.interface.layout import AT_ONCE, FALLS, RISES, SNAP, TAU
 from refsvm.compiled.interface.rows import prefetch
-from refsvm.compiled.interface.twin import called, inlined, merged
+from refsvm.compiled.interface.twin import called, inlined
 
 
-@merged
+@inlined
 def measure(state, i, j):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.state.SolverState.measure`."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
@@ -106,7 +106,7 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
     now.gap = state.gradient[now.top] - state.gradient[now.bottom] if both else -np.inf
 
 
-@merged
+@inlined
 def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
     """Push the finished step onto the history."""
     now = state.now[0]
@@ -123,7 +123,7 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
     now.iteration += 1
 
 
-@merged
+@inlined
 def move(state, i, j, mu):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.state.SolverState.move`, with the most violating pair tracked in the same pass."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper

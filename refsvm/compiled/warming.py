@@ -21,6 +21,7 @@ RESTRICTED: Final = ConjugateSecondOrder(), ConjugateStep(), KKTGap()
 """The default on restricted problems."""
 
 NEWTON: Final = SecondOrder(), NewtonStep(), KKTGap()
+PAPER: Final = MostViolatingPair(), NewtonStep(), KKTGap()
 POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
 """None of these is built into the loop, which serves all others then."""
 
@@ -34,6 +35,7 @@ TWINS: Final = [
 
 FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("kernels", ()),
+    *((f"{name} float64", ()) for name in ("norms", "gaussian_rows", "products", "gaussian", "solutions")),
     ("sparse", ()),
     ("loop", DEFAULT),
     ("loop", RESTRICTED),
@@ -47,8 +49,11 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("rounds", (Cold(), *POINTERS)),
     ("small", POINTERS),
     ("loop", NEWTON),
+    ("loop", PAPER),
     ("single loop", NEWTON),
     *(("twin", (rule,)) for rule in TWINS),
+    *((f"{name} float32", ()) for name in ("norms", "gaussian_rows", "products", "gaussian")),
+    *((f"{name} float64", ()) for name in ("products_of_rows", "hyperbolic_tangents")),
 ]
 """All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
 

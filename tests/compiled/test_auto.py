@@ -32,6 +32,7 @@ from refsvm import (
     solve,
 )
 from refsvm.compiled import auto
+from refsvm.compiled.interface import stamp
 from refsvm.core import arithmetic
 from refsvm.core.backend import chosen_backend
 from refsvm.core.stopping.base import StoppingRule
@@ -63,7 +64,7 @@ def after_steps(monkeypatch):
         monkeypatch.setattr(auto, "process", auto.Process())
         monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
         monkeypatch.setattr(auto, "PIECE_STEPS", 1)
-        monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
+        monkeypatch.setattr(auto.Process, "code_is_there", lambda *arguments: True)
         monkeypatch.setattr(auto.Auto, "_has", lambda self, *what: next(looks) >= k and has(self, *what))
 
     return set_to
@@ -141,7 +142,7 @@ def compiled_meanwhile(monkeypatch, fresh):
             asked.append(family)
             return asked.count(family) > times
 
-        monkeypatch.setattr(auto.Auto, "_loaded", loaded)
+        monkeypatch.setattr(auto.Process, "code_is_there", loaded)
         monkeypatch.setattr(auto, "PIECE_STEPS", 3)
         monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", -1.0)
         return asked
@@ -194,7 +195,7 @@ def test_a_short_solve_needs_no_compiled_loop(monkeypatch, fresh):
 @needs_jit
 def test_the_seconds_of_all_solves_add_up(monkeypatch, fresh):
     monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 0.5)  # a first solve on a busy machine takes less
-    monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
+    monkeypatch.setattr(auto.Process, "code_is_there", lambda *arguments: True)
     engines = []
     while len(engines) < 100_000 and "numba" not in engines:
         engines.append(solve(PROBLEM).engine.split(", ")[-1])
@@ -239,7 +240,7 @@ def test_the_seconds_of_readable_steps_count(monkeypatch, fresh):
     """Compiled code goes on in the middle of the solve that has spent the allowance."""
     monkeypatch.setattr(auto, "PIECE_STEPS", 1)
     monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e-9)
-    monkeypatch.setattr(auto.Auto, "_loaded", lambda *arguments: True)
+    monkeypatch.setattr(auto.Process, "code_is_there", lambda *arguments: True)
     assert solve(PROBLEM).engine == "numpy, numba"
     assert fresh.seconds > 0.0
 
@@ -298,7 +299,7 @@ def test_what_was_loaded_is_used_from_the_first_step_on(monkeypatch, fresh):
         loads.append(family)
         return True
 
-    monkeypatch.setattr(auto.Auto, "_loaded", loaded)
+    monkeypatch.setattr(auto.Process, "code_is_there", loaded)
     monkeypatch.setattr(auto, "ALLOWANCE_SECONDS", 1e9)  # whatever else the machine does meanwhile
     assert solve(PROBLEM).engine == "numpy"
     assert not loads
@@ -423,3 +424,7 @@ def test_a_new_process_does_not_load_numba_for_a_small_problem():
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["numpy", "False"]
+
+
+def test_every_family_is_looked_for_where_its_code_is():
+    assert all((stamp.COMPILED / f"{place}.py").is_file() for place in auto.PLACES.values())

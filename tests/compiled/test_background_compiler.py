@@ -56,7 +56,7 @@ RULES = SecondOrder(), NewtonStep(), KKTGap()
 
 def is_there(family, rules=RULES):
     """Whether the code of a family is loaded now; if not, a child may be asked for it."""
-    return auto.Auto()._loaded(family, rules)
+    return auto.process.code_is_there(family, rules)
 
 
 def until(condition, seconds=60.0):
@@ -331,9 +331,9 @@ import logging, sys, time
 from refsvm.compiled import auto
 from refsvm.compiled.interface import background_compiler
 {more}
-began, backend = time.perf_counter(), auto.Auto()
+began = time.perf_counter()
 compiler = background_compiler._compiler
-while not (found := backend._loaded({family!r}, {rules})) and time.perf_counter() < began + 100:
+while not (found := auto.process.code_is_there({family!r}, {rules})) and time.perf_counter() < began + 100:
     logging.basicConfig(level=logging.INFO)
     time.sleep(0.02)
     if compiler.has_warned:

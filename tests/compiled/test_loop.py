@@ -14,6 +14,7 @@ from refsvm import (
     DualProblem,
     KKTGap,
     Linear,
+    MaximumGain,
     MostViolatingPair,
     NewtonStep,
     SecondOrder,
@@ -149,14 +150,14 @@ def test_pointers_are_taken_over_once_and_not_at_every_missing_row(monkeypatch):
         function_type, "_get_wrapper_address", lambda *rule: asked.append(rule) or look_up(*rule)
     )
     problem = few(60)
-    for selector in (MostViolatingPair(), SecondOrder()):  # through pointers, and built in
+    for selector in (MaximumGain(), SecondOrder()):  # through pointers, and built in
         solution = solve(problem, selector=selector, step=NewtonStep(), engine="numba", shrinking=False)
         assert solution.kernel_rows > 10
     assert len(asked) == 3
 
 
 @needs_jit
-@pytest.mark.parametrize("selector", [MostViolatingPair(), SecondOrder()], ids=["pointers", "built in"])
+@pytest.mark.parametrize("selector", [MaximumGain(), SecondOrder()], ids=["pointers", "built in"])
 @pytest.mark.slow
 def test_a_session_releases_its_arrays(selector):
     problem = few(40)

@@ -20,11 +20,11 @@ def test_it_tells_what_comes_and_leaves_out_nothing(monkeypatch):
     families = SimpleNamespace(load=lambda family, twins: loaded.append((family, len(twins), None in twins)))
     monkeypatch.setattr(warming, "import_module", lambda name: families)
     assert refsvm.warm_up(told.append) >= 0.0
-    assert told[:3] == [
-        f"compiling 1 of {len(loaded)}: kernels",
-        f"compiling 2 of {len(loaded)}: sparse",
-        f"compiling 3 of {len(loaded)}: loop SecondOrder, PlanningAheadStep, KKTGap",
-    ]
+    place = warming.FAMILIES.index(("loop", warming.DEFAULT)) + 1
+    assert told[0] == f"compiling 1 of {len(loaded)}: kernels"
+    assert (
+        told[place - 1] == f"compiling {place} of {len(loaded)}: loop SecondOrder, PlanningAheadStep, KKTGap"
+    )
     assert len(told) == len(loaded) == len(warming.FAMILIES)
     assert not any(missing for *_, missing in loaded)
 

@@ -21,6 +21,7 @@ from numba.extending import overload
 from refsvm.compiled.interface.layout import LENGTH_AND_CARRY
 from refsvm.compiled.interface.twin import HELPER, ready
 from refsvm.compiled.selectors.conjugate_second_order import conjugate_second_order
+from refsvm.compiled.selectors.most_violating_pair import most_violating_pair
 from refsvm.compiled.selectors.second_order import second_order
 from refsvm.compiled.steps.conjugate import conjugate
 from refsvm.compiled.steps.newton import newton
@@ -29,6 +30,7 @@ from refsvm.compiled.stopping.ball_rule import ball_rule
 from refsvm.compiled.stopping.kkt_gap import kkt_gap
 
 LOOPS = (
+    (most_violating_pair, newton, kkt_gap),
     (second_order, newton, kkt_gap),
     (second_order, planning_ahead, kkt_gap),
     (second_order, planning_ahead, ball_rule),

@@ -2,6 +2,7 @@
 
 ===============  ====================================================================
 "kernels"        what Python does between the steps
+"norms float64"  this function of `refsvm.compiled.arithmetic`, for values of this type; and so all others there
 "sparse"         products of sparse rows with a dense table
 "loop"           the loop, for a selector, a step and a stopping rule; "single loop" of float32 rows
 "small"          the steps of many small problems, for these three
@@ -30,9 +31,8 @@ from refsvm.compiled.solver.loop import run_of
 
 def kernels(kind: Any = np.float64) -> None:
     """Sums of rows, products, kernel values, the violating pair; the last is compiled when imported."""
-    arithmetic = import_module("refsvm.compiled.arithmetic")  # all families work between readable parts
+    import_module("refsvm.compiled.arithmetic")  # all families work between readable parts
     addition_for(np.dtype(kind))
-    arithmetic.load(kind)
     if not only_loads():  # what is on disk waits there for the first sparse features
         index = np.dtype(np.int32)
         sparse_product_for(index, index, np.dtype(kind))
@@ -83,4 +83,8 @@ LOADERS: Final[dict[str, Callable[..., Any]]] = {
 
 def load(family: str, twins: tuple[Any, ...]) -> None:
     """Load the code of a family for these twins, or compile it if it is not on disk."""
-    LOADERS[family](*twins)
+    if family in LOADERS:
+        LOADERS[family](*twins)
+    else:
+        arithmetic, (name, kind) = import_module("refsvm.compiled.arithmetic"), family.split()
+        arithmetic.compiled(getattr(arithmetic, name), np.dtype(kind))

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numba import float32, float64, int8, int32, int64, types
 
+from refsvm.compiled.interface.by_address import Block, by_address
 from refsvm.core._checks import read_only
 from refsvm.core.result import TRACE_ROW
 from refsvm.core.selectors.conjugate_second_order import LEAST
@@ -49,6 +50,7 @@ NOW = np.dtype(
 )
 
 
+@by_address(rows="kernel")
 class State(NamedTuple):
     """`refsvm.core.state.SolverState` for the twins: the same arrays, and the numbers in ``now[0]``."""
 
@@ -84,6 +86,7 @@ class State(NamedTuple):
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
 
+@by_address(rows="values")
 class Store(NamedTuple):
     """`refsvm.core.kernels.cached_rows.CachedRows` for compiled code, which writes to it."""
 
@@ -96,6 +99,7 @@ class Store(NamedTuple):
     )  # filled; `ready`, up to where that may rise, −1 where Python computes the rows; the clock
 
 
+@by_address(rows="X")
 class Source(NamedTuple):
     """Where a missing kernel row is computed and kept, and where the loop reads it: there, or in a store of copies."""
 
@@ -117,7 +121,8 @@ _now = types.Array(numba.from_dtype(NOW), 1, "C")
 _trace = types.Array(numba.from_dtype(TRACE_ROW), 1, "C")
 
 STATE, STATE_WITH_SINGLE_ROWS = (
-    types.NamedTuple(
+    Block(
+        State,
         (
             _vector, _vector, _vector, _vector, _vector,
             rows, _indices, _indices,
@@ -126,9 +131,9 @@ STATE, STATE_WITH_SINGLE_ROWS = (
             _vector, _vector, _indices, _indices, _matrix,
             _trace, _now,
         ),
-        State,
+        np.dtype(kind),
     )
-    for rows in (_rows, _single_rows)
+    for kind, rows in ((np.float64, _rows), (np.float32, _single_rows))
 )  # fmt: skip
 """Kernel rows are float64; the default rules take float32 ones too. Compiled code reads them only, so that a kernel
 matrix may be a memory map; arrays that can be written to are passed as `refsvm.core._checks.read_only` views."""
@@ -143,12 +148,13 @@ CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
 
 
-def _source(kind: Any) -> types.NamedTuple:
+def _source(kind: Any) -> Block:
     """Return the type of a source of rows of this type."""
     line, rows = (types.Array(kind, k, "C", readonly=True) for k in (1, 2))
     entries = types.Tuple((line, _places, _places) * 2)
-    store = types.NamedTuple((types.Array(kind, 2, "C"), *[_indices] * 4), Store)
-    return types.NamedTuple((rows, rows, entries, line, float64, store, store, _indices), Source)
+    dtype = np.dtype(kind.name)
+    store = Block(Store, (types.Array(kind, 2, "C"), *[_indices] * 4), dtype)
+    return Block(Source, (rows, rows, entries, line, float64, store, store, _indices), dtype)
 
 
 STEPS, STEPS_WITH_SINGLE_ROWS = (

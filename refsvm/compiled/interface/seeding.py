@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numba import float64, int8, int64, types
 
+from refsvm.compiled.interface.by_address import Block, by_address
 from refsvm.compiled.interface.twin import ready
 from refsvm.compiled.twins import parameters_of
 from refsvm.core._checks import read_only
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from refsvm.core.seeders.base import Seeder
 
 
+@by_address()
 class Seeding(NamedTuple):
     """The solved problem, the next one, and the arrays a seeder's twin may write to: the last three.
 
@@ -51,14 +53,14 @@ _vector, _rows = types.Array(float64, 1, "C"), types.Array(float64, 2, "C", read
 _asked = types.Array(numba.from_dtype(ASKED), 1, "C")
 _indices, _bytes = types.Array(int64, 1, "C"), types.Array(int8, 1, "C")
 
-SEEDING = types.NamedTuple(
+SEEDING = Block(
+    Seeding,
     (
         _vector, _vector, _vector, _vector,
         _vector, _vector, _vector, float64,
         _rows, _indices,
         _vector, _vector, _bytes, _vector, _asked,
     ),
-    Seeding,
 )  # fmt: skip
 
 SEED = int64(_vector, SEEDING)

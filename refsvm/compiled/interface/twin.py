@@ -9,12 +9,11 @@ kernels are compiled too, and `refsvm.core.state` rests on kernels.
 =============  ========================================================
 `twin`         the function of a rule; compiled on first use, cached
 `inlined`      a small helper or a hot loop, built into its callers
-`merged`       a helper with one caller, compiled as a part of it
 `called`       a larger helper, called by compiled functions
 `from_python`  a function that Python calls; compiled when its file is imported, cached
 =============  ========================================================
 
-Python cannot call a helper: `inlined`, `merged`, `called` and `allocating` make no entry for it.
+Python cannot call a helper: `inlined`, `called` and `allocating` make no entry for it.
 """
 
 from __future__ import annotations
@@ -29,6 +28,8 @@ from typing import Any
 
 from numba import njit
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
 
@@ -39,8 +40,28 @@ Function = Callable[..., Any]
 OPTIONS = {"error_model": "numpy", "_nrt": False}
 """Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""
 
-HELPER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""An entry for Python unpacks all arrays of the state; to compile it takes longer than to compile a short function."""
+
+class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+    """The code of a helper as it was written: it is optimised once, as a part of its callers."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the callers."""
+
+
+class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
+    """Numba's compiler, which would optimise each helper by itself as well: a quarter of all its time."""
+
+    def compile_extra(self, func: Any) -> Any:
+        """Compile a function."""
+        self.state.library = _Unoptimized(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(func)
+
+
+HELPER = {
+    **OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _HelperCompiler,
+}  # fmt: skip
+"""Options of helpers: they have no entry for Python, and are optimised in their callers alone."""
 
 
 def called(function: Function) -> Function:
@@ -58,16 +79,6 @@ def allocating(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """Compile a helper by itself, and build its machine code into its callers."""
     made: Function = njit(**HELPER, forceinline=True)(function)
-    return made
-
-
-def merged(function: Function) -> Function:
-    """Merge a helper into its caller before that is compiled.
-
-    The state is more than a hundred numbers and pointers. To compile a function that takes it costs about 0.1 s, and
-    so does a call of one.
-    """
-    made: Function = njit(**HELPER, inline="always")(function)
     return made
 
 

@@ -12,7 +12,7 @@ from numba import float64, int64, types
 from refsvm.compiled.interface.dispatch import as_arguments, entry_point, pointer_to
 from refsvm.compiled.interface.layout import CHECK, LENGTH, SELECT, STATE, STATE_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.seeding import SEED, SEEDING
-from refsvm.compiled.interface.twin import cached, called, copied, inlined, merged
+from refsvm.compiled.interface.twin import cached, called, copied, inlined
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, take_steps
@@ -200,7 +200,7 @@ def decision_values(v, state, positions, first, end, values):  # type: ignore[no
         values[k] = v[positions[k]] - G[positions[k]] + b
 
 
-@merged
+@inlined
 def stands(seeding, state, numbers, updates, outcome, result):  # type: ignore[no-untyped-def]
     """Set α to its bounds, and write how a round has ended; return whether that stands.
 

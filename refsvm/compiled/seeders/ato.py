@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from refsvm.compiled.interface.seeding import SEED
-from refsvm.compiled.interface.twin import allocating, called, merged, twin
+from refsvm.compiled.interface.twin import allocating, called, inlined, twin
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.exchange import offset
 from refsvm.compiled.seeders.spread import complete
@@ -215,7 +215,7 @@ def rejoin(walk, kind):  # type: ignore[no-untyped-def]
             join(walk, i)
 
 
-@merged
+@inlined
 def advance(seeding, walk):  # type: ignore[no-untyped-def]
     """Advance to the next event; return GO_ON, THE_END, or −1 − i where kernel row i is missing."""
     now, room = walk.now, 1.0 - walk.now[0].t
@@ -244,7 +244,7 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
     return GO_ON
 
 
-@merged
+@inlined
 def arrived(seeding, walk):  # type: ignore[no-untyped-def]
     """Write α where the walk has ended, if it did not go astray."""
     alpha, at_the_end = walk.values[AT.alpha], walk.now[0].t >= 1.0 - ROUNDING
@@ -262,7 +262,7 @@ def arrived(seeding, walk):  # type: ignore[no-untyped-def]
         seeding.seed[walk.places[t]] = alpha[t]
 
 
-@merged
+@inlined
 def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
     """Follow the path if that is expected to pay; return 0, or −1 − i where kernel row i is missing."""
     n, m, allowed, outside, far = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from refsvm.compiled.interface.extremes import LARGEST_INT64, TILE_OF_GAINS, bits, first_gain
 from refsvm.compiled.interface.layout import FALLS, LEAST, SELECT, TAU
 from refsvm.compiled.interface.rows import prefetch, row_or_ask
-from refsvm.compiled.interface.twin import inlined, merged, twin
+from refsvm.compiled.interface.twin import inlined, twin
 from refsvm.compiled.selectors.second_order import newton_gains
 
 
@@ -33,7 +33,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
     return largest
 
 
-@merged
+@inlined
 def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first."""
     largest, best_start, best_half, half = -LARGEST_INT64, 0, 0, 0

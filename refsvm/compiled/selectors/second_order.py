@@ -5,7 +5,7 @@ from __future__ import annotations
 from refsvm.compiled.interface.extremes import LARGEST_INT64, TILE_OF_GAINS, bits, first_gain, from_bits
 from refsvm.compiled.interface.layout import FALLS, SELECT, TAU
 from refsvm.compiled.interface.rows import prefetch, row_or_ask
-from refsvm.compiled.interface.twin import inlined, merged, twin
+from refsvm.compiled.interface.twin import inlined, twin
 
 
 @inlined
@@ -42,7 +42,7 @@ def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
     return largest
 
 
-@merged
+@inlined
 def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
     """Return the j of the largest gain with i, lowest index first, and that gain."""
     largest, best_start, best_half, half = -LARGEST_INT64, 0, 0, 0

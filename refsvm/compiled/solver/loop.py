@@ -14,7 +14,7 @@ import numpy as np
 from refsvm.compiled.interface.dispatch import are_pointers, as_arguments, call, entry_point
 from refsvm.compiled.interface.layout import STEPS, STEPS_WITH_SINGLE_ROWS
 from refsvm.compiled.interface.rows import row_or_ask
-from refsvm.compiled.interface.twin import cached, copied, inlined, merged
+from refsvm.compiled.interface.twin import cached, copied, inlined
 from refsvm.compiled.kernels.cached_rows import store_row
 from refsvm.compiled.state import find_support, measure, move_by, side, write_displacement
 
@@ -23,7 +23,7 @@ STEP_TAKEN, PAIR_CHOSEN = -5, -6
 CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # where the step in progress goes on
 
 
-@merged
+@inlined
 def record(state, i, j):  # type: ignore[no-untyped-def]
     """Write one row of the trace."""
     now, row = state.now[0], state.trace[state.now[0].traced]
@@ -34,14 +34,14 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
     now.traced += 1
 
 
-@merged
+@inlined
 def wait_for_row(state, stage):  # type: ignore[no-untyped-def]
     """Resume at this stage when the requested kernel row is there."""
     state.now[0].stage = stage
     return MISSING_ROW
 
 
-@merged
+@inlined
 def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def]
     """Ask the stopping rule and the selector; return PAIR_CHOSEN (now.i, now.j), or the outcome that prevents it."""
     now = state.now[0]
@@ -69,7 +69,7 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
     return PAIR_CHOSEN
 
 
-@merged
+@inlined
 def fetch(state):  # type: ignore[no-untyped-def]
     """Count the use of both kernel rows of the pair; return STEP_TAKEN, or MISSING_ROW. Called again, it goes on."""
     now = state.now[0]
@@ -139,7 +139,7 @@ def compiled_steps(select, length, check, selector, step, stop, state, source): 
     return outcome
 
 
-@merged
+@inlined
 def take_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
     """Take steps until one cannot be taken; return why."""
     outcome = STEP_TAKEN
@@ -148,7 +148,7 @@ def take_steps(select, length, check, selector, step, stop, state):  # type: ign
     return outcome
 
 
-merged_steps = merged(compiled_steps)
+merged_steps = inlined(compiled_steps)
 
 
 def resumed_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from refsvm.compiled.interface.layout import LENGTH, TAU
-from refsvm.compiled.interface.twin import merged, twin
+from refsvm.compiled.interface.twin import inlined, twin
 from refsvm.core.steps.planning_ahead import NO_PLAN
 
 
-@merged
+@inlined
 def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.PlanningAheadStep._plan`."""
     now, alpha, lower, upper = state.now[0], state.alpha, state.lower, state.upper
@@ -39,7 +39,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
     return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
 
-@merged
+@inlined
 def best_plan(history, state, i, j):  # type: ignore[no-untyped-def]
     """Return 2g₂ and μ_P of the best plan, −1 if there is none; leave the sets planned with to the next selection."""
     now = state.now[0]

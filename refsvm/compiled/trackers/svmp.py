@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from numba import float64, int64, types
+from numba import float64, int64
 
+from refsvm.compiled.interface.by_address import Block
 from refsvm.compiled.interface.twin import called, twin
 from refsvm.compiled.walk.bordered import times
 from refsvm.compiled.walk.walk import (
@@ -21,7 +22,7 @@ from refsvm.core.walk.elbow import LEFT_OVER, TIE
 from refsvm.core.walk.walk import FREE
 
 VECTOR = float64[::1]
-LOG = types.NamedTuple((VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]), EventLog)
+LOG = Block(EventLog, (VECTOR, VECTOR, int64[:, ::1], float64[:, ::1]))
 FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
 """follow(parameters, walk, log, limits) -> events"""
 

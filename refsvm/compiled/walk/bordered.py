@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from refsvm.compiled.interface.by_address import by_address
 from refsvm.compiled.interface.twin import allocating, called, inlined
 from refsvm.compiled.kernels.rows import add_rows
 
 
+@by_address()
 class System(NamedTuple):
     """The arrays of `refsvm.core.walk.bordered.Bordered`, with room for more than its size."""
 

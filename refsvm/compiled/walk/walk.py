@@ -8,6 +8,7 @@ import numba
 import numpy as np
 from numba import float64, int8, int64, types
 
+from refsvm.compiled.interface.by_address import Block, by_address
 from refsvm.compiled.interface.twin import allocating, called
 from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.walk.bordered import (
@@ -44,6 +45,7 @@ NOW = np.dtype(
 )  # a record, so that its fields are attributes where Python interprets the twins
 
 
+@by_address()
 class Walk(NamedTuple):
     """The arrays of `refsvm.core.walk.walk.Walk`, and its numbers in ``now[0]``."""
 
@@ -60,6 +62,7 @@ class Walk(NamedTuple):
     now: np.ndarray
 
 
+@by_address()
 class EventLog(NamedTuple):
     """The events of a run, for as many as fit.
 
@@ -81,13 +84,13 @@ class EventLog(NamedTuple):
 
 _vector, _matrix, _indices = float64[::1], float64[:, ::1], int64[::1]
 _rows = types.Array(float64, 2, "C", readonly=True)
-SYSTEM = types.NamedTuple((_matrix, _vector, _matrix, _indices), System)
-WALK = types.NamedTuple(
+SYSTEM = Block(System, (_matrix, _vector, _matrix, _indices))
+WALK = Block(
+    Walk,
     (
         _matrix, int8[::1], _matrix, _indices, SYSTEM, _rows, _indices, _indices,
         types.Array(numba.from_dtype(NOW), 1, "C"),
     ),
-    Walk,
 )  # fmt: skip
 
 
