@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Polynomial, Solution, solve
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.rounds.sufficiency import Ball
-from refsvm.core.solver.rules import stored_rows
 
 from .frame import Audit, Found
 

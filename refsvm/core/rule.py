@@ -183,31 +183,31 @@ def is_builtin(rule: type) -> bool:
     return rule.__module__.startswith("refsvm.")
 
 
-def export(room: dict[str, Any], *lazy: str) -> None:
-    """Set ``__all__`` of a room: the classes and functions that its ``__init__`` imports from the package.
+def export(names: dict[str, Any], *lazy: str) -> None:
+    """Set ``__all__`` of a package: the classes and functions that its ``__init__`` imports from the package.
 
-    A line ``from refsvm.core.steps.newton import NewtonStep as NewtonStep`` in the room's ``__init__`` is all that
-    registers a rule: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the page of
-    all rules read these lists. An assignment to ``__all__`` would hide the names from type checkers, which read the
+    A line ``from refsvm.core.steps.newton import NewtonStep as NewtonStep`` in the ``__init__`` of the package is all
+    that registers a rule: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the page
+    of all rules read these lists. An assignment to ``__all__`` would hide the names from type checkers, which read the
     lines.
 
     Parameters
     ----------
-    room : dict
+    names : dict
         The names of the module, ``vars()``.
     *lazy : str
         Names that are imported when first needed.
     """
     here = [
         name
-        for name, thing in room.items()
+        for name, thing in names.items()
         if getattr(thing, "__module__", "").startswith("refsvm.") and thing is not export
     ]
-    room["__all__"] = sorted([name for name in here if not name.startswith("_")] + [*lazy])
+    names["__all__"] = sorted([name for name in here if not name.startswith("_")] + [*lazy])
 
 
-def rules_in(room: ModuleType) -> list[type[Any]]:
-    """Return the rules, or kernels, that a room registers, without its base.
+def rules_in(package: ModuleType) -> list[type[Any]]:
+    """Return the rules, or kernels, that a package registers, without its base.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def rules_in(room: ModuleType) -> list[type[Any]]:
     >>> [rule.__name__ for rule in rules_in(trackers)]
     ['Hastie', 'SVMP']
     """
-    return [rule for name in room.__all__ if not isabstract(rule := getattr(room, name))]
+    return [rule for name in package.__all__ if not isabstract(rule := getattr(package, name))]
 
 
 def memory_of(rule: Rule, *of: Any) -> np.ndarray:

@@ -10,8 +10,8 @@ import numpy as np
 
 from refsvm.analysis.recording import Recording
 from refsvm.core._checks import positive, whole
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.rows import megabytes
-from refsvm.core.solver.rules import stored_rows
 from refsvm.core.state import SolverState
 from refsvm.core.steps import StepRule
 from refsvm.display.canvas import PALETTE, Axes, Display, require

@@ -6,13 +6,14 @@ from typing import Final
 
 import numpy as np
 
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.kernels.precision import ROUNDING, largest_value
 from refsvm.core.kernels.rows import KernelRows, megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.selectors import ConjugateSecondOrder, SecondOrder
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.solver.rules import Rules, row_store, rows_at_once, stored_rows
+from refsvm.core.solver.rules import Rules, row_store, rows_at_once
 from refsvm.core.solver.shrinking import LARGE_FROM, LOOSE_FROM
 from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep
 from refsvm.core.stopping import KKTGap

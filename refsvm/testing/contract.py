@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, Rule, Solution, solve
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.selectors import SecondOrder
 from refsvm.core.solver.loop import steps
-from refsvm.core.solver.rules import Rules, starting_point, stored_rows
+from refsvm.core.solver.rules import Rules, starting_point
 from refsvm.core.state import TAU, SolverState, moved
 from refsvm.core.steps import NewtonStep
 from refsvm.core.stopping import KKTGap

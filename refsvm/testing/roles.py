@@ -6,8 +6,8 @@ import numpy as np
 
 from refsvm import Check, DualProblem, Restriction, Shrinking, solve
 from refsvm.core.kernels import KernelMatrix
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.rounds.runner import read_only_solution
-from refsvm.core.solver.rules import stored_rows
 from refsvm.testing import engines
 from refsvm.testing.contract import Case
 from refsvm.testing.engines import check_engines

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from refsvm import DualProblem, Rule, Seeder, Solution, solve
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.rule import memory_of
-from refsvm.core.solver.rules import stored_rows
 from refsvm.core.state import NOTHING
 from refsvm.testing import engines
 from refsvm.testing.contract import Case, infeasibility

@@ -22,10 +22,10 @@ from refsvm import (
     solve,
 )
 from refsvm.compiled.twins import twins_of
-from refsvm.core.kernels.cached_rows import TIMED
+from refsvm.core.kernels.cached_rows import TIMED, stored_rows
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.solver.loop import steps
-from refsvm.core.solver.rules import Rules, stored_rows
+from refsvm.core.solver.rules import Rules
 from refsvm.testing import Case, check_engines, practice_problems, smallest_cache_mb
 
 from ..settings import needs_jit, needs_same_bits

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, ImprovedSMO, KKTGap, Linear, NewtonStep, solve
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.solver.loop import steps
-from refsvm.core.solver.rules import Rules, stored_rows
+from refsvm.core.solver.rules import Rules
 
 
 class Keerthi:

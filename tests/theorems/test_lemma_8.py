@@ -13,9 +13,10 @@ import pytest
 
 from refsvm import DualProblem, HybridMaximumGain, KKTGap, MaximumGain, OverrelaxedNewtonStep, Precomputed
 from refsvm.core.kernels import Gram
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.problem import most_violating_pair
 from refsvm.core.selectors.gain import exact_gain
-from refsvm.core.solver.rules import Rules, stored_rows
+from refsvm.core.solver.rules import Rules
 
 ALL_CASES = os.environ.get("REFSVM_ALL_CASES", "0") not in ("", "0")
 """Whether Lemma 8 is checked on every case for the selectors themselves, which takes minutes."""

@@ -12,7 +12,8 @@ import pytest
 
 from refsvm import DualProblem, EagerPlanningStep, KKTGap, PlanningAheadStep, Precomputed, SecondOrder
 from refsvm.core.kernels import Gram
-from refsvm.core.solver.rules import Rules, stored_rows
+from refsvm.core.kernels.cached_rows import stored_rows
+from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SolverState
 
 from ..catalogue import PROBLEMS

@@ -13,7 +13,7 @@ from refsvm.core.result import Status
 from refsvm.core.rounds.round import LATEST, Round, RoundResult
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.services.pool import in_workers, is_worth_workers, worker_count
+from refsvm.services.pool import in_workers, is_worth_workers, joblib_is_set_up, worker_count
 
 PART_SECONDS: Final = 0.02
 """Least duration of a part in seconds."""
@@ -48,6 +48,8 @@ class Workers:
 
 def workers(n_jobs: Any) -> Workers | None:
     """Return the workers that are asked for; None if this thread is the only one."""
+    if n_jobs is None and not joblib_is_set_up():  # as nearly always
+        return None
     count = worker_count(n_jobs)
     return Workers(count) if count > 1 else None
 

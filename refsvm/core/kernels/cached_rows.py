@@ -1,16 +1,16 @@
-"""CachedRows: kernel rows that are computed when first asked for, and kept within a budget; AllRows: all at once."""
+"""CachedRows: rows computed when first asked for, within a budget; AllRows: all at once; and which store keeps the rows."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.core import arithmetic
 from refsvm.core._checks import positive_or_inf
-from refsvm.core.kernels.matrix import KernelMatrix
+from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
 from refsvm.core.kernels.rows import KernelRows, megabytes
 
@@ -288,3 +288,61 @@ class AllRows(CachedRows):
     def _store_one(self, i: int) -> None:
         """Do the same."""
         self._store(np.arange(self.n))
+
+
+def stored_rows(
+    gram: KernelMatrix,
+    cache_mb: float = 200.0,
+    dtype: Any = np.float64,
+    at_least: int = 0,
+    read: Any = np.float64,
+) -> KernelRows:
+    """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
+
+    The rules read one value for each variable, of one type: of rows that are kept as another, or once for several
+    variables, a sixteenth of the budget, or what is left of it, holds the latest ones as the rules read them.
+
+    Parameters
+    ----------
+    gram : KernelMatrix
+    cache_mb : float
+        Budget in MiB.
+    dtype : numpy type
+        float64 or float32.
+    at_least : int
+        Rows that the rules read at once; such copies of shared rows are kept beyond any budget.
+    read : numpy type
+        Type that the rules read: float64, or float32 if they take that too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm import Linear
+    >>> from refsvm.core.kernels import Gram
+    >>> from refsvm.core.kernels.cached_rows import stored_rows
+    >>> stored_rows(Gram(Linear(), np.array([[1.0], [2.0]]))).row(1)
+    array([2., 4.])
+    """
+    K, shared = gram.dense, gram.repeats and gram.store is None
+    if shared or (K is None and dtype != read):
+        return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
+    if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # as the rules can read it
+        return KernelRows(gram, cache_mb)
+    # without memory for all rows a callable is asked for one at a time, as slow as that may be
+    at_once = gram.full_matrix_only and cache_mb >= megabytes(gram.n, gram.n, read)
+    return (AllRows if at_once else CachedRows)(gram, cache_mb, read)
+
+
+def copied_rows(
+    examples: KernelMatrix, gram: KernelMatrix, cache_mb: float, dtype: Any, at_least: int, read: Any
+) -> KernelRows:
+    """Return copies of the latest of the rows that are kept for some examples; see `stored_rows`."""
+    shared, N = examples is not gram, examples.n
+    # of examples that share rows all are kept, if that is less
+    share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
+    budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
+    kept = stored_rows(examples, budget, dtype, read=dtype)
+    # some copies at least, or each step would copy the rows of its pair anew
+    few = megabytes(max(64, at_least) if shared else 64, gram.n)
+    copied = View(kept, gram.indices) if shared else kept
+    return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)

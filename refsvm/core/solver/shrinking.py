@@ -27,12 +27,13 @@ import numpy as np
 
 from refsvm.core.backend import Backend
 from refsvm.core.engine.limits import GRACE_SECONDS, Limits
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.rows import KernelRows, megabytes
 from refsvm.core.problem import EPSILON, DualProblem
 from refsvm.core.result import Trace
 from refsvm.core.rule import Rule
 from refsvm.core.solver.active_sets import active_set, block
-from refsvm.core.solver.rules import Rules, stored_rows
+from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SolverState
 
 CHECK_SECONDS: Final = 0.05

@@ -11,10 +11,9 @@ from refsvm import RBF, DualProblem, Linear, Precomputed, Status, solve
 from refsvm.core import arithmetic
 from refsvm.core.kernels import Gram
 from refsvm.core.kernels.blocks import gather
-from refsvm.core.kernels.cached_rows import AllRows
+from refsvm.core.kernels.cached_rows import AllRows, stored_rows
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.kernels.gram import held_from_products
-from refsvm.core.solver.rules import stored_rows
 
 N = 60
 CLOSE = np.random.default_rng(0).normal(size=(N, 5))

@@ -12,10 +12,9 @@ import pytest
 from refsvm import RBF, DualProblem, Kernel, Linear, Precomputed
 from refsvm.core.arithmetic import Arithmetic, fastest
 from refsvm.core.kernels import Gram
-from refsvm.core.kernels.cached_rows import ROWS_AT_A_TIME, CachedRows
+from refsvm.core.kernels.cached_rows import ROWS_AT_A_TIME, CachedRows, stored_rows
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.rows import KernelRows, megabytes
-from refsvm.core.solver.rules import stored_rows
 
 from ...settings import needs_numba
 

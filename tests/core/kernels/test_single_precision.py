@@ -8,9 +8,10 @@ import pytest
 from refsvm import RBF, ConjugateStep, DualProblem, Linear, MostViolatingPair, NewtonStep, Precomputed, solve
 from refsvm.core.arithmetic import Arithmetic, fastest
 from refsvm.core.kernels import Gram
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.precision import decision_error
 from refsvm.core.kernels.sparse import SparseProducts
-from refsvm.core.solver.rules import chosen_rules, stored_rows
+from refsvm.core.solver.rules import chosen_rules
 from refsvm.testing import Case, check_engines
 
 from ...settings import needs_jit, needs_numba

@@ -13,14 +13,13 @@ import pytest
 from refsvm import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from refsvm.core.kernels import Gram, products
 from refsvm.core.kernels.blocks import shaped
-from refsvm.core.kernels.cached_rows import CachedRows
+from refsvm.core.kernels.cached_rows import CachedRows, stored_rows
 from refsvm.core.kernels.checked import gram_of_rows, origin_for
 from refsvm.core.kernels.facts import KernelFacts
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.kernels.precision import largest_value
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.kernels.sparse import SparseProducts
-from refsvm.core.solver.rules import stored_rows
 from refsvm.services.float32 import FLOAT32_CROWDED_FROM, float32_pays
 
 KNOWN = [

@@ -27,9 +27,9 @@ from refsvm import (
     solve,
 )
 from refsvm.core.kernels import Gram
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.seeders import ato
 from refsvm.core.seeders.ato import exchange
-from refsvm.core.solver.rules import stored_rows
 from refsvm.core.walk.bordered import SINGULAR
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Walk
 from refsvm.datasets import load

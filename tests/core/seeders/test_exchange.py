@@ -87,7 +87,7 @@ def test_sir_replaces_by_the_most_similar_of_the_class(heart):
 @needs_numba
 def test_a_large_seed_number_is_the_same_in_the_twin(heart):
     from refsvm.compiled.interface.seeding import compiled_seed
-    from refsvm.core.solver.rules import stored_rows
+    from refsvm.core.kernels.cached_rows import stored_rows
 
     positive, negative = np.flatnonzero(heart.v > 0), np.flatnonzero(heart.v < 0)
     before, after = np.zeros((2, heart.n), dtype=bool)

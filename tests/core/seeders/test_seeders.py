@@ -67,7 +67,7 @@ def test_a_twin_that_asks_for_a_row_it_has_is_stopped(solved, old, words):
     from numba import njit
 
     from refsvm.compiled.interface.seeding import SEED, compiled_seed
-    from refsvm.core.solver.rules import stored_rows
+    from refsvm.core.kernels.cached_rows import stored_rows
 
     @njit(SEED)
     def insatiable(parameters, seeding):

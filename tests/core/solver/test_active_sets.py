@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, MostViolatingPair, NewtonStep, Status, solve
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.solver import active_sets as sets
 from refsvm.core.solver.loop import iterate
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.solver.rules import chosen_rules, row_store, stored_rows
+from refsvm.core.solver.rules import chosen_rules, row_store
 from refsvm.core.state import SolverState
 from refsvm.datasets import make_chessboard, make_ringnorm
 from refsvm.services.float32 import rows_for

@@ -22,11 +22,12 @@ from refsvm import (
     solve,
 )
 from refsvm.core.kernels import Gram
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.matrix import View
 from refsvm.core.kernels.precision import ROUNDING, decision_error
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.solver.readable import NumPyBackend
-from refsvm.core.solver.rules import chosen_rules, stored_rows
+from refsvm.core.solver.rules import chosen_rules
 from refsvm.services.float32 import SHARE_OF_TOLERANCE, begins_in_float32
 
 from ...settings import needs_numba

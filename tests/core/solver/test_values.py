@@ -21,8 +21,9 @@ from refsvm import (
     SecondOrder,
 )
 from refsvm.core.kernels import Gram
+from refsvm.core.kernels.cached_rows import stored_rows
 from refsvm.core.kernels.matrix import View
-from refsvm.core.solver.rules import Rules, rows_at_once, stored_rows
+from refsvm.core.solver.rules import Rules, rows_at_once
 from refsvm.core.solver.shrinking import CHECK_SECONDS, UNLIMITED_STEPS, all_variables, steps_between_checks
 from refsvm.testing import smallest_cache_mb
 

@@ -7,7 +7,8 @@ import pytest
 
 from refsvm import RBF, DualProblem, KKTGap, Linear, Precomputed, Status, solve
 from refsvm.core.kernels import Gram
-from refsvm.core.solver.rules import chosen_rules, stored_rows
+from refsvm.core.kernels.cached_rows import stored_rows
+from refsvm.core.solver.rules import chosen_rules
 from refsvm.services.guards.polish import MOST_FREE_VARIABLES, polish
 
 
