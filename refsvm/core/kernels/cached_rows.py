@@ -1,4 +1,4 @@
-"""CachedRows: rows computed when first asked for, within a budget; AllRows: all at once; and which store keeps the rows."""
+"""Kernel rows within a budget: computed when first asked for, or all at once; and which store keeps the rows."""
 
 from __future__ import annotations
 

@@ -86,8 +86,9 @@ class Rounds(Shown):
     Notes
     -----
     A round begins with counters and scratch memory of its own. Its steps
-    depend on earlier rounds through the rounding of G alone, and not even so
-    if it starts cold or names its `origin`. Not to be shared by threads.
+    depend on earlier rounds only through the rounding of G, and not at all if
+    the round starts cold or names its `origin`. Threads must not share an
+    object of this class.
 
     Examples
     --------
@@ -213,7 +214,7 @@ class Rounds(Shown):
         seeder : Seeder, optional
             By default `Cold`.
         stop : StoppingRule, optional
-            That of these rounds.
+            The stopping rule of these rounds.
         time_seeds : bool
             Whether the seconds of seeds are measured separately from those of
             steps.
@@ -295,8 +296,8 @@ class Rounds(Shown):
         Raises
         ------
         ValueError
-            If the box is not a box or that of another problem, holds no α with
-            the sum z, or the start is not a vector of n numbers.
+            If the box is not a box, belongs to another problem or holds no α
+            with the sum z, or if the start is not a vector of n numbers.
         """
         most = self.max_iter if max_iter is None else whole("max_iter", max_iter, 1)
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
@@ -358,14 +359,14 @@ class Rounds(Shown):
     def _in_box(
         self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
     ) -> DualProblem:
-        """Return the problem of a round; a box that is a problem needs no check but that it is this one."""
+        """Return the problem of a round, after checking that a box which is a problem belongs to these rounds."""
         given = self._given
         if box is None:
             return self.boxed(
                 given.lower if lower is None else lower, given.upper if upper is None else upper
             )
         if lower is not None or upper is not None:
-            raise ValueError("box and lower or upper are both given; give the one or the other.")
+            raise ValueError("box and lower or upper are both given; give either box, or lower and upper.")
         if not isinstance(box, DualProblem):
             raise ValueError(
                 f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."

@@ -1,6 +1,6 @@
-"""Rounds one after another: the box, the seed, the steps, the decision values of those left out.
+"""Rounds one after another: the box, the seed, the steps, the decision values of the examples left out.
 
-A left-out example, a fold and a cell of a grid are all the same here. `refsvm.compiled.rounds.packed` runs many at a
+Left-out examples, folds and cells of a grid are all rounds. `refsvm.compiled.rounds.packed` runs many at a
 time, with the same α bit for bit.
 """
 
@@ -38,16 +38,16 @@ LARGE: Final = 1000
 """With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
 
 FOLD_SHARE: Final = 0.01
-"""A round that leaves out a larger share of a large problem takes about as long as that from α = 0."""
+"""A round that leaves out a larger share of a large problem takes about as long as a round from α = 0."""
 
 TOLD_FROM: Final = 30.0
-"""Seconds that rounds are going to take from which on that is said once, after the first of them."""
+"""Expected seconds from which on the first round logs how many rounds are left."""
 
 LATE_FROM: Final = 3.0
-"""Seconds without a first result after which that is said."""
+"""Seconds without a first result after which a message is logged."""
 
 OVERTIME_SECONDS: Final = 1.0
-"""Seconds that the rounds that are left may take beyond a time limit."""
+"""Seconds beyond a time limit that the remaining rounds may take."""
 
 NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 
@@ -143,7 +143,7 @@ class Runner:
             # rounds without a step are over soon where kernel rows are at hand; elsewhere their seeds take long
             elif family.limits.seconds_left() < -OVERTIME_SECONDS:
                 family.status = Status.TIME_LIMIT
-            # that of all examples, which others start from, is no measure of them
+            # the round of all examples, from which others start, says nothing about how long they take
             is_measure = done[-1].left_out is not None
             if is_measure and not is_told:
                 is_told = log_remaining(len(waiting), each / (workers.count if workers else 1))

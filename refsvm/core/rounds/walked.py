@@ -1,9 +1,9 @@
 """Problems on which SMO takes many steps, such as a linear machine at a large C: their optimum by a walk in C.
 
-Where a bounded variable is a thousand times larger than a free one has to be exact, a step of a pair gains next to
-nothing. The optimum at a small C is found in few steps, and from there the walk of `refsvm.core.seeders.ato` follows it
-to the C that is wanted; a walk leads from it to the machine without an example, too. Shrinking and one exact step
-(`refsvm.services.guards.polish`) take what a walk leaves, where a matrix on its way is singular.
+If free α must be exact to a thousandth of the bounded ones, steps of pairs gain almost nothing. At a small C the
+optimum takes few steps. From there the walk of `refsvm.core.seeders.ato` follows it to the C of the problem; the same
+walk leads from the machine of all examples to the machine without one of them. Where a matrix on the way is singular,
+shrinking and one exact step (`refsvm.services.guards.polish`) go on from where the walk ended.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from refsvm.core.stopping.kkt_gap import KKTGap
 
 FEW_STEPS: Final = 10_000
 STEPS_EACH: Final = 100
-"""Steps, at least, and for each variable, from which on a problem is one of these: most take 1 to 10 for each."""
+"""A problem is walked from so many steps on, in all and for each variable; most problems take 1 to 10 for each."""
 
 EASIER: Final = 0.1
-"""A walk begins at a C that is smaller by this factor at least."""
+"""A walk begins at a C that is at least ten times smaller."""
 
 WALK: Final = ATO(margin=math.inf, budget=math.inf, max_events=100_000)
 """Follows every variable, to the end."""
@@ -58,9 +58,9 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     Returns
     -------
     Rounds
-        Of the same store of kernel rows.
+        With shrinking, over the same store of kernel rows.
     Solution
-        Its steps and seconds are those of `begun` as well.
+        Its steps and seconds include those of `begun`.
     """
     began, rounds = time.perf_counter(), rounds.with_shrinking()
     origin, steps, problem = begun.in_solver_coordinates(rounds.problem), begun.iterations, rounds.problem

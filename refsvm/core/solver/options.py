@@ -29,7 +29,7 @@ NO_SHRINKING: Final = NoShrinking()
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunOptions(PlainNumbers):
-    """The options of `refsvm.solve` and `refsvm.Rounds`, by their names and with their defaults.
+    """The options of `refsvm.solve` and `refsvm.Rounds`, with the same names and defaults.
 
     Attributes
     ----------
@@ -38,12 +38,12 @@ class RunOptions(PlainNumbers):
     rows_and_guards : callable
         Makes the kernel rows of a run and its guards; by default that of `refsvm.core.doors`.
     rules : Rules
-        The selector, the step and the stopping rule, those that are not named by default.
+        The selector, the step and the stopping rule; defaults where none was given.
 
     Raises
     ------
     ValueError
-        On arguments out of range, and rules that do not fit together.
+        If an argument is out of range, or the rules do not fit together.
 
     Examples
     --------
