@@ -14,7 +14,7 @@ import pytest
 
 from refsvm import KKTGap, NewtonStep, SecondOrder
 from refsvm.compiled import auto
-from refsvm.compiled.interface import background_compiler, stamp
+from refsvm.compiled.interface import background_compiler, code_files
 from refsvm.core.selectors import WorkingSetSelector
 from refsvm.services.cache_aware import CacheAware
 
@@ -25,7 +25,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and process groups")
 WORKS = """
 import json, os, pathlib, sys
 os.nice(0)
-print(json.loads(sys.stdin.readline()) == {path!r} or "other places", flush=True)
+print(json.loads(sys.stdin.readline()) == {told!r} or "other places", flush=True)
 for line in sys.stdin:
     pathlib.Path({folder!r}, json.loads(line)[0]).touch()
 """
@@ -46,7 +46,8 @@ def compiler(tmp_path, monkeypatch):
     monkeypatch.setattr(auto, "could_load", lambda family, rules: (tmp_path / family).exists())
     monkeypatch.setattr(auto, "load", lambda family, rules: None)
     monkeypatch.setattr(background_compiler.tempfile, "gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr(background_compiler, "COMMAND", WORKS.format(folder=str(tmp_path), path=sys.path))
+    told = [background_compiler.own_path(), background_compiler.PACKAGE]
+    monkeypatch.setattr(background_compiler, "COMMAND", WORKS.format(folder=str(tmp_path), told=told))
     yield made
     background_compiler.end()
 
@@ -281,26 +282,8 @@ def test_names_of_files_name_files():
         background_compiler.place_of(CacheAware()),
     }
     assert [
-        place for place in places if not (stamp.COMPILED / f"{place.replace('.', '/')}.py").is_file()
+        place for place in places if not (code_files.COMPILED / f"{place.replace('.', '/')}.py").is_file()
     ] == []
-
-
-def test_where_code_is_on_disk(tmp_path, monkeypatch):
-    named = tmp_path / "named"
-    monkeypatch.setattr(stamp, "COMPILED", tmp_path / "compiled")
-    monkeypatch.setattr(stamp, "cache_folder", lambda: str(named))
-    folder = tmp_path / "compiled" / "steps" / "__pycache__"
-    folder.mkdir(parents=True)
-    version = f"py{sys.version_info.major}{sys.version_info.minor}"
-    (folder / f"newton.newton_{stamp.stamp()}-11.{version}.nbi").touch()
-    # Numba looks into the folder named, unless that can be none
-    assert not stamp.may_be_on_disk("steps/newton")
-    named.touch()
-    assert stamp.may_be_on_disk("steps/newton")
-    assert not stamp.may_be_on_disk("steps/other")
-    # neither can be written to: only Numba knows where it goes
-    monkeypatch.setattr(stamp.os, "access", lambda path, mode: False)
-    assert stamp.may_be_on_disk("steps/other")
 
 
 @needs_jit
@@ -362,14 +345,74 @@ def test_what_the_child_has_compiled_is_loaded(tmp_path):
     assert real(tmp_path) == ("loaded\n", "")
 
 
-@needs_jit
-@pytest.mark.slow
-def test_where_nothing_can_be_kept_on_disk_a_warning_says_so(tmp_path):
-    (tmp_path / "file").touch()
-    out, errors = real(
-        tmp_path, "auto.may_be_on_disk = lambda place: False",  # nor is there what other tests have compiled
-        NUMBA_CACHE_DIR=str(tmp_path / "file" / "cache"),
-        NUMBA_CACHE_LOCATOR_CLASSES="UserProvidedCacheLocator",
+def test_where_nothing_can_be_kept_no_child_is_asked_and_a_warning_says_so(compiler, monkeypatch):
+    monkeypatch.setattr(code_files, "_folders", lambda source, named: ())
+    monkeypatch.setattr(code_files, "_said", set())
+    with pytest.warns(
+        UserWarning, match=r"cannot keep .*engine='auto' goes on in NumPy.*variable NUMBA_CACHE_DIR"
+    ):
+        assert not is_there("loop")
+    assert not is_there("loop")
+    assert compiler.process is None
+
+
+def said_by_a_child(cwd, options=(), **environment):
+    """Start a child as a process with these options does; return what it has executed, or a sentence if it failed."""
+    starts = """
+import json, subprocess, sys
+sys.path.insert(0, {root!r})
+from refsvm.compiled.interface import background_compiler as b
+code = b.COMMAND.replace("child()", "print('at work')")
+asked = json.dumps([b.own_path(), b.PACKAGE])
+print(subprocess.run([sys.executable, *b.own_flags(), "-c", code], input=asked, text=True, stdout=-1).stdout)
+"""
+    root = str(Path(background_compiler.PACKAGE).parents[1])
+    done = subprocess.run(
+        [sys.executable, *options, "-c", starts.format(root=root)],
+        cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
-    assert out == ""
-    assert errors.count("Compiling failed in a child process (Numba's cache in") == 1
+    return done.stdout.split("\n")[0]
+
+
+def test_a_child_runs_no_code_that_its_parent_would_not_run(tmp_path):
+    """Files of the names of modules in the working directory, and in PYTHONPATH where the parent does not read that."""
+    for name in ("json", "numba", "queue", "numpy", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'executed')!r}, 'w').close()\nraise SystemExit\n"
+        )
+    assert said_by_a_child(tmp_path, ["-P"]) == "at work"
+    assert said_by_a_child(Path.cwd(), ["-I"], PYTHONPATH=str(tmp_path)) == "at work"
+    assert not (tmp_path / "executed").exists()
+
+
+@POSIX
+@pytest.mark.parametrize("trap", ["link to a file", "link to a folder", "open", "another user's", "a file"])
+def test_a_folder_for_locks_that_others_have_made_is_passed_over(trap, tmp_path, monkeypatch):
+    aim, place = tmp_path / "aim", tmp_path / "tmp" / f"refsvm-{os.getuid()}"
+    place.parent.mkdir()
+    monkeypatch.setattr(background_compiler.tempfile, "gettempdir", lambda: str(place.parent))
+    if trap == "link to a file":
+        place.symlink_to(aim)
+    elif trap == "a file":
+        place.touch()
+    else:
+        aim.mkdir(mode=0o700)
+        place.symlink_to(aim) if trap == "link to a folder" else place.mkdir(
+            0o777 if trap == "open" else 0o700
+        )
+    if trap == "open":
+        place.chmod(0o777)
+    if trap == "another user's":
+        fstat = os.fstat
+        monkeypatch.setattr(
+            background_compiler.os,
+            "fstat",
+            lambda file: os.stat_result([*fstat(file)[:4], 54321, *fstat(file)[5:10]]),
+        )
+    locks = [background_compiler.lock_file() for _ in range(2)]
+    assert None not in locks  # each process has a child then
+    assert not any(os.path.isfile(f"/proc/self/fd/{lock}") for lock in locks)  # noqa: PTH113
+    assert [*tmp_path.rglob("*.lock")] == []
+    assert aim.exists() == (trap not in {"link to a file", "a file"})
+    for lock in locks:
+        os.close(lock)

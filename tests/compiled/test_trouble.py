@@ -33,17 +33,6 @@ for engine, data in (("numba", X), ("numba", csr_matrix(X)), ("auto", X), ("auto
         print("note", note.message)
 """
 
-DAMAGE = """
-from pathlib import Path
-from numba.core import caching
-def damaged(self, *arguments):
-    plain(self, *arguments)
-    Path(self._index_path).parent.mkdir(exist_ok=True)
-    Path(self._index_path).write_bytes({content!r})
-plain = caching.IndexDataCacheFile.__init__
-caching.IndexDataCacheFile.__init__ = damaged
-"""
-
 
 def solves(code: str, folder: Path) -> list[str]:
     """What solves in a new process say, with a cache and perhaps a Numba in the folder."""
@@ -59,20 +48,6 @@ def solves(code: str, folder: Path) -> list[str]:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
-
-
-@needs_jit
-@pytest.mark.parametrize("content", [b"\xd3garbage", b""], ids=["garbage", "empty"])
-@pytest.mark.slow
-def test_a_damaged_cache_is_named(tmp_path, content):
-    cause = f"Numba's cache in '{tmp_path}/"
-    dense, sparse, first, note, second = solves(DAMAGE.format(content=content) + SOLVE, tmp_path)
-    for line in (dense, sparse):
-        assert line.startswith(f"ValueError {cause}")
-        assert "delete that folder, or name another one by the variable NUMBA_CACHE_DIR" in line
-    assert (first, second) == ("engine numpy", "engine numpy")
-    assert note.startswith(f"note {cause}")
-    assert note.endswith("The solve goes on in NumPy.")
 
 
 @needs_jit

@@ -12,11 +12,13 @@ holds where no other Python can be started: in frozen and embedding programs.
 from __future__ import annotations
 
 import atexit
+import errno
 import hashlib
 import json
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import warnings
@@ -27,7 +29,8 @@ from pathlib import Path
 from queue import Empty, PriorityQueue
 from typing import Any, Final
 
-from refsvm.compiled.interface.stamp import cache_folder, stamp
+from refsvm.compiled.interface.code_files import COMPILED, cache_folder, can_keep
+from refsvm.compiled.interface.stamp import stamp
 from refsvm.compiled.trouble import numba_trouble
 from refsvm.compiled.twins import mirrored
 
@@ -51,10 +54,19 @@ STAND_INS: Final = {
 SLOW: Final = {"seeders.ato", "seeders.mir"}
 """Compiled last: these twins take longer than all the others together."""
 
-COMMAND: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.stdin.readline()); "
-    "from refsvm.compiled.interface.background_compiler import child; child()"
-)
+PACKAGE: Final = str(Path(__file__).parents[2] / "__init__.py")
+
+COMMAND: Final = """
+import json, sys
+from importlib.util import module_from_spec, spec_from_file_location
+sys.path[:], package = json.loads(sys.stdin.readline())
+spec = spec_from_file_location("refsvm", package)
+sys.modules["refsvm"] = module_from_spec(spec)
+spec.loader.exec_module(sys.modules["refsvm"])
+from refsvm.compiled.interface.background_compiler import child
+child()
+"""
+"""The package is taken from its own file: the path may lead to another one, or not to any."""
 
 
 @cache
@@ -117,7 +129,7 @@ class Compiler:
         # a new child has no orders: what the last one was asked for is asked again
         self.asked = set()
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", COMMAND], text=True, encoding="utf-8",
+            [sys.executable, *own_flags(), "-W", "ignore", "-c", COMMAND], text=True, encoding="utf-8",
             env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             pass_fds=[lock] if os.name == "posix" else [],
@@ -126,7 +138,7 @@ class Compiler:
             process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
-        self.send(json.dumps(sys.path))
+        self.send(json.dumps([own_path(), PACKAGE]))
 
     def send(self, line: str) -> None:
         """Write a line to the child."""
@@ -164,8 +176,10 @@ def ask(family: str, rules: Any) -> bool:
     Warns
     -----
     UserWarning
-        Once in a process, if the child fails twice: the readable engine goes on.
+        Once in a process, if the child fails twice, or if what it compiles cannot be kept: the readable engine goes on.
     """
+    if not can_keep(COMPILED / "twins.py"):  # this process would never see it
+        return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 
 
@@ -180,23 +194,75 @@ def place_of(rule: Any) -> str:
     return f"{folder}.{STAND_INS[folder]}"
 
 
+def own_flags() -> list[str]:
+    """Return the options of this interpreter, such as -I, and the one that keeps the working directory out of the path.
+
+    Otherwise the child would run code that its parent does not run: a file json.py that lies in the working directory,
+    or what PYTHONPATH names.
+    """
+    return ["-P", *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
+
+
+def own_path() -> list[str]:
+    """Return where the child looks for modules: as this process, but not in the working directory."""
+    installed = sysconfig.get_paths().values()  # unless packages are installed there
+    return [each for each in map(os.fspath, sys.path) if each in installed or not _is_working_directory(each)]
+
+
+def _is_working_directory(folder: str) -> bool:
+    """Whether an entry of the path is the working directory; an empty one stands for it."""
+    try:
+        return not folder or Path(folder).samefile(".")
+    except OSError:
+        return False
+
+
+def lock_folder() -> int:
+    """Open the folder for locks, which belongs to this user alone.
+
+    Raises
+    ------
+    OSError
+        If there is none. In the folder for temporary files, others may have put something of that name.
+    """
+    name = f"refsvm-{os.getuid()}" if hasattr(os, "getuid") else "refsvm"
+    place = Path(tempfile.gettempdir(), name)
+    with suppress(FileExistsError):
+        place.mkdir(mode=0o700)
+    # no link is followed: it might lead to any folder of this user
+    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    state = os.fstat(folder)
+    if state.st_uid != os.getuid() or state.st_mode & 0o077:
+        os.close(folder)
+        raise PermissionError(
+            errno.EACCES, "the folder belongs to somebody else, or is open to others", str(place)
+        )
+    return folder
+
+
 def lock_file() -> int | None:
-    """Return a file that is locked while any process has it open, or None if it is locked already."""
+    """Return a file that is locked while any process has it open, or None if it is locked already.
+
+    Without a folder for locks each process has a child of its own, which is slower and right.
+    """
     of = f"{stamp()} {cache_folder()} {__file__} {os.getuid() if hasattr(os, 'getuid') else ''}"
     name = f"refsvm-{hashlib.sha1(of.encode(), usedforsecurity=False).hexdigest()[:16]}.lock"
     try:
-        file = os.open(Path(tempfile.gettempdir(), name), os.O_RDWR | os.O_CREAT, 0o600)
-    # without a folder for locks each process has a child of its own: slower, and right
-    except OSError:
-        return os.open(os.devnull, os.O_RDWR)
-    try:
         import fcntl
 
+        folder = lock_folder()
+        try:
+            file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+        finally:
+            os.close(folder)
+    except (ImportError, OSError):  # also a system that has no such locks
+        return os.open(os.devnull, os.O_RDWR)
+    try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(file)
         return None
-    except (ImportError, OSError):  # this system has no such locks: each process has a child
+    except OSError:  # this file system has no locks
         pass
     return file
 

@@ -1,10 +1,8 @@
-"""The stamp in the names of compiled code, and whether any is on disk. Nothing here imports Numba."""
+"""The stamp in the names of compiled code. Nothing here imports Numba."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -28,11 +26,9 @@ CONSTANTS_FROM: Final = (
 )
 """Files from which `layout` takes TRACE_ROW, SCALARS and TAU, and others such as `planning_ahead` and `walk` theirs."""
 
-COMPILED: Final = Path(__file__).parents[1]
-
 NOT_COMPILED: Final = {
-    "auto.py", "background_compiler.py", "backend.py", "packed.py", "runs.py", "session.py", "trouble.py", "twins.py",
-    "warming.py",
+    "auto.py", "background_compiler.py", "backend.py", "code_files.py", "packed.py", "runs.py", "session.py",
+    "trouble.py", "twins.py", "warming.py",
 }  # fmt: skip
 """Files of `compiled/` without compiled code: an edit of these must not recompile the rest."""
 
@@ -47,24 +43,3 @@ def stamp() -> str:
         # the name counts beside the contents: a moved file is looked up in another place
         digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def cache_folder() -> str | None:
-    """Return the folder that the user has named for Numba's cache, if any."""
-    numba = sys.modules.get("numba")
-    return (os.environ.get("NUMBA_CACHE_DIR") if numba is None else numba.config.CACHE_DIR) or None
-
-
-def may_be_on_disk(place: str) -> bool:
-    """Whether Numba may find code of a file of `compiled/`, such as "solver/loop"; to see for certain, load it."""
-    file, named = COMPILED / place, cache_folder()
-    folders = [file.parent / "__pycache__"]
-    if named is not None:
-        source = hashlib.sha1(os.path.abspath(file.parent).encode(), usedforsecurity=False)  # noqa: PTH100  links stay
-        folders.insert(0, Path(named, f"{file.parent.name}_{source.hexdigest()}"))
-    # Numba takes the first folder that it may write to
-    for each in folders:
-        there = next(parent for parent in (each, *each.absolute().parents) if parent.exists())
-        if there.is_dir() and os.access(there, os.W_OK):
-            return any(True for _ in each.glob(f"{file.name}.*_{stamp()}-*.nbi"))
-    return True  # in the user's own folder, whose name Numba knows

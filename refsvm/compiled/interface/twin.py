@@ -18,21 +18,29 @@ Python cannot call a helper: `inlined`, `called` and `allocating` make no entry 
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import logging
+import os
+import pickle
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from types import FunctionType
 from typing import Any
 
+import llvmlite
+import numba
 from numba import njit
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
 from numba.core.runtime import rtsys
+from numba.core.serialize import dumps
 
+from refsvm.compiled.interface import code_files
 from refsvm.compiled.interface.stamp import stamp
 
 Function = Callable[..., Any]
@@ -128,12 +136,64 @@ def announce() -> None:
     _log.info(sentence, extra={"notice": True})
 
 
+class _BySource:
+    """What Numba wants to know of a function in a file; the folders are chosen by `code_files`."""
+
+    def __init__(self, function: Function, file: str) -> None:
+        self._py_file, self._line = file, function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function: Function, file: str) -> _BySource | None:
+        """Return None for a function that was typed in, for which Numba has ways of its own."""
+        return cls(function, file) if os.path.exists(file) else None  # noqa: PTH110
+
+    def get_cache_path(self) -> str:
+        """Return the folder that the code is kept in."""
+        return str([*code_files.folders_of(self._py_file), ""][-1])
+
+    def get_source_stamp(self) -> str:
+        """Return a digest of the file."""
+        with open(self._py_file, "rb") as stream:  # noqa: PTH123
+            return hashlib.sha256(stream.read()).hexdigest()
+
+    def get_disambiguator(self) -> str:
+        """Return what tells functions of one name in a file apart."""
+        return str(self._line)
+
+
+class _Kept(CompileResultCacheImpl):  # type: ignore[misc,unused-ignore]
+    _locator_classes = [_BySource, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012
+
+
 class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
-    """Numba's cache, which does not fetch what only the compiler needs before it loads compiled code.
+    """Numba's cache, with files that are whole and of trusted folders, and without what only the compiler needs.
 
     Numba imports its versions of most of Python and NumPy first, and parts of SciPy: half the time that loading takes.
     The compiler fetches them by itself. Loaded code needs the runtime's functions, which unpack arrays.
     """
+
+    _impl_class = _Kept
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        file = inspect.getfile(function)
+        self._source = file if os.path.exists(file) else None  # noqa: PTH110
+
+    def _file_and_key(self, sig: Any, codegen: Any) -> tuple[str, str]:
+        """Return the name of a file, and all that the code in it depends on."""
+        versions = numba.__version__, llvmlite.__version__, self._impl.locator.get_source_stamp()
+        key = repr((self._index_key(sig, codegen), versions))
+        number = hashlib.sha256(key.encode()).hexdigest()[:12]
+        return f"{self._impl.filename_base}.{number}.nbc", key
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = code_files.load(self._source, *self._file_and_key(sig, target_context.codegen()))
+        return None if found is None else self._impl.rebuild(target_context, pickle.loads(found))
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if self._impl.check_cachable(data):
+            name, key = self._file_and_key(sig, data.codegen)
+            code_files.save(self._source, name, key, dumps(self._impl.reduce(data)))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code for a signature, or None, upon which Numba compiles it."""
@@ -152,7 +212,8 @@ def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
     made: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
     if hasattr(made, "compile"):  # NUMBA_DISABLE_JIT interprets it
-        made._cache = CodeOnDisk(function)
+        with suppress(RuntimeError):  # Numba does not know where it comes from, as text that was executed
+            made._cache = CodeOnDisk(function)
         for signature in signatures:
             made.compile(signature)
         if signatures:
