@@ -60,7 +60,7 @@ def cv(
     output.refuse_unwritable(training.place_of(data))
     opened, seeds = training.opened(data), range(seed, seed + repeats)
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
-    results, last = _runs(opened, wanted, seeds, training.settings() | how | {"folds": folds})
+    results, last = _runs(opened, wanted, seeds, training.settings(opened) | how | {"folds": folds})
     finished = sum(len(found) for found in results.values())
     # each random split counts for all seeders, or for none
     results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
@@ -68,7 +68,7 @@ def cv(
     if rows or output.json or seeders is None:
         orders = max(map(len, results.values()), default=0)
         heading = _heading(opened, folds) + (f"; means over {orders} random folds" if repeats > 1 else "")
-        problem = training.described(opened) | {"folds": folds, "repeats": repeats}
+        problem = training.described(opened, training.stop(opened)) | {"folds": folds, "repeats": repeats}
         document: dict[str, Any] = {"problem": problem, "seeders": rows}
         if last.status is Status.INTERRUPTED:
             document["interrupted"] = {"bounds": last.bounds}

@@ -14,6 +14,7 @@ import numpy as np
 import refsvm
 from refsvm import KKTGap
 from refsvm.analysis.multiclass.model import Scaling
+from refsvm.analysis.units import relative_gap, unit_of_targets
 from refsvm.cli import options, tables
 from refsvm.cli.choices import TASKS, one, scale_or_number
 from refsvm.cli.messages import note
@@ -28,6 +29,8 @@ from refsvm.datasets.opening import place_of
 from refsvm.experiment import Instance
 from refsvm.services.files import is_same_file
 from refsvm.services.names import KERNELS, kernel_called
+
+TOL: Final = 1e-3
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
 """A label that stays a text, as 007 does, and is a target if the user says so."""
@@ -63,9 +66,9 @@ class Training:
     degree: options.Degree = 3
     coef0: options.Coef0 = 0.0
     task: options.Task = None
-    epsilon: options.Epsilon = 0.1
+    epsilon: options.Epsilon = None
     nu: options.Nu = 0.5
-    tol: options.Tol = 1e-3
+    tol: options.Tol = None
     cache_mb: options.CacheMB = 200.0
     max_iter: options.MaxIter = None
     time_limit: options.TimeLimit = None
@@ -87,7 +90,7 @@ class Training:
         """
         if self.task is not None:
             one("task", self.task, TASKS)
-        not_negative("epsilon", self.epsilon)
+        epsilon = not_negative("epsilon", 0.1 if self.epsilon is None else self.epsilon)
         share("nu", self.nu)
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
         # the sentence of the command line lists the names; that of the package would list its classes
@@ -112,7 +115,7 @@ class Training:
         if task == NOVELTY:
             data, penalty, own = replace(data, y=np.ones(data.n)), 1.0, {"nu": self.nu}
         elif task == REGRESSION:
-            data, own = replace(data, y=data.y.astype(np.float64)), {"epsilon": self.epsilon}
+            data, own = replace(data, y=data.y.astype(np.float64)), {"epsilon": epsilon}
         else:
             own = {}
         return Opened(data, kernel, penalty, scaling, task, own)
@@ -139,11 +142,23 @@ class Training:
         limits = self.limits()
         return {"cache_size": limits.pop("cache_mb"), **limits}
 
-    def settings(self) -> dict[str, Any]:
-        """Return the limits and the stopping rule."""
-        return self.limits() | {"stop": KKTGap(self.tol, relative=True)}
+    @property
+    def tolerance(self) -> float:
+        """The tolerance, that of `refsvm.SVC` by default."""
+        return TOL if self.tol is None else self.tol
 
-    def described(self, opened: Opened) -> dict[str, Any]:
+    def stop(self, opened: Opened) -> KKTGap:
+        """Return the KKT gap of this tolerance; that of a regression follows its targets if none is given."""
+        follows = self.tol is None and opened.task == REGRESSION
+        return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
+
+    def settings(self, opened: Opened | None = None) -> dict[str, Any]:
+        """Return the limits and the stopping rule, that of one problem or of several."""
+        return self.limits() | {
+            "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
+        }
+
+    def described(self, opened: Opened, stop: KKTGap | None = None) -> dict[str, Any]:
         """Return a description of the problem for JSON, with the version of refsvm that read it."""
         data, classes = opened.data, dict[str, Any]()
         if opened.task == CLASSIFICATION:
@@ -151,7 +166,7 @@ class Training:
         return {
             "refsvm": refsvm.__version__, "data": data.name, "source": data.source, "n": data.n, "d": data.d,
             "task": opened.task, **classes, "kernel": {"name": self.kernel, **asdict(opened.kernel)},
-            "C": opened.C, **opened.own, "tol": self.tol,
+            "C": opened.C, **opened.own, "tol": self.tolerance if stop is None else stop.tol,
         }  # fmt: skip
 
 

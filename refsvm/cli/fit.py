@@ -76,7 +76,7 @@ def made(opened: Opened, training: Training) -> Any:
     # refused in the words of the command line, before the estimator does it in those of Python
     Limits(opened.data.n, training.max_iter, training.time_limit)
     return getattr(refsvm, ESTIMATORS[opened.task].name)(
-        **own, **training.of_estimator(), tol=KKTGap(training.tol).tol, verbose=is_watched()
+        **own, **training.of_estimator(), tol=KKTGap(training.tolerance).tol, verbose=is_watched()
     )
 
 

@@ -53,7 +53,7 @@ def loo(
     opened = training.opened(data)
     if stops is None and opened.task != CLASSIFICATION:
         ends = [BY_VALUE]
-    description = training.described(opened)
+    description = training.described(opened, training.stop(opened))
     # made once: all strategies get the same arrays
     instance = opened.instance()
     limits: dict[str, Any] = training.limits() | {"engine": engine}
@@ -62,7 +62,7 @@ def loo(
         LeaveOneOutError(
             f"{s} {t}",
             seeder=one("seeders", s, SEEDERS)(),
-            stop=STOPS[t](training.tol, relative=True),
+            stop=training.stop(opened) if t == BY_VALUE else STOPS[t](training.tolerance, relative=True),
             **limits,
         )
         for s, t in product(starts, ends)

@@ -94,7 +94,12 @@ SeedersOrOne = Annotated[
 ]
 Store = Annotated[Path | None, option("FILE", "Keep finished parts here and do not repeat them.")]
 Tol = Annotated[
-    float, option(None, "Stop at a KKT gap of this, or this share of the decision values' range.")
+    float | None,
+    option(
+        None,
+        "Stop at a KKT gap of this, or this share of the decision values' range.  [default: 0.001; loo, cv and tune "
+        "of a regression: times the deviation of the targets]",
+    ),
 ]
 CacheMB = Annotated[float, flag("--cache-mb", "Memory for kernel rows, in MiB.")]
 MaxIter = Annotated[int | None, option(None, "Limit on the steps.  [default: max(10⁷, 100n)]")]
@@ -118,7 +123,13 @@ Task = Annotated[
     str | None,
     one_of(TASKS, "  [default: guessed from the labels; a note tells if in doubt]"),
 ]
-Epsilon = Annotated[float, option(None, "Half width of the tube of a regression.")]
+Epsilon = Annotated[
+    float | None,
+    option(
+        None,
+        "Half width of the tube of a regression.  [default: 0.1; tune: 0.1 times the deviation of the targets]",
+    ),
+]
 Nu = Annotated[float, option(None, "Share of the examples that a novelty detector may leave outside.")]
 TALK: Final = (
     Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[

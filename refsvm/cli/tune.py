@@ -26,7 +26,15 @@ from refsvm.experiment import CrossValidate
 @options.in_one("gamma", "C", "time_limit", "nu")
 def tune(
     data: options.Data,
-    Cs: Annotated[str, option("NUMBERS", "Values of C, separated by commas.", "--Cs")] = "0.1,1,10,100,1000",
+    Cs: Annotated[
+        str | None,
+        option(
+            "NUMBERS",
+            "Values of C, separated by commas.  [default: 0.1,1,10,100,1000; of a regression, times the deviation "
+            "of the targets]",
+            "--Cs",
+        ),
+    ] = None,
     gammas: Annotated[
         str | None,
         option("NUMBERS", "Values of γ, separated by commas.  [default: 5 from 0.1 to 10 times scale]"),
@@ -57,16 +65,17 @@ def tune(
     kind = KFold if is_regression else StratifiedKFold
     splitter = kind(folds, shuffle=shuffle is not None, random_state=shuffle)
     grid: dict[str, Any] = {
-        "Cs": numbers("Cs", Cs),
         "gammas": 5 if gammas is None else numbers("gammas", gammas),
     }
     if is_regression:
-        grid["epsilons"] = [opened.own["epsilon"]]
+        grid["epsilons"] = None if training.epsilon is None else [training.epsilon]
+    if Cs is not None:
+        grid["Cs"] = numbers("Cs", Cs)
     with tables.working() as show:
         CrossValidate("").warm_up()
         # threads of a first call would all wait for the same code
         prepare(ActiveSet())
-        show(f"{folds} folds; C = {Cs}")
+        show(f"{folds} folds" if Cs is None else f"{folds} folds; C = {Cs}")
         search = _search(opened, training, cv=splitter, n_jobs=n_jobs, store=store, **grid)
     _show(search, opened, training, folds, output)
 
@@ -74,8 +83,10 @@ def tune(
 def _search(opened: Opened, training: Training, **more: Any) -> Any:
     """Search C and γ; the scores are accuracies of a classifier, and R² of a regression."""
     search = refsvm.SVRCV if opened.task == REGRESSION else refsvm.SVCCV
+    if training.tol is not None or opened.task != REGRESSION:
+        more["tol"] = training.tolerance
     model = search(
-        kernel=training.kernel, degree=training.degree, coef0=training.coef0, tol=training.tol,
+        kernel=training.kernel, degree=training.degree, coef0=training.coef0,
         cache_size=training.cache_mb, max_iter=training.max_iter, refit=False, verbose=1, **more,
     )  # fmt: skip
     try:
@@ -96,7 +107,12 @@ def _show(search: Any, opened: Opened, training: Training, folds: int, output: O
         for k, params in enumerate(results["params"])
     ]
     best = {**search.best_params_, "score": search.best_score_}
-    document = {"problem": training.described(opened), "folds": folds, "cells": cells, "best": best}
+    document = {
+        "problem": training.described(opened, training.stop(opened)),
+        "folds": folds,
+        "cells": cells,
+        "best": best,
+    }
     output.show(document, cells, partial(_tell, search, opened, folds))
     if output.plot is not None and "gamma" in cells[0]:
         with picture(output.plot) as axes:

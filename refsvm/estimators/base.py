@@ -60,7 +60,7 @@ class KernelEstimator(BaseEstimator):
     kernel: Any = "rbf"
     degree: int = 3
     coef0: float = 0.0
-    tol: float = 1e-3
+    tol: float | StoppingRule | None = 1e-3
     selector: WorkingSetSelector | None = None
     step: StepRule | None = None
     shrinking: bool = True
@@ -180,7 +180,7 @@ class KernelEstimator(BaseEstimator):
 class KernelMachine(KernelEstimator):
     """Base of the estimators that train once: checks the arguments, and stores itself in plain types."""
 
-    tol: Any = 1e-3
+    tol: float | StoppingRule = 1e-3
     gamma: str | float | Sequence[float] | np.ndarray = "scale"
     cache_dtype: str = "auto"
     time_limit: float | None = None

@@ -24,12 +24,14 @@ from refsvm.analysis.derivatives.held_out import held_out_loss
 from refsvm.analysis.derivatives.losses import Loss
 from refsvm.analysis.derivatives.tuning import Tuning, minimised
 from refsvm.analysis.resampling.folds import pairs_of
+from refsvm.analysis.units import unit_of_targets
 from refsvm.core._checks import refuses, targets
 from refsvm.core.engine.limits import Interrupted
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.stored_values import StoredValues
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
+from refsvm.estimators.svrcv import EPSILON, TOL
 from refsvm.estimators.validation import NO_LABELS, checked_data, encoded
 from refsvm.services.names import KERNELS
 
@@ -41,7 +43,7 @@ class GradientCV(KernelEstimator, ABC):
     parameters: Any = ("C", "gamma")
     loss: Any = None
     cv: Any = 5
-    C: float = 1.0
+    C: float | None = 1.0
     gamma: Any = "scale"
     bounds: dict[str, Any] | None = None
     n_starts: int = 3
@@ -130,6 +132,7 @@ class GradientCV(KernelEstimator, ABC):
         self._keep(found)
         shared = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
         given = {name: getattr(self, name) for name in shared - {"verbose", "time_limit"}}
+        given |= more | {"tol": self._tolerance(marks)}
         self.best_estimator_ = self._model(**given | self.best_params_).fit(X, y)
         return self
 
@@ -138,7 +141,7 @@ class GradientCV(KernelEstimator, ABC):
         began = time.perf_counter()
         J = held_out_loss(
             X, marks, parameters=self.parameters, loss=self.loss, folds=folds, rng=seed, kernel=self.kernel,
-            gamma=self.gamma, degree=self.degree, coef0=self.coef0, C=self.C, bounds=self.bounds, engine=self.engine,
+            gamma=self.gamma, degree=self.degree, coef0=self.coef0, bounds=self.bounds, engine=self.engine,
             cache_mb=self.cache_size, n_jobs=self.n_jobs, **more,
         )  # fmt: skip
         return minimised(
@@ -149,7 +152,12 @@ class GradientCV(KernelEstimator, ABC):
 
     @abstractmethod
     def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return labels −1 and +1 or targets, and what a search needs besides."""
+        """Return labels −1 and +1 or targets, and C and ε of the first start."""
+
+    def _tolerance(self, marks: np.ndarray) -> float:
+        """Return the tolerance of the model that is trained at last."""
+        tol: Any = self.tol
+        return float(tol)
 
     def _named(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return parameters as the estimator takes them."""
@@ -280,7 +288,7 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
                 f"{len(classes)} classes; use SVCCV for these."
             )
         self.classes_ = classes
-        return np.where(codes == 1, 1.0, -1.0), {}
+        return np.where(codes == 1, 1.0, -1.0), {"C": self.C}
 
     def _named(self, params: dict[str, Any]) -> dict[str, Any]:
         if "class_weight" not in params:
@@ -301,12 +309,16 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     ----------
     parameters : sequence of str, default ("C", "gamma", "epsilon")
         The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "epsilon".
-    epsilon : float, default 0.1
-        ε of the first start, or of all if it is not tuned.
+    C, epsilon : float, optional
+        C and ε of the first start, or of all if they are not tuned. By default 1 and 0.1 times the standard deviation
+        of the targets.
+    tol : float, optional
+        Tolerance of the last fit, as in `SVRCV`; all fits before it are solved to 1e-10 times the standard deviation of
+        the targets.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
-    cv, C, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, store, verbose
+    cv, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, store, verbose
         As in `SVCGradientCV`; a number of folds takes examples in order.
-    kernel, degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
+    kernel, degree, coef0, selector, step, shrinking, cache_size, engine, max_iter
         As in `SVCGradientCV`.
 
     Attributes
@@ -330,14 +342,24 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     """
 
     parameters: Any = ("C", "gamma", "epsilon")
-    epsilon: float = 0.1
+    C: float | None = None
+    epsilon: float | None = None
+    tol: float | None = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = GradientCV._parameter_constraints | {
-        "epsilon": [Interval(Real, 0.0, None, closed="left")],
+        "C": [*GradientCV._parameter_constraints["C"], None],
+        "tol": [*GradientCV._parameter_constraints["tol"], None],
+        "epsilon": [Interval(Real, 0.0, None, closed="left"), None],
     }
 
     _model = SVR
     _label_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
 
     def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        return targets(np.asarray(y, dtype=np.float64), len(y)), {"epsilon": self.epsilon}
+        y = targets(np.asarray(y, dtype=np.float64), len(y))
+        unit = unit_of_targets(y)
+        epsilon = EPSILON * unit if self.epsilon is None else self.epsilon
+        return y, {"C": unit if self.C is None else self.C, "epsilon": epsilon}
+
+    def _tolerance(self, marks: np.ndarray) -> float:
+        return TOL * max(1.0, unit_of_targets(marks)) if self.tol is None else super()._tolerance(marks)

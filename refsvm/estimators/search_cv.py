@@ -47,6 +47,9 @@ _log = logging.getLogger("refsvm")
 
 WITH_GAMMA: Final = ("rbf", "poly", "sigmoid")
 
+CS: Final = (0.1, 1.0, 10.0, 100.0, 1000.0)
+"""The default values of C; of a regression in units of its targets."""
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SearchCV(SearchScores, KernelEstimator, ABC):
@@ -55,7 +58,7 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
     A subclass says what labels are, what else the grid varies, and which splits cannot be trained on.
     """
 
-    Cs: Any = (0.1, 1.0, 10.0, 100.0, 1000.0)
+    Cs: Any = CS
     gammas: Any = 5
     cv: Any = 5
     scoring: Any = None
@@ -131,10 +134,11 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
         labels, classes = self._labels(y)
         weights = checked_weights(sample_weight, X, most=LARGEST_SQUARED_WEIGHT)
         self._refuse_weights(labels, classes, weights)
-        Cs, gammas = self._values("Cs", self.Cs), self._gammas(X, weights)
+        self._look_at(labels, weights)
+        Cs, gammas = self._penalties(), self._gammas(X, weights)
         one_out, stop = self._stop()
         options = {
-            "tol": self.tol, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
+            "tol": self._tolerance, "selector": self.selector, "step": self.step, "shrinking": self.shrinking,
             "engine": self.engine, "cache_mb": self.cache_size, "stop": stop,
             "max_iter": None if self.max_iter == -1 else self.max_iter,
         }  # fmt: skip
@@ -168,6 +172,13 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
         """Refuse weights that leave one class; before the splits, so that the sentence names the weights."""
+
+    def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        """Note what default values depend on."""
+
+    def _penalties(self) -> np.ndarray:
+        """Return the values of C."""
+        return self._values("Cs", self.Cs)
 
     def _epsilons(self) -> list[float | None]:
         """Return the values of ε."""
@@ -227,7 +238,7 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
         """Return whether `refsvm.leave_one_out` scores the cells, and the rule that was chosen."""
         one_out, by_sign = self._leaves_one_out, self._leaves_one_out and self._is_classifier
         if by_sign and self.stop is None:
-            return True, BallRule(self.tol, relative=True)
+            return True, BallRule(self._tolerance, relative=True)
         if self.stop is not None and self.stop.left_out and not by_sign:
             raise ValueError(
                 f"stop={self.stop!r} decides the class of examples that are left out one at a time; it takes "
@@ -236,11 +247,40 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
             )
         return one_out, self.stop
 
+    @property
+    def _tolerance(self) -> float:
+        """The tolerance of the model that is trained with the best parameters."""
+        tol: Any = self.tol
+        return float(tol)
+
+    def _tolerance_in_words(self) -> str:
+        return f"tol={self._tolerance:g} times the range of their decision values, or times 1 if that is less"
+
+    def _warn_of_edges(self, ranks: np.ndarray) -> None:
+        """Warn if the best value of a parameter is the last of its default grid, and better than the one beside it."""
+        is_default = {
+            "C": self.Cs is None or (isinstance(self.Cs, tuple) and self.Cs == CS),
+            "gamma": isinstance(self.gammas, Integral),
+        }
+        for name in is_default.keys() & self.best_params_.keys():
+            values = np.array([params[name] for params in self.cv_results_["params"]])
+            grid, best = np.unique(values), self.best_params_[name]
+            if not is_default[name] or len(grid) < 3 or best not in (grid[0], grid[-1]):
+                continue
+            beside = grid[1 if best == grid[0] else -2]
+            if ranks[values == beside].min() > ranks.min():
+                end, other = ("smallest", "smaller") if best == grid[0] else ("largest", "larger")
+                warnings.warn(
+                    f"The best {name}={best:.4g} is the {end} value of the default grid; {other} values may be better. "
+                    f"Give {name}s=[…] with these.",
+                    stacklevel=4,
+                )
+
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that the search and the estimator have by one name."""
         # `verbose` tells of cells here, and of steps there
         names = (set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))) - {"verbose"}
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | {"tol": self._tolerance}
 
     # -- splits ----------------------------------------------------------------------------------------------------
 
@@ -311,7 +351,7 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
             )
         self._unfinished = unfinished = sum(not cell.converged for cell in cells.values())
         if unfinished:
-            asked = f"tol={self.tol:g} times the range of their decision values, or times 1 if that is less"
+            asked = self._tolerance_in_words()
             if self.stop is not None:
                 asked = f"what stop={self.stop!r} asks for"
             warnings.warn(
@@ -336,6 +376,8 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
             self.best_index_ = int(results[f"rank_test_{score}"].argmin())
             self.best_score_ = float(results[f"mean_test_{score}"][self.best_index_])
         self.best_params_ = results["params"][self.best_index_]
+        if not callable(self.refit):
+            self._warn_of_edges(results[f"rank_test_{score}"])
 
     def __getattr__(self, name: str) -> Any:
         """Return what the trained estimator has and the search has not, such as ``coef_`` and ``support_``."""

@@ -42,7 +42,8 @@ class SVR(RegressorMixin, SingleMachine):
     selector, step, cache_size, cache_dtype, time_limit, engine
         As of `SVC`.
     C : float, default 1.0
-        Penalty of an error beyond ε, positive; infinity allows none. Example i has Cᵢ = C × sample weight.
+        Penalty of an error beyond ε, positive; infinity allows none. Example i has Cᵢ = C × sample weight. It has the
+        unit of the targets, as ε and `tol` have; see the notes.
     epsilon : float, default 0.1
         ε ≥ 0: errors up to it cost nothing.
     keep_examples : bool, default True
@@ -71,6 +72,13 @@ class SVR(RegressorMixin, SingleMachine):
         Why training ended, and 0 if it converged.
     kernel_, shape_fit_, n_features_in_, feature_names_in_
         As of `SVC`.
+
+    Notes
+    -----
+    The defaults C = 1, ε = 0.1 and tol = 1e-3 are those of scikit-learn, for targets whose standard deviation is about
+    1. With prices in euros they ask for a nearly constant h at a precision of a thousandth of a euro; with targets of
+    size 1e-3 every target is within ε of a constant. Multiply all three by the standard deviation of the targets,
+    divide the targets by it, or let `SVRCV` choose C and ε: its defaults follow the targets.
 
     References
     ----------
@@ -312,7 +320,7 @@ class SVR(RegressorMixin, SingleMachine):
         if known is None or known[0] is not held or known[1] != settings:
             folds, weights = np.arange(len(rows)) % FOLDS if method == "cv+" else None, held["weights"][rows]
             problem = self._problem(self._gram(rows, held), held["y"][rows], weights, held["settings"])
-            stop = stopping_rule_of(tol)
+            stop = None if tol == SVR.tol else stopping_rule_of(tol)
             machines = held_out_machines(problem, folds, weights=weights, stop=stop, engine=self.engine)
             self._held_out = (held, settings, machines)
         return self._held_out[-1]

@@ -11,10 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from refsvm.analysis.units import relative_gap, unit_of_targets
 from refsvm.core._checks import targets
+from refsvm.core.stopping.base import StoppingRule
 from refsvm.estimators.scoring import HeldOutSVR
-from refsvm.estimators.search_cv import SearchCV
+from refsvm.estimators.search_cv import CS, SearchCV
 from refsvm.estimators.svr import SVR
+
+EPSILON, TOL = 0.1, 1e-3
+"""The default value of ε, and the tolerance, in units of the targets."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -28,13 +33,16 @@ class SVRCV(RegressorMixin, SearchCV):
 
     Parameters
     ----------
-    Cs : array-like of float, default (0.1, 1, 10, 100, 1000)
-        Values of C.
+    Cs : array-like of float, optional
+        Values of C. By default 0.1, 1, 10, 100 and 1000 times the standard deviation of the targets.
     gammas : int, array-like of float, {"scale", "auto"}, default 5
         As in `SVCCV`.
-    epsilons : array-like of float, default (0.1,)
-        Values of ε ≥ 0, in the unit of the targets.
-    kernel, degree, coef0, tol, selector, step, shrinking, engine, max_iter
+    epsilons : array-like of float, optional
+        Values of ε ≥ 0, in the unit of the targets. By default 0.1 times their standard deviation.
+    tol : float, optional
+        Tolerance, as in `SVR`. By default 1e-3 times the standard deviation of the targets, or times the range of the
+        decision values if that is less.
+    kernel, degree, coef0, selector, step, shrinking, engine, max_iter
         As in `SVR`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
         Folds: a number takes examples in order, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out`
@@ -45,7 +53,7 @@ class SVRCV(RegressorMixin, SearchCV):
         of the cell; it refuses other X. One example has no R² of its own: with ``cv="loo"`` its score is 1 − n (y − h)²
         / Σ (y − ȳ)², so that the mean of all is the R² of leave-one-out.
     stop : StoppingRule, optional
-        When a cell is solved: ``KKTGap(tol, relative=True)`` by default. Rules that prove a sign are refused.
+        When a cell is solved: by default at the KKT gap of `tol`. Rules that prove a sign are refused.
     seeder, cache_size, n_jobs, store, refit, verbose
         As in `SVCCV`.
 
@@ -72,10 +80,14 @@ class SVRCV(RegressorMixin, SearchCV):
     ({'C': 10.0, 'epsilon': 0.1, 'gamma': 0.1}, 0.97)
     """
 
-    epsilons: Any = (0.1,)
+    Cs: Any = None
+    tol: float | None = None
+    epsilons: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = SearchCV._parameter_constraints | {
-        "epsilons": ["array-like"],
+        "Cs": [*SearchCV._parameter_constraints["Cs"], None],
+        "tol": [*SearchCV._parameter_constraints["tol"], None],
+        "epsilons": ["array-like", None],
     }
 
     _model, _held_out, _usual = SVR, HeldOutSVR, "r2"
@@ -89,4 +101,30 @@ class SVRCV(RegressorMixin, SearchCV):
 
     def _epsilons(self) -> list[float | None]:
         """Return the values of ε."""
+        if self.epsilons is None:
+            return [EPSILON * self._unit]
         return [*self._values("epsilons", self.epsilons, zero=True).tolist()]
+
+    def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        """Note the unit of the targets."""
+        self._unit = unit_of_targets(labels, weights)
+
+    def _penalties(self) -> np.ndarray:
+        return np.array(CS) * self._unit if self.Cs is None else super()._penalties()
+
+    @property
+    def _tolerance(self) -> float:
+        # a model takes the smaller one of its tolerance and of as many times the range of its decision values
+        return TOL * max(1.0, self._unit) if self.tol is None else super()._tolerance
+
+    def _tolerance_in_words(self) -> str:
+        if self.tol is not None:
+            return super()._tolerance_in_words()
+        return (
+            f"{TOL:g} times the standard deviation of the targets, or times the range of the decision values"
+        )
+
+    def _stop(self) -> tuple[bool, StoppingRule | None]:
+        one_out, stop = super()._stop()
+        is_default = stop is None and self.tol is None
+        return one_out, relative_gap(TOL, self._unit) if is_default else stop

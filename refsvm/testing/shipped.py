@@ -26,6 +26,7 @@ STOPS: Final[tuple[Any, ...]] = (
     *(rule() for rule in rules_in(stopping)),
     stopping.KKTGap(tol=1e-8),
     stopping.KKTGap(relative=True),
+    stopping.KKTGap(tol=0.01, relative=10.0),
     stopping.LOODualityGap(variables=1),
     stopping.BallRule(1e-6, every=1),
 )

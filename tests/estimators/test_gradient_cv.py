@@ -62,7 +62,7 @@ def test_a_gamma_of_each_feature_and_a_class_weight():
 def test_a_regression():
     model = SVRGradientCV(loss=Huber(0.5), **FEW).fit(X, TARGETS)
     assert set(model.best_params_) == {"C", "gamma", "epsilon"}
-    alone = SVR(**model.best_params_, engine="numpy").fit(X, TARGETS)
+    alone = SVR(**model.best_params_, tol=model.best_estimator_.tol, engine="numpy").fit(X, TARGETS)
     np.testing.assert_array_equal(model.predict(X), alone.predict(X))
     fixed = SVRGradientCV(parameters="gamma", epsilon=0.3, C=2.0, **FEW).fit(X, TARGETS)
     assert set(fixed.best_params_) == {"gamma"}

@@ -140,14 +140,14 @@ SMALL = USUAL | {"Cs": [0.3, 3.0], "gammas": [0.5], "engine": FAST, "cv": "loo"}
 @pytest.mark.parametrize("weighted", [False, True])
 def test_leave_one_out_of_a_regression(weighted: bool) -> None:
     A, t, weights = X[:14], T[:14], W[:14] if weighted else None
-    found = SVRCV(**SMALL).fit(A, t, weights)
+    found = SVRCV(**SMALL, epsilons=[0.1]).fit(A, t, weights)
     assert found.n_splits_ == 14
     for C, mean in zip(SMALL["Cs"], means(found), strict=True):
         penalties = C * (np.ones(14) if weights is None else weights)
         options = {"epsilon": 0.1, "stop": KKTGap(1e-10), "engine": FAST}
         r2 = leave_one_out(A, t, kernel=RBF(0.5), C=penalties, **options).r2
         assert mean == pytest.approx(r2, abs=1e-8)
-    seeded = SVRCV(**SMALL, seeder=Cold()).fit(A, t, weights)
+    seeded = SVRCV(**SMALL, epsilons=[0.1], seeder=Cold()).fit(A, t, weights)
     np.testing.assert_allclose(means(seeded), means(found), atol=1e-8)
 
 
@@ -156,7 +156,7 @@ def test_leave_one_out_by_values_knows_them() -> None:
     A, grid = X[:14], {"C": SMALL["Cs"]}
     refits = {"cv": LeaveOneOut(), "refit": False}
     squares = "neg_mean_squared_error"
-    ours = SVRCV(**SMALL, scoring=squares).fit(A, T[:14])
+    ours = SVRCV(**SMALL, epsilons=[0.1], scoring=squares).fit(A, T[:14])
     theirs = GridSearchCV(SVR(tol=1e-11, gamma=0.5), grid, scoring=squares, **refits).fit(A, T[:14])
     np.testing.assert_allclose(means(ours), means(theirs), atol=1e-8)
     labels = (T[:14] > 0.0) * 1

@@ -17,16 +17,19 @@ from refsvm.analysis.derivatives.losses import Loss, loss_called
 from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.analysis.resampling.task import task_given
 from refsvm.analysis.solve import solve
+from refsvm.analysis.units import relative_gap, unit_of_targets
 from refsvm.core._checks import examples, positive, targets
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.names import gamma_on, kernel_called, parameters_named
 
 TOL: Final = 1e-10
-"""The KKT gap of each machine, relative to the range of h."""
+"""The KKT gap of each machine, relative to the range of h, in units of the targets."""
+
+EDGE: Final = 1.0 + 1e-6
+"""Ratio of a parameter and an end of its bounds up to which it is at that end."""
 
 NUDGES: Final = (1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5)
 """Factors of C that lead away from an event, where the gradient has two sides."""
@@ -46,12 +49,28 @@ class Space:
         Of θ.
     fixed : dict
         The values of the others.
+    given : frozenset of str
+        The names whose bounds the caller has given.
     """
 
     names: tuple[str, ...]
     sizes: tuple[int, ...]
     bounds: np.ndarray
     fixed: dict[str, Any]
+    given: frozenset[str] = frozenset()
+
+    def at_default_bounds(self, values: dict[str, Any]) -> list[str]:
+        """Return the parameters, of one number each, that stand at an end of their default bounds, and at which."""
+        ends = [
+            (name, values[name] / np.exp(self.bounds[sum(self.sizes[:place])]))
+            for place, name in enumerate(self.names)
+            if name in values and name != "gammas" and name not in self.given
+        ]
+        return [
+            f"{name}={values[name]:.4g} ({'smallest' if low <= EDGE else 'largest'})"
+            for name, (low, high) in ends
+            if low <= EDGE or high >= 1.0 / EDGE
+        ]
 
     def values(self, theta: np.ndarray) -> dict[str, Any]:
         """Return the parameters by name, "gammas" as a tuple called gamma."""
@@ -208,8 +227,8 @@ class HeldOutLoss:
         """Return the machine of the same fold at another C."""
         at = solution.problem
         problem = self.problem(values).centred.boxed(at.lower * nudge, at.upper * nudge)
-        start, stop = problem.feasible(solution.alpha * nudge), KKTGap(TOL, relative=True)
-        return solve(problem, start=start, stop=stop, polish=True)
+        start, options = problem.feasible(solution.alpha * nudge), self.options
+        return solve(problem, start=start, stop=options.stop, time_limit=options.time_limit, polish=True)
 
     def _adjoint(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
         """Return Σ ∂ℓ/∂h ∂h/∂θ; ValueError at an event."""
@@ -232,7 +251,7 @@ class HeldOutLoss:
 def held_out_loss(
     X: Any, y: Any, *, parameters: Sequence[str] = ("C", "gamma"), loss: str | Loss | None = None, folds: Any = 5,
     rng: Any = None, kernel: Any = "rbf", gamma: Any = "scale", degree: int = 3, coef0: float = 0.0,
-    C: float = 1.0, epsilon: float | None = None, class_weight: float = 1.0,
+    C: float | None = None, epsilon: float | None = None, class_weight: float = 1.0,
     bounds: dict[str, tuple[float, float]] | None = None, engine: str = "auto", cache_mb: float = 1000.0,
     n_jobs: int | None = None,
 ) -> HeldOutLoss:  # fmt: skip
@@ -243,7 +262,8 @@ def held_out_loss(
     y = targets(y, n) if is_regression else _two_labels(y, n)
     known = loss_called(loss or ("squared" if is_regression else "squared hinge"), not is_regression)
     names = _names(parameters, kernel, is_regression)
-    given: dict[str, Any] = {"C": positive("C", C)}
+    unit = unit_of_targets(y) if is_regression else None
+    given: dict[str, Any] = {"C": (unit or 1.0) if C is None else positive("C", C)}
     if isinstance(kernel, str) and "gamma" in parameters_named(kernel):
         given["gamma"] = gamma_on(X, gamma) if np.ndim(gamma) == 0 else gamma
     if is_regression:
@@ -251,14 +271,14 @@ def held_out_loss(
     else:
         given["class_weight"] = positive("class_weight", class_weight)
     sizes = tuple(X.shape[1] if name == "gammas" else 1 for name in names)
-    limits = [_bounds_of(name, X, y, bounds or {}) for name in names]
-    space = Space(names, sizes, np.log(np.repeat(limits, sizes, axis=0)), given)
+    limits = [_bounds_of(name, X, unit or 1.0, bounds or {}) for name in names]
+    space = Space(names, sizes, np.log(np.repeat(limits, sizes, axis=0)), given, frozenset(bounds or ()))
     folds = n if isinstance(folds, str) and folds == "loo" else folds
     is_number, marks = isinstance(folds, int | np.integer), y if is_regression else (y > 0.0).astype(np.int64)
     shares = is_number and not is_regression and folds < n
     fold = fold_numbers(folds, marks, stratified=shares, rng=rng if is_number else None)
     options = RunOptions(
-        stop=KKTGap(TOL, relative=True), engine=engine, cache_mb=cache_mb, cache_dtype="float64", n_jobs=n_jobs,
+        stop=relative_gap(TOL, unit), engine=engine, cache_mb=cache_mb, cache_dtype="float64", n_jobs=n_jobs,
     )  # fmt: skip
 
     def kernel_at(width: Any) -> Any:
@@ -292,9 +312,7 @@ def _names(parameters: Sequence[str], kernel: Any, is_regression: bool) -> tuple
     return names
 
 
-def _bounds_of(
-    name: str, X: Any, y: np.ndarray, given: dict[str, tuple[float, float]]
-) -> tuple[float, float]:
+def _bounds_of(name: str, X: Any, unit: float, given: dict[str, tuple[float, float]]) -> tuple[float, float]:
     """Return the bounds of a parameter."""
     if name in given:
         low, high = (positive(f"a bound of {name}", each) for each in given[name])
@@ -304,7 +322,6 @@ def _bounds_of(
     if name in ("gamma", "gammas"):
         scale = gamma_on(X, "scale")
         return (1e-3 if name == "gamma" else 1e-5) * scale, 1e3 * scale
-    if name == "epsilon":
-        spread = float(y.std()) or 1.0
-        return 1e-3 * spread, spread
-    return {"C": (1e-2, 1e4), "class_weight": (0.1, 10.0)}[name]
+    # C and ε have the unit of the targets
+    ends = {"C": (1e-2 * unit, 1e4 * unit), "epsilon": (1e-3 * unit, unit), "class_weight": (0.1, 10.0)}
+    return ends[name]

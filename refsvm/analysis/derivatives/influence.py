@@ -28,9 +28,11 @@ from refsvm.core.result import Solution, Status
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.line import checked_callback, line_of
 from refsvm.services.summary import Card, Shown
+
+TOL: Final = 1e-10
+"""The KKT gap of each machine, in units of the targets."""
 
 SELDOM: Final = 64
 """Rows for one of which a product of a single α takes no longer than one with all rows."""
@@ -122,7 +124,7 @@ class Influence(Shown):
 
 def influence(
     problem: DualProblem | Solution, groups: Any = None, X: Any = None, y: Any = None, *,
-    loss: str | Loss | None = None, tol: float = 1e-10, engine: str = "auto", cache_mb: float = 1000.0,
+    loss: str | Loss | None = None, tol: float | None = None, engine: str = "auto", cache_mb: float = 1000.0,
     max_iter: int | None = None, time_limit: float | None = None, n_jobs: int | None = None,
     progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
 ) -> Influence:  # fmt: skip
@@ -143,8 +145,9 @@ def influence(
     loss : str or Loss, optional
         "squared hinge" or "logistic" of labels; "squared", "huber" or "pinball" of targets: its mean over X and y. See
         `refsvm.analysis.derivatives.losses`.
-    tol : float
-        KKT gap of each machine, relative as in ``KKTGap(tol, relative=True)``.
+    tol : float, optional
+        KKT gap of each machine, relative as in ``KKTGap(tol, relative=True)``. By default 1e-10; of a regression, times
+        the standard deviation of its targets.
     engine, max_iter, n_jobs
         As in `refsvm.leave_one_out`.
     cache_mb : float
@@ -199,8 +202,11 @@ def influence(
     watching = checked_callback(callback)
     names, members = groups_given(groups, task.gram.n)
     asked = Asked.given(X, y, loss, task)
+    stop = task.gap(TOL)
+    if tol is not None:
+        stop = replace(stop, tol=not_negative("tol", tol))
     options = RunOptions(
-        stop=KKTGap(not_negative("tol", tol), relative=True), engine=engine, cache_mb=cache_mb, max_iter=max_iter,
+        stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
         time_limit=time_limit, n_jobs=n_jobs, cache_dtype="float64",
     )  # fmt: skip
     told = Progress("influence", "groups", "these")

@@ -23,7 +23,7 @@ from refsvm.core.seeders.top import TOP
 from refsvm.core.stopping.kkt_gap import KKTGap
 
 LOOSE: Final = 1e-3
-"""The KKT gap of rounds that are settled then."""
+"""The KKT gap of rounds that are settled then, in units of the targets."""
 
 AT_ONCE: Final = 64
 """Rounds whose solutions are in memory at the same time."""
@@ -84,7 +84,8 @@ class LeftOutGroups:
         self.changes: dict[int, tuple[np.ndarray, np.ndarray, float, float]] = {}
 
     def _tolerance(self, solution: Solution) -> float:
-        return self.rounds.rules.stop.tolerance * min(1.0, solution.decision_range)
+        stop = self.rounds.rules.stop
+        return stop.tolerance * stop.share_of_tolerance(solution.decision_range)
 
     def _solved(self, start: np.ndarray | None) -> Solution:
         """Return the solution of all examples."""
@@ -101,7 +102,8 @@ class LeftOutGroups:
     def _loose(self) -> KKTGap:
         """The rule of rounds that are settled then."""
         stop = self.rounds.rules.stop
-        return KKTGap(stop.tolerance if self.K is None else max(LOOSE, stop.tolerance), relative=True)
+        loose = LOOSE * float(stop.relative)
+        return KKTGap(stop.tolerance if self.K is None else max(loose, stop.tolerance), stop.relative)
 
     def ended(self) -> bool:
         """Whether something has ended the rounds."""

@@ -10,6 +10,7 @@ A grid ends at two parameters; a gradient costs about as much as J itself, howev
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ import numpy as np
 
 from refsvm.analysis.derivatives.held_out import EndedEarly, HeldOutLoss, held_out_loss
 from refsvm.analysis.derivatives.losses import Loss
-from refsvm.core._checks import whole
+from refsvm.core._checks import frames_within, whole
 from refsvm.core.engine.limits import Deadline, interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import warn
@@ -134,7 +135,7 @@ def in_short(params: dict[str, Any]) -> str:
 def tune_by_gradient(
     X: Any, y: Any, *, parameters: Sequence[str] = ("C", "gamma"), loss: str | Loss | None = None, folds: Any = 5,
     rng: Any = None, kernel: Any = "rbf", gamma: Any = "scale", degree: int = 3, coef0: float = 0.0,
-    C: float = 1.0, epsilon: float | None = None, class_weight: float = 1.0,
+    C: float | None = None, epsilon: float | None = None, class_weight: float = 1.0,
     bounds: dict[str, tuple[float, float]] | None = None, starts: int = 3, max_evaluations: int = 60,
     engine: str = "auto", cache_mb: float = 1000.0, time_limit: float | None = None, n_jobs: int | None = None,
     progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
@@ -159,10 +160,12 @@ def tune_by_gradient(
     kernel, degree, coef0
         As in `refsvm.SVC`.
     C, gamma, epsilon, class_weight
-        The first start, and the values of what is not tuned.
+        The first start, and the values of what is not tuned. C is 1 by default; of a regression, the standard deviation
+        of the targets.
     bounds : dict of str to (float, float), optional
-        By name; by default C from 1e-2 to 1e4, γ from 1e-3 to 1e3 times "scale" (of one for each feature from 1e-5),
-        ε from 1e-3 to 1 times the standard deviation of the targets, the weight from 0.1 to 10.
+        By name; by default C from 1e-2 to 1e4, of a regression times the standard deviation of the targets, γ from 1e-3
+        to 1e3 times "scale" (of one for each feature from 1e-5), ε from 1e-3 to 1 times the standard deviation of the
+        targets, the weight from 0.1 to 10.
     starts : int
         The first at the values that are given, the others drawn within the middle half of the bounds, on the scale of
         logarithms.
@@ -194,6 +197,8 @@ def tune_by_gradient(
 
     Warns
     -----
+    UserWarning
+        If the best C, γ, ε or weight is an end of its default bounds.
     ConvergenceWarning
         If the time limit comes first; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
 
@@ -295,14 +300,25 @@ def minimised(
                 number += 1
         except EndedEarly as ended:
             status = ended.args[0]
-    best = min(rows, key=lambda each: each.loss, default=None)
-    params, value = ({}, np.nan) if best is None else (best.params, best.loss)
-    result = Tuning(params, value, rows, status, time.perf_counter() - began)
+    result = _best_of(rows, status, time.perf_counter() - began)
     if status is Status.TIME_LIMIT:
         warn(
             f"tune_by_gradient was ended by time_limit after {len(rows)} evaluations; the best of them is returned."
         )
+    elif at := J.space.at_default_bounds(result.best):
+        warnings.warn(
+            f"The best value is an end of the default bounds: {', '.join(at)}. Values beyond may be better; give "
+            "bounds= with these.",
+            stacklevel=frames_within() + 1,
+        )
     return unless_interrupted("tune_by_gradient", result, interrupt.pressed)
+
+
+def _best_of(rows: list[Evaluation], status: Status, seconds: float) -> Tuning:
+    """Return the result of these evaluations."""
+    best = min(rows, key=lambda each: each.loss, default=None)
+    params, value = ({}, np.nan) if best is None else (best.params, best.loss)
+    return Tuning(params, value, rows, status, seconds)
 
 
 def _minimizer() -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.analysis.paths.merging import merge_variables, merged_problem
 from refsvm.analysis.paths.several_classes import OneVsOnePath, has_several_classes, one_vs_one_path
+from refsvm.analysis.resampling.task import unit_of_problem
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
 from refsvm.core.engine.limits import PathLimits, unless_interrupted
 from refsvm.core.engine.progress import Progress
@@ -26,6 +27,10 @@ from refsvm.services.labels import labelled, signed
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
 
+C_MIN: Final = 1e-4
+C_MAX: Final = 1e3
+"""The ends of a path by default, in units of the targets of a regression."""
+
 
 def regularization_path(
     X: Any = None,
@@ -36,8 +41,8 @@ def regularization_path(
     degree: int = 3,
     coef0: float = 0.0,
     gram: Any = None,
-    C_min: float = 1e-4,
-    C_max: float = 1e3,
+    C_min: float | None = None,
+    C_max: float | None = None,
     sample_weight: Any = None,
     tracker: PathTracker | None = None,
     merge: bool = True,
@@ -68,7 +73,8 @@ def regularization_path(
         `DualProblem.classification`. The examples of an object are not
         compared: duplicates keep variables of their own.
     C_min, C_max : float
-        The range of C; 0 < C_min < C_max.
+        The range of C; 0 < C_min < C_max. By default 1e-4 and 1e3; of a
+        regression, times the standard deviation of its targets.
     sample_weight : array-like of shape (n,), optional
         wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive
         one.
@@ -138,7 +144,8 @@ def regularization_path(
     if not isinstance(X, DualProblem) and has_several_classes(y):
         with line as shown:
             several = one_vs_one_path(
-                matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_min, C_max=C_max, tracker=tracker,
+                matrix_given(X, kernel, gram), y, sample_weight, cache_mb, C_min=C_MIN if C_min is None else C_min,
+                C_max=C_MAX if C_max is None else C_max, tracker=tracker,
                 merge=merge, engine=engine, time_limit=time_limit, max_events=max_events, callback=callback,
                 progress=shown,
             )  # fmt: skip
@@ -157,13 +164,15 @@ def regularization_path(
         refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
         # C times a weight is a box, so weights need no formula of their own
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
+    unit = unit_of_problem(problem) or 1.0
+    least, most = (C_MIN * unit if C_min is None else C_min), (C_MAX * unit if C_max is None else C_max)
     with line as shown:
         merged = merge_variables(problem, problem) if merge else no_merging(problem)
         problem = merged_problem(problem, merged)
         limits = PathLimits(problem.n, max_events, time_limit, callback)
         limits.progress = shown or limits.progress
         path = track(
-            problem, C_min=C_min, C_max=C_max, tracker=tracker, merged=merged, engine=engine,
+            problem, C_min=least, C_max=most, tracker=tracker, merged=merged, engine=engine,
             cache_mb=cache_mb, limits=limits,
         )  # fmt: skip
     return unless_interrupted("regularization_path", replace(path, classes=classes))

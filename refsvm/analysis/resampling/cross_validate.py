@@ -23,7 +23,7 @@ from refsvm.core.result import Status
 from refsvm.core.rounds.chain import planned
 from refsvm.core.rounds.machine import CLASSIFICATION, Machine
 from refsvm.core.rounds.round import RoundResult
-from refsvm.core.rounds.rounds import RELATIVE, Rounds
+from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.walked import WALK, folds_walked_to
 from refsvm.core.seeders import AVG, SIR, Seeder
 from refsvm.core.solver.options import OPTIONS, RunOptions
@@ -113,9 +113,11 @@ def cross_validate(
     **options
         Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
         shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
-        callback gets a `refsvm.core.engine.progress.Progress`, with the folds
-        that are done and the `state` of the round under way; a true result
-        ends all rounds.
+        tolerance is by default 1e-3 times the range of the decision values, or
+        times 1 if that is less; of a regression, or times the standard
+        deviation of its targets. The callback gets a
+        `refsvm.core.engine.progress.Progress`, with the folds that are done and
+        the `state` of the round under way; a true result ends all rounds.
 
     Returns
     -------
@@ -160,7 +162,7 @@ def cross_validate(
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
     # before the kernel matrix: a wrong argument should not cost its computation; the time is that of all machines
     is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
-    asked = RunOptions(stop=RELATIVE if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)
+    asked = RunOptions(stop=task.gap() if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)
     default = AVG() if from_full else SIR()
     walk = WALK if seeder is None and from_full else None
     is_small = walk is not None and is_plain and are_many_and_small(task, fold, asked)

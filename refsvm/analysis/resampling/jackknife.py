@@ -28,7 +28,6 @@ from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.sufficiency import ZeroAlpha, sufficient
 from refsvm.core.seeders.top import TOP
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.summary import Card, Shown
 
 AT_ONCE: Final = 256
@@ -139,7 +138,7 @@ def held_out_machines(
         that of one example. By default each counts once; if their penalties differ, what is said above of the
         probability is not proved.
     stop : StoppingRule, optional
-        ``KKTGap(relative=True)`` by default.
+        By default the KKT gap of 1e-3 times the standard deviation of the targets.
     engine, **options
         As of `refsvm.Rounds`.
 
@@ -162,7 +161,7 @@ def held_out_machines(
     n, machine = task.gram.n, next(task.machines())
     counts = None if weights is None else copies("an interval", weights, n)
     number = np.arange(n) if folds is None else np.unique(folds, return_inverse=True)[1]
-    stop = KKTGap(relative=True) if stop is None else stop
+    stop = task.gap() if stop is None else stop
     rounds = Rounds(problem, stop=stop, engine=engine, cache_dtype="float64", **options)
     full = rounds.solutions["all"] = rounds.solve().in_solver_coordinates(rounds.problem)
     beta, count = full.alpha.reshape(2, n).sum(axis=0), int(number.max()) + 1

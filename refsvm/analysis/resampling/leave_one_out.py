@@ -105,7 +105,8 @@ def leave_one_out(
         value itself. `LOODualityGap` proves the sign too, but a step with it
         costs several without. Regression and novelty detection ask for values:
         ``KKTGap(relative=True)`` is the default there, and rules that prove a
-        sign are refused.
+        sign are refused. The tolerance of a regression follows the unit of its
+        targets: 1e-3 times their standard deviation.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
@@ -226,7 +227,7 @@ def run_leave_one_out(
     # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it; the
     # proofs need float64 rows
     options = replace(
-        options, stop=KKTGap(kkt.tol * FULL_TOL, relative=True), cache_dtype="float64",
+        options, stop=KKTGap(kkt.tol * FULL_TOL, kkt.relative or True), cache_dtype="float64",
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
@@ -249,9 +250,9 @@ def chosen_for(
     """Return the seeder, the stopping rule and the checks of a task, by default or as given."""
     by_sign = task.kind == CLASSIFICATION
     seeder = Seeder.checked("seeder", TOP() if seeder is None else seeder)
-    default = BALL if by_sign else KKTGap(relative=True)
+    default = BALL if by_sign else task.gap()
     # an exact seed satisfies any tolerance that rounding allows, so a tight one costs no step
-    default = KKTGap(PATH_TOL, relative=True) if seeder.is_exact else default
+    default = task.gap(PATH_TOL) if seeder.is_exact else default
     stop, chosen = StoppingRule.checked("stop", default if stop is None else stop), chosen_checks(checks)
     if by_sign:
         return seeder, stop, chosen

@@ -22,6 +22,7 @@ import numpy as np
 
 from refsvm.analysis.resampling.weights import weights_in
 from refsvm.analysis.scheme import OneVsOne, problems_of_pairs
+from refsvm.analysis.units import relative_gap, unit_of_targets
 from refsvm.core import arithmetic
 from refsvm.core._checks import penalties, targets
 from refsvm.core.formulations import epsilon_of, nu_of
@@ -32,6 +33,7 @@ from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.rounds.machine import CLASSIFICATION, COPIES, NOVELTY, REGRESSION, Machine
+from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.labels import numbered
 
 
@@ -113,6 +115,15 @@ class Task:
     def weights(self) -> np.ndarray | None:
         """How often each example counts in a score, shape (n,); None if all count alike."""
         return weights_in(self.C)
+
+    def gap(self, tol: float = 1e-3) -> KKTGap:
+        """Return the KKT gap of a default tolerance, in units of the targets (`refsvm.analysis.units`)."""
+        return relative_gap(tol, self.unit)
+
+    @property
+    def unit(self) -> float | None:
+        """The unit of the targets of a regression, `unit_of_targets`; None where there are no targets."""
+        return unit_of_targets(self.labels, self.weights) if self.kind == REGRESSION else None
 
     @property
     def machine(self) -> str:
@@ -255,6 +266,11 @@ def task_given(
         return _of_one(DualProblem.one_class(gram=K, nu=nu, weights=weights), NOVELTY)
     classes, codes = numbered(y, K.n)
     return Task(CLASSIFICATION, K, classes[codes], penalties(C, K.n), None, classes, codes)
+
+
+def unit_of_problem(problem: DualProblem) -> float | None:
+    """Return the unit of the targets of a regression; None of another problem."""
+    return _of_one(problem, REGRESSION).unit if _is_regression(problem) else None
 
 
 def _of_one(problem: DualProblem, kind: str) -> Task:

@@ -189,7 +189,7 @@ def check(stop: KKTGap, state: StackedStates) -> np.ndarray:
     some = np.flatnonzero(code)
     if not stop.relative or not len(some):
         return code
-    # ψ ≤ ε min(1, s), with s = max − min of v − G, or of v while α = 0
+    # ψ ≤ ε min(1, s/u), with s = max − min of v − G, or of v while α = 0
     alpha, G, free = state.alpha[some], state.gradient[some], (state.lower < state.upper)[some]
     has_moved = (alpha != 0.0).any(axis=1)
     values = np.where(has_moved[:, None], state.v[some] - G, state.v[some])
@@ -197,11 +197,11 @@ def check(stop: KKTGap, state: StackedStates) -> np.ndarray:
     s = np.where(free.any(axis=1), s, 0.0)
     first = state.first_range[some]
     state.first_range[some] = first = np.where((first == 0.0) & has_moved, s, first)
-    s = np.maximum(s, LEAST_SHARE * first)
+    share = np.maximum(s, LEAST_SHARE * first) / stop.relative
     size = np.abs(G).max(axis=1) + np.abs(alpha).max(axis=1) * np.abs(state.diagonal[some]).max(axis=1)
     rounding = ROUNDED * alpha.shape[1] ** 0.5 * size
-    allowed = np.minimum(np.maximum(np.maximum(stop.tol * s, rounding), SMALLEST), stop.tol)
-    state.tolerance[some] = tolerance = np.where(s >= 1.0, stop.tol, allowed)
+    allowed = np.minimum(np.maximum(np.maximum(stop.tol * share, rounding), SMALLEST), stop.tol)
+    state.tolerance[some] = tolerance = np.where(share >= 1.0, stop.tol, allowed)
     code[some] = np.where(state.gap[some] > tolerance, 0, np.where(tolerance == stop.tol, 1, 2))
     return code
 

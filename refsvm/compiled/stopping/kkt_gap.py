@@ -10,5 +10,5 @@ from refsvm.compiled.stopping.relative import compare
 @twin(CHECK)
 def kkt_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.KKTGap`."""
-    # ψ ≤ ε, or ψ ≤ ε min(1, s)
+    # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
     return compare(parameters[0], parameters[1], state.stop_memory, state)

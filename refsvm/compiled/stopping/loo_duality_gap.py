@@ -212,7 +212,7 @@ def decided(state):  # type: ignore[no-untyped-def]
 def loo_duality_gap(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.LOODualityGap`."""
     memory, now = state.stop_memory, state.now[0]
-    # ψ ≤ ε, or ψ ≤ ε min(1, s)
+    # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
     v = parts(memory, len(state.alpha))[3]
     if now.gap <= parameters[0] and compare(parameters[0], parameters[2], v, state) != 0:
         return 1

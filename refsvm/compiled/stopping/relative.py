@@ -33,9 +33,9 @@ def decision_range(v, moved, state):  # type: ignore[no-untyped-def]
 
 
 @called
-def relative_tolerance(tol, s, state):  # type: ignore[no-untyped-def]
+def relative_tolerance(tol, share, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.stopping.relative.relative_tolerance`."""
-    if s >= 1.0:
+    if share >= 1.0:
         return tol
     gradient = alpha = diagonal = 0.0
     for t in range(len(state.alpha)):
@@ -43,18 +43,19 @@ def relative_tolerance(tol, s, state):  # type: ignore[no-untyped-def]
         alpha = max(alpha, abs(state.alpha[t]))
         diagonal = max(diagonal, abs(state.diagonal[t]))
     rounding = ROUNDED * math.sqrt(len(state.alpha)) * (gradient + alpha * diagonal)
-    return min(max(tol * s, rounding, SMALLEST), tol)
+    return min(max(tol * share, rounding, SMALLEST), tol)
 
 
 @called
-def compare_relative(tol, v, state):  # type: ignore[no-untyped-def]
+def compare_relative(tol, relative, v, state):  # type: ignore[no-untyped-def]
     """The second half of `compare`."""
-    # ψ ≤ ε min(1, s)
+    # ψ ≤ ε min(1, s/u)
     moved, memory, gap = has_moved(state.alpha), state.stop_memory, state.now[0].gap
     s = decision_range(v, moved, state)
     if memory[-2] == 0.0 and moved:
         memory[-2] = s
-    memory[-1] = tolerance = relative_tolerance(tol, max(s, LEAST_SHARE * memory[-2]), state)
+    share = max(s, LEAST_SHARE * memory[-2]) / relative
+    memory[-1] = tolerance = relative_tolerance(tol, share, state)
     return 0 if gap > tolerance else 1 if tolerance == tol else 2
 
 
@@ -65,4 +66,4 @@ def compare(tol, relative, v, state):  # type: ignore[no-untyped-def]
     # ψ ≤ ε
     if relative == 0.0 or not gap <= tol:
         return int(gap <= tol)
-    return compare_relative(tol, v, state)
+    return compare_relative(tol, relative, v, state)

@@ -88,7 +88,7 @@ def settle_signs(table: LeftOutTable, seeder: Seeder, kkt: KKTGap) -> None:
 
 def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
     """Warn if the solution on all examples, on which all else rests, has stalled."""
-    tol *= min(1.0, full.decision_range)
+    tol *= rules.stop.share_of_tolerance(full.decision_range)
     if full.status is Status.STALLED and full.kkt_gap > tol:
         warn(
             f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "

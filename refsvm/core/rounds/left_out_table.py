@@ -154,16 +154,16 @@ class LeftOutTable:
         """Record that the walk of an exact seed has reached the optimum, where the round took no step after it."""
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
-    def near_zero(self, distance: float, relative: bool) -> list[int]:
-        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s)."""
+    def near_zero(self, distance: float, relative: float) -> list[int]:
+        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s/u)."""
         return [] if self.status is not Status.CONVERGED else self._next_to_zero(distance, relative)
 
-    def _next_to_zero(self, distance: float, relative: bool) -> list[int]:
+    def _next_to_zero(self, distance: float, relative: float) -> list[int]:
         # s of the round without r is about that of all examples
-        distance *= min(1.0, self.full.decision_range) if relative else 1.0
+        distance *= min(1.0, self.full.decision_range / relative) if relative else 1.0
         return np.flatnonzero((self.decided == "kkt") & (np.abs(self.values) <= distance)).tolist()
 
-    def mark_undecided(self, distance: float, relative: bool) -> None:
+    def mark_undecided(self, distance: float, relative: float) -> None:
         """Count the examples with h next to zero as undecided, if the rounds end before their signs are settled."""
         if self.status is not Status.CONVERGED and self.proves:
             self.decided[self._next_to_zero(distance, relative)] = ""

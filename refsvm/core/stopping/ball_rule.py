@@ -127,7 +127,7 @@ class BallRule(StoppingRule):
     def check(self, state: SolverState) -> int:
         """Test when that is due, and whatever the gap."""
         memory = state.stop_memory
-        # ψ ≤ ε, or ψ ≤ ε min(1, s)
+        # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         if compare(self, state):
             return 1
         if memory[ASKED] == state.iteration:

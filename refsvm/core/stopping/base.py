@@ -30,9 +30,10 @@ class StoppingRule(Rule):
     left_out : bool
         Whether the rule is made for problems from which one example is left out, and for no others. Which one it is
         says ``state.left_out``, and a field ``example`` of the rule, if it has one: then its memory begins with it.
-    relative : bool
-        Whether ε is relative to the range of the decision values (`refsvm.core.stopping.relative`). The last number of
-        the rule's memory is then the number that the KKT gap was compared with, if it was at most `tol`.
+    relative : bool or float
+        Whether ε is relative to the range of the decision values (`refsvm.core.stopping.relative`), or the range up to
+        which it is; True is 1. The last number of the rule's memory is then the number that the KKT gap was compared
+        with, if it was at most `tol`.
     """
 
     example_call: ClassVar[str] = "KKTGap()"
@@ -40,7 +41,7 @@ class StoppingRule(Rule):
     reasons: ClassVar[tuple[str, ...]] = ("The stopping rule is satisfied.",)
     left_out: ClassVar[bool] = False
     period: int = 1
-    relative: bool = False
+    relative: bool | float = False
 
     @abstractmethod
     def check(self, state: SolverState) -> int:
@@ -54,6 +55,10 @@ class StoppingRule(Rule):
         """The KKT gap that rounding is compared with, and ε where ε-KKT takes over: `tol`, or 1e-3 without it."""
         return float(getattr(self, "tol", 1e-3))
 
+    def share_of_tolerance(self, s: float) -> float:
+        """Return the factor of ε where the decision values differ by s: 1, or min(1, s/u) of a relative rule."""
+        return min(1.0, s / self.relative) if self.relative else 1.0
+
     def with_absolute_tolerance(self, state: SolverState) -> Any:
         """Return the rule with the absolute tolerance that it last compared the KKT gap with.
 
@@ -64,7 +69,7 @@ class StoppingRule(Rule):
         return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
 
     def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
-        """Return the tolerance that rounding of K is compared with: ε, of a relative rule times the range s < 1.
+        """Return the tolerance that rounding of K is compared with: ε, of a relative rule times its share.
 
         Where terms cancel, as where the best machine is a constant, s says nothing of K: a hundredth of what Σ|αᵢ|Kᵢⱼ
         varies by is the least.
@@ -74,7 +79,7 @@ class StoppingRule(Rule):
         # examples that are left out, or of other classes, say nothing of how far these decision values vary
         free = np.flatnonzero(problem.lower < problem.upper)
         terms = variation(problem.gram, alpha, free, problem.z) if len(free) else 0.0
-        wanted = self.tolerance * min(1.0, max(s, LEAST_SHARE * terms))
+        wanted = self.tolerance * self.share_of_tolerance(max(s, LEAST_SHARE * terms))
         # of values near v no rounding of K is seen below that of v itself
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 

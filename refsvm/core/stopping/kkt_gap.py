@@ -26,14 +26,15 @@ class KKTGap(StoppingRule):
     ----------
     tol : float
         ε > 0; LIBSVM's default is 1e-3.
-    relative : bool
+    relative : bool or float
         Stop when ψ(α) ≤ ε min(1, s), with s the range of the decision values (`refsvm.core.stopping.relative`). The
-        estimators, `leave_one_out` and `cross_validate` do so by default. False is the rule of the papers.
+        estimators, `leave_one_out` and `cross_validate` do so by default. False is the rule of the papers. With a
+        number u, the unit of the targets, stop when ψ(α) ≤ ε min(1, s/u).
 
     Raises
     ------
     ValueError
-        If tol is not a positive finite number.
+        If tol, or the number that `relative` is, is not positive and finite.
 
     References
     ----------
@@ -56,7 +57,7 @@ class KKTGap(StoppingRule):
     """
 
     tol: float = 1e-3
-    relative: bool = False
+    relative: bool | float = False
     reasons: ClassVar[tuple[str, ...]] = (
         "The KKT gap is at most tol.",
         "The KKT gap is at most tol times the range of the decision values.",
@@ -64,14 +65,16 @@ class KKTGap(StoppingRule):
 
     def __post_init__(self) -> None:
         positive("tol", self.tol)
+        if not isinstance(self.relative, bool):
+            positive("relative", self.relative)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return v, the first s, and the last tolerance of ψ; nothing for an absolute tolerance."""
         return np.append(problem.v, (0.0, self.tol)) if self.relative else NOTHING
 
     def check(self, state: SolverState) -> int:
-        """Compare the gap that the state keeps with ε, or with ε min(1, s)."""
-        # ψ ≤ ε, or ψ ≤ ε min(1, s)
+        """Compare the gap that the state keeps with ε, or with ε min(1, s/u)."""
+        # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         return compare(self, state)
 
     def restricted_tolerance(self, gap: float) -> float:

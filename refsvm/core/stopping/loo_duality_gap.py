@@ -129,7 +129,7 @@ class LOODualityGap(StoppingRule):
     def check(self, state: SolverState) -> int:
         """Move η as often as α has moved since the last time, and compare F with H when that is due."""
         memory = state.stop_memory
-        # ψ ≤ ε, or ψ ≤ ε min(1, s)
+        # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         if compare(self, state):
             return 1
         if memory[ASKED] == state.iteration:

@@ -5,9 +5,13 @@ v − G over the examples, which is the range of the decision values, a relative
 
     ψ(α) ≤ ε min(1, s)
 
+For decision values of another size u, as where targets stand in another unit, ε belongs to that size: a rule whose
+``relative`` is the number u ends at ψ(α) ≤ ε min(1, s/u). With targets, C, ε and u in another unit the steps are the
+same, to rounding. True is u = 1.
+
 f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f): where ψ ≤ εs, both sides go as α², so the relative error of the
 machine has no unit. Where nothing has moved yet, s is the range of v, which holds the targets. s is computed where
-ψ ≤ ε, of all variables: where s ≥ 1 the steps are those of ψ ≤ ε, bit for bit.
+ψ ≤ ε, of all variables: where s ≥ u the steps are those of ψ ≤ ε, bit for bit.
 
 The best machine may be a constant: then s falls with ψ, and no number of steps would end it. So s counts for no less
 than a hundredth of what it was when it was first computed with some αᵢ ≠ 0.
@@ -34,7 +38,7 @@ SMALLEST: Final = float(np.finfo(float).tiny)
 
 
 def compare(rule: Any, state: SolverState) -> int:
-    """Return 1 where ψ ≤ ε, 0 where it is not; of a relative rule 2 where ψ ≤ εs with s < 1.
+    """Return 1 where ψ ≤ ε, 0 where it is not; of a relative rule 2 where ψ ≤ εs/u with s < u.
 
     The last two numbers in the memory of a relative rule are the first s, 0 before there is one, and what it has
     compared ψ with.
@@ -42,20 +46,21 @@ def compare(rule: Any, state: SolverState) -> int:
     # ψ ≤ ε
     if not rule.relative or not state.gap <= rule.tol:
         return int(state.gap <= rule.tol)
-    # ψ ≤ ε min(1, s)
+    # ψ ≤ ε min(1, s/u)
     s, memory = state.problem.decision_range(state.alpha, state.gradient), state.stop_memory
     if memory[-2] == 0.0 and np.count_nonzero(state.alpha):
         memory[-2] = s
-    memory[-1] = tolerance = relative_tolerance(rule.tol, max(s, LEAST_SHARE * float(memory[-2])), state)
+    share = max(s, LEAST_SHARE * float(memory[-2])) / rule.relative
+    memory[-1] = tolerance = relative_tolerance(rule.tol, share, state)
     return 0 if state.gap > tolerance else 1 if tolerance == rule.tol else 2
 
 
-def relative_tolerance(tol: float, s: float, state: SolverState) -> float:
-    """Return ε min(1, s), or what rounding of G allows where that is more; never more than ε."""
-    if s >= 1.0:
+def relative_tolerance(tol: float, share: float, state: SolverState) -> float:
+    """Return ε min(1, s/u), or what rounding of G allows where that is more; never more than ε."""
+    if share >= 1.0:
         return tol
     rounding = rounding_of_gradient(state.alpha, state.gradient, state.largest_diagonal)
-    return min(max(tol * s, rounding, SMALLEST), tol)
+    return min(max(tol * share, rounding, SMALLEST), tol)
 
 
 def rounding_of_gradient(alpha: np.ndarray, gradient: np.ndarray, largest: float) -> float:

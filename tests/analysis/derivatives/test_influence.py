@@ -259,7 +259,7 @@ def test_what_is_printed():
     with pytest.raises(AttributeError):
         found.loss = 0.0
     defaults = {name: each.default for name, each in inspect.signature(influence).parameters.items()}
-    assert (defaults["tol"], defaults["cache_mb"], defaults["loss"]) == (1e-10, 1000.0, None)
+    assert (defaults["tol"], defaults["cache_mb"], defaults["loss"]) == (None, 1000.0, None)
 
 
 def test_groups_as_they_may_be_given():

@@ -87,7 +87,8 @@ def test_the_value_is_that_of_refits(name):
         if marks is y:
             problem = DualProblem.classification(X[rest], y[rest], kernel=kernel, C=1.0)
         else:
-            problem = DualProblem.regression(X[rest], score[rest], kernel=kernel, epsilon=0.2)
+            given = {"C": values["C"], "epsilon": 0.2}
+            problem = DualProblem.regression(X[rest], score[rest], kernel=kernel, **given)
         solution = solve(problem, stop=KKTGap(1e-11), engine="numpy")
         alpha = solution.alpha.reshape(-1, len(rest)).sum(axis=0)
         h = kernel(X[out], X[rest]) @ alpha + solution.intercept
@@ -227,7 +228,7 @@ def test_defaults(function):
     given = {name: each.default for name, each in inspect.signature(function).parameters.items()}
     expected = {
         "parameters": ("C", "gamma"), "loss": None, "folds": 5, "rng": None, "kernel": "rbf", "gamma": "scale",
-        "degree": 3, "coef0": 0.0, "C": 1.0, "epsilon": None, "class_weight": 1.0, "cache_mb": 1000.0,
+        "degree": 3, "coef0": 0.0, "C": None, "epsilon": None, "class_weight": 1.0, "cache_mb": 1000.0,
     }  # fmt: skip
     if function is tune_by_gradient:
         expected |= {"starts": 3, "max_evaluations": 60, "time_limit": None, "progress": "auto"}
