@@ -123,7 +123,7 @@ class Stepper:
         self.rules: list[Rules] = [chosen_rules(selector, step, stop)]
         if against is not None:
             self.rules.append(second_rules(against, stop))
-        self.note, self.k, self._is_answering = "", 0, False
+        self.note, self.k, self._is_answering, self._widget = "", 0, False, None  # type: str, int, bool, Any
         self._begin(self.task, [start] * len(self.rules))
 
     def __repr__(self) -> str:
@@ -217,9 +217,12 @@ class Stepper:
         """Give example t the other label; its αₜ begins at 0."""
         self._changed(self.task.relabelled(t), f"example {t} has the other label")
 
-    def add(self, x: Sequence[float], label: float) -> None:
-        """Add an example; its α begins at 0."""
-        self._changed(self.task.with_example(x, label), f"example {len(self.task.X)} is new")
+    def add(self, x: Sequence[float], label: Any) -> None:
+        """Add an example of the class that has this label; its α begins at 0."""
+        self._add(x, self.task.sign_of(label))
+
+    def _add(self, x: Sequence[float], sign: float) -> None:
+        self._changed(self.task.with_example(x, sign), f"example {len(self.task.X)} is new")
 
     def own(self, i: int, j: int) -> None:
         """Let the first run take a Newton step with this pair, and go on from there.
@@ -303,16 +306,16 @@ class Stepper:
         """Methods by the names of messages."""
         return {
             "step": self.step, "back": self.back, "to": self.to, "end": self._end_for_a_while, "reset": self.reset,
-            "C": self.set_penalty, "gamma": self.set_gamma, "move": self.move, "relabel": self.relabel, "add": self.add,
-            "own": self.own,
+            "C": self.set_penalty, "gamma": self.set_gamma, "move": self.move, "relabel": self.relabel,
+            "add": self._add, "own": self.own,
         }  # fmt: skip
 
     def _end_for_a_while(self) -> None:
         self._advance(LIMIT, Deadline.after(SLICE_SECONDS))
 
-    @cached_property
+    @property
     def widget(self) -> Any:
-        """The widget, made when it is first asked for.
+        """The widget, made when it is first asked for, and anew where somebody has closed it.
 
         Raises
         ------
@@ -321,12 +324,15 @@ class Stepper:
         """
         from refsvm.display.widget import widget_of
 
-        return widget_of(self)
+        # ipywidgets.Widget.close_all() leaves a widget without a line to its views
+        if self._widget is None or self._widget.comm is None:
+            self._widget = widget_of(self)
+        return self._widget
 
     def _refresh(self) -> None:
         """Show the present states where they are seen; once for each message."""
-        if "widget" in self.__dict__ and not self._is_answering:
-            self.widget.refresh()
+        if self._widget is not None and not self._is_answering:
+            self._widget.refresh()
 
     def _ipython_display_(self) -> None:
         """Show the widget in a notebook, and before it the strip, which the widget hides while it is there.

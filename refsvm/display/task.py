@@ -32,10 +32,13 @@ class StepperTask:
         A problem that is given whole cannot be changed.
     ranges : ndarray of shape (2, 2), optional
         The square that the picture of examples shows; that around the examples by default.
+    classes : tuple of two labels
+        The label of sign −1, and that of sign +1.
     """
 
     instance: Instance | DualProblem
     ranges: np.ndarray | None = None
+    classes: tuple[Any, Any] = (-1, 1)
 
     @classmethod
     def of(cls, X: Any, y: Any, pair: tuple[Any, Any] | None, **given: Any) -> Self:
@@ -54,11 +57,12 @@ class StepperTask:
             return cls(X)
         if not is_sparse(X):
             X = np.array(X)
+        classes: tuple[Any, Any] = (-1, 1)
         if given["nu"] is not None:
             y = np.ones(X.shape[0])
         elif given["epsilon"] is None:
-            X, y = two_classes(X, y, pair)
-        task = cls(Instance(X, np.array(y), **given))
+            X, y, classes = two_classes(X, y, pair)
+        task = cls(Instance(X, np.array(y), **given), classes=classes)
         task.problem  # noqa: B018  refuses what is wrong now
         return (
             task if task.ranges is not None or not task.in_plane else replace(task, ranges=ranges_around(X))
@@ -155,15 +159,22 @@ class StepperTask:
         y[self._example(t)] *= -1.0
         return self._with(y=y)
 
-    def with_example(self, x: Any, label: float = 1.0) -> StepperTask:
+    def sign_of(self, label: Any) -> float:
+        """Return −1 or +1 for one of the two labels; novelty detection has none."""
+        if self.levels != (0,) and label not in self.classes:
+            one, other = self.classes
+            raise ValueError(f"label={label!r} is not a class of this stepper; give {one!r} or {other!r}.")
+        return -1.0 if label == self.classes[0] else 1.0
+
+    def with_example(self, x: Any, sign: float = 1.0) -> StepperTask:
         """Return the task with one more example."""
         given = self._changeable("X")
         if len(given.X) >= PLANE_UP_TO:
             raise ValueError(f"At most {PLANE_UP_TO} examples are drawn in the plane.")
         if np.ndim(given.C):
             raise ValueError("Examples cannot be added: the problem has a C for each example.")
-        label = 1.0 if label > 0 or given.nu is not None else -1.0
-        return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(given.y, label))
+        sign = 1.0 if given.nu is not None else sign
+        return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(given.y, sign))
 
     def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
         """Return the feasible α that is nearest to that of the task before, scaled by C.
@@ -186,7 +197,7 @@ class StepperTask:
         return problem.feasible(present)
 
     def _with(self, **changed: Any) -> StepperTask:
-        task = StepperTask(replace(self._changeable(*changed), **changed), self.ranges)
+        task = replace(self, instance=replace(self._changeable(*changed), **changed))
         task.problem  # noqa: B018  refuses what is wrong now
         return task
 
@@ -213,8 +224,11 @@ class StepperTask:
         return int(t)
 
 
-def two_classes(X: Any, y: Any, pair: tuple[Any, Any] | None) -> tuple[Any, np.ndarray]:
-    """Return the examples of two classes, and −1 or +1 for each: +1 is the larger label, or the second of the pair."""
+def two_classes(X: Any, y: Any, pair: tuple[Any, Any] | None) -> tuple[Any, np.ndarray, tuple[Any, Any]]:
+    """Return the examples of two classes, −1 or +1 for each, and both labels; +1 is the second of the pair.
+
+    Without a pair it is the larger label.
+    """
     labels = np.asarray(y)
     if pair is None:
         classes, _ = numbered(labels, X.shape[0])
@@ -222,9 +236,9 @@ def two_classes(X: Any, y: Any, pair: tuple[Any, Any] | None) -> tuple[Any, np.n
             raise ValueError(
                 f"y holds {len(classes)} classes; choose two of them, such as pair={tuple(classes[:2].tolist())}."
             )
-        return X, signed(labels, X.shape[0])[1]
+        return X, signed(labels, X.shape[0])[1], tuple(classes.tolist())
     first, second = pair
     chosen = (labels == first) | (labels == second)
     if not (labels == first).any() or not (labels == second).any() or first == second:
         raise ValueError(f"pair={pair!r} is no pair of labels; y holds {np.unique(labels).tolist()}.")
-    return X[chosen], np.where(labels[chosen] == second, 1.0, -1.0)
+    return X[chosen], np.where(labels[chosen] == second, 1.0, -1.0), (first, second)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,15 @@ from refsvm.core.kernels.checked import gram_of_rows
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.estimators.validation import checked_weights, penalties_of
+from refsvm.services.names import is_precomputed
+
+OTHERS: Final = "These are not the examples that the model was trained on ({}); give those of fit."
+
+CLOSE: Final = 1e-9
+"""Relative to the largest α, how far rounding moves α that lie in their box."""
+
+AS_FAR: Final = 2.0
+"""By what factor a gap is larger than that of the fit and the tolerance together, where examples are others."""
 
 
 def solutions_of_pairs(
@@ -26,6 +35,8 @@ def solutions_of_pairs(
             f"X and y hold {len(y)} examples of {len(np.unique(y))} classes, but the model was trained on "
             f"{model.shape_fit_[0]} of {len(model.classes_)}; give those."
         )
+    if not is_precomputed(model.kernel_) and (X[model.support_] != model.support_vectors_).sum():
+        raise ValueError(OTHERS.format("X holds other examples"))
     codes, C = np.searchsorted(model.classes_, y), penalties(model.C, len(y))
     if not (model.class_weight is None and sample_weight is None):
         C = penalties_of(model.C, model.class_weight_, codes, checked_weights(sample_weight, X))
@@ -39,5 +50,10 @@ def solutions_of_pairs(
         gram = gram_of_rows(model.kernel_, X, rows, origin=result.origin, may_move=False)
         problem = DualProblem.classification(y=labels, gram=gram, C=C[rows])
         start = problem.feasible(result.alpha)
+        stays = np.abs(start - result.alpha).max() <= CLOSE * np.abs(result.alpha).max()
         found[pair] = solve(problem, start=start, stop=model._stopping_rule, engine=model.engine)
+        # the model's own α, in its own box, have the gap that they had
+        allowed = AS_FAR * (result.kkt_gap + model._stopping_rule.tolerance)
+        if not stays or (found[pair].iterations and problem.kkt_gap(start) > allowed):
+            raise ValueError(OTHERS.format(f"y, sample_weight or C of {pair} differ"))
     return found

@@ -30,7 +30,7 @@ class StoredValues:
         self.runs.prepare()
         self._common = {
             "identity": IDENTITY, "refsvm": version(), "code": package_code(), "strategy": f"refsvm: {name}",
-            "examples": fingerprint(J.X, J.y), "folds": fingerprint(*J.members), "loss": repr(J.loss),
+            "examples": fingerprint(J.X, J.y), "folds": fingerprint(*J.members), "loss": described("loss", J.loss),
             "parameters": list(J.space.names),
         }  # fmt: skip
 

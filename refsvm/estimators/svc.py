@@ -444,7 +444,7 @@ class SVC(ClassifierMixin, Incremental):
         Raises
         ------
         ValueError
-            If there are other numbers of examples or other classes than the model was trained on.
+            If the model was trained on other examples, labels or weights than these, or with another C.
 
         Examples
         --------

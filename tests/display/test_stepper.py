@@ -160,6 +160,24 @@ def test_examples_are_moved_relabelled_and_added():
     same_problem(stepper.task.problem, problem_of(stepper))
 
 
+LABELS = [(-1, 1), (1, 2), (-2, -1), (False, True), ("a", "b"), (0.5, 7.0)]
+
+
+@pytest.mark.parametrize("names", LABELS, ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_example_is_added_to_the_class_that_is_named(names, turned):
+    y = np.array(names)[(DATA.y > 0).astype(int)]
+    stepper = Stepper(DATA.X, y, kernel=RBF(0.5), pair=names[::-1] if turned else None)
+    for name in names:
+        stepper.add([0.0, 0.0], name)
+        assert {stepper.task.signs[-1]} == {*stepper.task.signs[: len(y)][y == name]}
+    for other in ("c", 9, None):
+        with pytest.raises(
+            ValueError, match=re.escape(f"label={other!r} is not a class of this stepper; give ")
+        ):
+            stepper.add([0.0, 0.0], other)
+
+
 def places(stepper):
     """The nodes of the grid, as picture.js has them."""
     low, high = stepper.task.ranges
@@ -441,6 +459,20 @@ def test_the_widget_answers_messages():
     widget._handle_custom_msg({"do": "C", "with": [2.0, True]}, [])
     assert np.frombuffer(widget.examples["numbers"])[0] == 2.0
     assert "C = 2" in widget.words["note"]
+
+
+def test_a_widget_that_somebody_has_closed_is_made_anew():
+    pytest.importorskip("anywidget")
+    _widget_class.cache_clear()
+    stepper = race()
+    for close in (lambda: stepper.widget.close(), lambda: type(stepper.widget).close_all()):  # noqa: PLW0108
+        before = stepper.widget
+        close()
+        stepper.step()  # which refreshes what is there
+        assert stepper.widget is not before
+        assert stepper.widget is stepper.widget
+        assert stepper.widget._repr_mimebundle_() is not None
+        assert np.array_equal(np.frombuffer(stepper.widget.runs[0]["alpha"]), stepper.now[0].alpha)
 
 
 def test_marimo_is_shown_the_widget_and_a_page_without_a_kernel_a_sentence():

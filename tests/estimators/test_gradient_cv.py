@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from refsvm import SVC, SVR, SVCGradientCV, SVRGradientCV
 from refsvm.analysis.derivatives import HeldOutLoss, Huber, tune_by_gradient
+from refsvm.analysis.derivatives.losses import Loss
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))
@@ -172,6 +173,33 @@ def test_a_store_goes_on_where_a_search_has_ended(tmp_path, monkeypatch):
     before = len(computed)
     SVCGradientCV(**{**given, "n_starts": 1, "max_evaluations": 1}).fit(X + 1.0, Y)
     assert len(computed) > before
+
+
+def loss_of(power, base=Huber):
+    """A loss of a user; the same loss of another power prints alike."""
+
+    class Mine(base):
+        has_labels = True
+
+        def value(self, h, y):
+            return np.maximum(0, 1 - y * h) ** power
+
+        def slope(self, h, y):
+            return -power * y * np.maximum(0, 1 - y * h) ** (power - 1)
+
+    return Mine()
+
+
+def test_a_store_tells_losses_apart_that_print_alike(tmp_path):
+    def first(loss, store):
+        given = {**FEW, "n_starts": 1, "max_evaluations": 1, "loss": loss}
+        return SVCGradientCV(**given, store=store).fit(X, Y).cv_results_["mean_test_score"][0]
+
+    assert repr(loss_of(2)) == repr(loss_of(3))
+    for power in (2, 3, 2):
+        assert first(loss_of(power), tmp_path / "values.sqlite") == first(loss_of(power), None)
+    with pytest.raises(ValueError, match=r"^loss=.* has no lasting description"):
+        first(loss_of(2, Loss), tmp_path / "values.sqlite")
 
 
 @pytest.mark.parametrize(("model", "marks"), [(SVCGradientCV(**FEW), Y), (SVRGradientCV(**FEW), TARGETS)])

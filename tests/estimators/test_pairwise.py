@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,30 @@ def test_a_class_without_weight_has_no_pairs():
     weight = np.where(y == 1, 0.0, 1.0)
     model = made().fit(X, y, weight)
     assert [*model.solutions(X, y, weight)] == [(0, 2)]
+
+
+@pytest.mark.parametrize("given", [2, 3], ids=["two classes", "three"])
+@pytest.mark.parametrize("kernel", [RBF(0.3), Linear()], ids=["rbf", "linear"])
+def test_examples_that_the_model_was_not_trained_on_are_refused(given, kernel):
+    data, names, weight = X[y < given], NAMES[y < given], WEIGHTS[y < given]
+    data = data + 0.4 * np.random.default_rng(1).normal(size=data.shape)  # classes that overlap
+    model = SVC(kernel=kernel, C=0.5, tol=1e-6).fit(data, names, weight)
+    for part in (
+        SVC(kernel=kernel, C=0.5, max_iter=9),
+        SVC(kernel=kernel, C=0.5, cache_dtype="float32"),
+        model,
+    ):
+        with warnings.catch_warnings(action="ignore"):
+            part.fit(data, names, weight).solutions(data, names, weight)
+    turned = np.array(sorted(set(names)))[::-1][np.searchsorted(sorted(set(names)), names)]
+    for other in (
+        (data, names, None), (data, names, 2.0 * weight), (data, names, weight[::-1]), (data + 1.0, names, weight),
+        (1.01 * data, names, weight), (data[::-1], names[::-1], weight[::-1]), (data, turned, weight),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"^These are not the examples that the model was trained on \("):
+            model.solutions(*other)
+    with pytest.raises(ValueError, match=r"sample_weight or C of .* differ"):
+        model.set_params(C=5.0).solutions(data, names, weight)
 
 
 def test_other_data_are_refused():
