@@ -262,7 +262,7 @@ def arrived(seeding, walk):  # type: ignore[no-untyped-def]
         seeding.seed[walk.places[t]] = alpha[t]
 
 
-@inlined
+@allocating
 def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
     """Follow the path if that is expected to pay; return 0, or −1 − i where kernel row i is missing."""
     n, m, allowed, outside, far = (
