@@ -192,7 +192,7 @@ def test_rounds_are_loaded_by_the_next_process():
             "\nRISES, FALLS = 1, 2\nTAU = 0.5\n",
             128.5,
         ),
-        ("state.py", "\nTAU = 1e-12\n", "\nTAU = 0.25\n", 128.25),
+        ("core/state.py", "\nTAU = 1e-12\n", "\nTAU = 0.25\n", 128.25),
     ],
     ids=["constant", "helper", "layout", "another folder"],
 )
