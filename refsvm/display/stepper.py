@@ -315,7 +315,7 @@ class Stepper:
 
     @property
     def widget(self) -> Any:
-        """The widget, made when it is first asked for, and anew where somebody has closed it.
+        """The widget, made when it is first asked for, and anew once it has been closed.
 
         Raises
         ------

@@ -32,7 +32,6 @@ from refsvm import (
     solve,
 )
 from refsvm.compiled import auto
-from refsvm.compiled.interface import stamp
 from refsvm.core import arithmetic
 from refsvm.core.backend import chosen_backend
 from refsvm.core.stopping.base import StoppingRule
@@ -424,7 +423,3 @@ def test_a_new_process_does_not_load_numba_for_a_small_problem():
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["numpy", "False"]
-
-
-def test_every_family_is_looked_for_where_its_code_is():
-    assert all((stamp.COMPILED / f"{place}.py").is_file() for place in auto.PLACES.values())

@@ -116,8 +116,8 @@ def cross_validate(
         tolerance is by default 1e-3 times the range of the decision values, or
         times 1 if that is less; of a regression, or times the standard
         deviation of its targets. The callback gets a
-        `refsvm.core.engine.progress.Progress`, with the folds that are done and
-        the `state` of the round under way; a true result ends all rounds.
+        `refsvm.core.engine.progress.Progress`, with the folds that are done
+        and the `state` of the round under way; a true result ends all rounds.
 
     Returns
     -------

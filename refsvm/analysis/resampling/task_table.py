@@ -27,7 +27,7 @@ OTHER_CLASS: Final = "other class"
 
 
 class TaskTable:
-    """What leave-one-out knows about each example of a task, from one machine after another.
+    """Table of leave-one-out: each example of a task, from one machine after another.
 
     Parameters
     ----------

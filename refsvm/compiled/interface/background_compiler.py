@@ -235,7 +235,7 @@ def lock_folder() -> int:
     if state.st_uid != os.getuid() or state.st_mode & 0o077:
         os.close(folder)
         raise PermissionError(
-            errno.EACCES, "the folder belongs to somebody else, or is open to others", str(place)
+            errno.EACCES, "the folder belongs to another user, or is open to others", str(place)
         )
     return folder
 

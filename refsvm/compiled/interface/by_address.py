@@ -90,7 +90,7 @@ def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
     found = []
     for k in range(at, at + words(kind)):
         word = builder.load(cgutils.gep_inbounds(builder, place, k))
-        # nobody writes to a block that compiled code reads: one load serves all uses
+        # no code writes to a block that compiled code reads: one load serves all uses
         word.set_metadata("invariant.load", builder.module.add_metadata([]))
         found.append(word)
     if isinstance(kind, types.Array):

@@ -1,6 +1,6 @@
 """Files of compiled code: the folders in which they lie, who may have written them, and whether they are whole.
 
-Compiled code is run as it is. So a folder is read only if nobody may write to it but this user, the administrator, and
+Compiled code is run as it is. So a folder is read only if none may write to it but this user, the administrator, and
 those who can change the source beside it; and a file only if its digest fits. Nothing here imports Numba.
 
 The folders, in this order: the one that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the source, and the cache of

@@ -22,7 +22,7 @@ ALL_AT_ONCE: Final = 2000
 
 
 class LeftOutTable:
-    """What leave-one-out knows about each of the m examples of one machine.
+    """Table of leave-one-out: each of the m examples of one machine.
 
     Parameters
     ----------
