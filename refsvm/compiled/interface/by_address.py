@@ -5,7 +5,7 @@ takes the 24 arrays of a state that way takes a tenth of a second. So a tuple ma
 block of int64: for each field in turn the address and the lengths of an array, the bits of a number, or the address of
 another block. Compiled code gets the address of the block and loads what it reads. All arrays are C-contiguous, so
 strides and item sizes are constants of their types. No references are counted: the tuple keeps its arrays and its
-block alive, and whoever calls compiled code keeps the tuple.
+block alive, and the caller of compiled code keeps the tuple.
 """
 
 from __future__ import annotations
