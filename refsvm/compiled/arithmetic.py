@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
-from refsvm.compiled import auto
+from refsvm.compiled.interface.code_files import LOOKS
 from refsvm.compiled.interface.elimination import solutions
 from refsvm.compiled.interface.twin import cached, copied
 from refsvm.compiled.kernels import sparse
@@ -51,7 +51,8 @@ def there(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | 
     Few programs need all of them, so each is compiled when it is first called.
     """
     found = _there.get((function, kind))
-    if found is None and auto.process.code_is_there(f"{function.__name__} {kind}", (), function.__module__):
+    order = f"{function.__name__} {kind}", (), function.__module__
+    if found is None and all(look(*order) for look in LOOKS):
         found = _there[function, kind] = compiled(function, kind)
     return found
 

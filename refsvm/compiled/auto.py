@@ -19,7 +19,7 @@ import numpy as np
 
 from refsvm.analysis.small.stacked import StackedBackend, are_stacked
 from refsvm.compiled.interface import background_compiler
-from refsvm.compiled.interface.code_files import may_be_on_disk
+from refsvm.compiled.interface.code_files import LOOKS, may_be_on_disk
 from refsvm.compiled.trouble import is_numba_trouble, numba_trouble
 from refsvm.compiled.twins import have_twins, numba_compiles, numba_is_installed, twins_of
 from refsvm.core import arithmetic
@@ -235,5 +235,6 @@ def load_arithmetic(waits: bool = True) -> None:
 
 
 BACKENDS["numba"], BACKENDS["auto"] = compiled_backend, auto
+LOOKS.append(lambda *order: process.code_is_there(*order))  # noqa: PLW0108  a test may replace the process
 if numba_is_installed():
     arithmetic.load_with(load_arithmetic)

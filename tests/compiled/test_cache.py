@@ -19,7 +19,7 @@ from ..settings import needs_jit
 pytestmark = needs_jit
 
 SOLVE = """
-from refsvm import RBF, DualProblem, MostViolatingPair, NewtonStep, SecondOrder, solve
+from refsvm import RBF, DualProblem, MaximumGain, MostViolatingPair, NewtonStep, SecondOrder, solve
 problem = DualProblem.classification(np.arange(6.0)[:, None], [-1, 1, 1, -1, 1, -1], kernel=RBF(1.0))
 # selectors
 for selector in selectors:
@@ -119,7 +119,7 @@ class edited:  # noqa: N801  # a context manager, used like a function
 
 @pytest.mark.slow
 def test_loops_are_loaded_by_the_next_process_with_no_more_than_they_need():
-    code = SOLVE.replace("# selectors", "selectors = SecondOrder, MostViolatingPair")
+    code = SOLVE.replace("# selectors", "selectors = SecondOrder, MaximumGain")
     first, _ = run(None, code)
     again, loaded = run(None, code)
     assert again == first
@@ -127,7 +127,7 @@ def test_loops_are_loaded_by_the_next_process_with_no_more_than_they_need():
     assert loaded == {
         "solver.loop.compiled_steps": (1, 0),
         "solver.loop.resumed_steps": (1, 0),
-        "selectors.most_violating_pair.most_violating_pair": (1, 0),
+        "selectors.maximum_gain.maximum_gain": (1, 0),
         "steps.newton.newton": (1, 0),
         "stopping.kkt_gap.kkt_gap": (1, 0),
         "problem.most_violating_pair": (1, 0),

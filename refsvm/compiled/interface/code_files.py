@@ -15,6 +15,7 @@ import os
 import stat
 import sys
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -29,6 +30,9 @@ _DIGEST_BYTES: Final = 32
 
 _said: set[str] = set()
 """What this process has been warned of."""
+
+LOOKS: list[Callable[..., bool]] = []
+"""`refsvm.compiled.auto` puts its look for the code of a function here: False where a child process compiles it now."""
 
 
 def cache_folder() -> str | None:
