@@ -105,9 +105,11 @@ class TaskTable:
 
     def _count(self) -> None:
         """Tell the progress how many examples are decided, and how many of them wrongly."""
-        if self._under_way:
-            self._copy(*self._under_way)
-        here, wrong = self._under_way[1].count() if self._under_way else 0, None
+        # the thread of the progress line may ask while a machine ends
+        here, wrong, under_way = 0, None, self._under_way
+        if under_way:
+            self._copy(*under_way)
+            here = under_way[1].count()
         known = (self.decided != "").all(axis=1)
         if self.task.kind == CLASSIFICATION and known.any():
             values = np.where(np.isnan(self.values), self.signs, self.values)
