@@ -57,8 +57,9 @@ class TaskTable:
     """Whether Ctrl-C was pressed."""
 
     status = Status.CONVERGED
-    _under_way: tuple[LeftOutMachine, LeftOutTable] | None = None
-    _before = 0  # examples that earlier machines have decided
+    _place: tuple[int, Any] = 0, None
+    """Examples that earlier machines have decided, and the machine and the table under way."""
+
     _told = -np.inf
 
     def __init__(self, task: Task, progress: Progress, callback: Any = None) -> None:
@@ -78,13 +79,13 @@ class TaskTable:
             start = rounds.problem.feasible(self.fulls[0].alpha)
         should_end = self._should_end if self._callback else None
         table = LeftOutTable(part.machine, rounds, part.asked, start, self.progress, should_end)
-        self._under_way = part, table
+        self._place = self._place[0], (part, table)
         return table
 
     def end(self, part: LeftOutMachine, table: LeftOutTable) -> None:
         """Take over what a machine has found."""
         column = self._copy(part, table)
-        self.status, self._before, self._under_way = table.status, self._before + table.count(), None
+        self.status, self._place = table.status, (self._place[0] + table.count(), None)
         self.fulls.append(table.given)
         self.families.append(table.rounds)
         self.rule_kept += [] if table.rule_kept is None else [table.rule_kept]
@@ -105,21 +106,21 @@ class TaskTable:
 
     def _count(self) -> None:
         """Tell the progress how many examples are decided, and how many of them wrongly."""
-        # the thread of the progress line may ask while a machine ends
-        here, wrong, under_way = 0, None, self._under_way
+        # read at once, because the thread of the progress line may ask while a machine ends
+        (count, under_way), wrong = self._place, None
         if under_way:
             self._copy(*under_way)
-            here = under_way[1].count()
+            count += under_way[1].count()
         known = (self.decided != "").all(axis=1)
         if self.task.kind == CLASSIFICATION and known.any():
             values = np.where(np.isnan(self.values), self.signs, self.values)
             wrong = int((self.task.predicted(values, known) != self.task.labels).sum())
-        self.progress.tell(self._before + here, wrong)
+        self.progress.tell(count, wrong)
 
     def _should_end(self, decided: int) -> bool:
         """Call the callback from time to time; return whether it ends the call."""
         now = time.perf_counter()
-        if now < self._told + INTERVAL_SECONDS and self._before + decided < self.total:
+        if now < self._told + INTERVAL_SECONDS and self._place[0] + decided < self.total:
             return False
         self._told = now
         self.progress.look()

@@ -226,7 +226,7 @@ def test_which_examples_are_next_to_zero(relative, s, expected, status):
 def test_the_callback_is_asked_from_time_to_time_and_at_the_end(monkeypatch):
     looked, answers = [], iter([0, 0, 1, 0])
     found = object.__new__(TaskTable)
-    found._told, found.total, found._before = -np.inf, 13, 4
+    found._told, found.total, found._place = -np.inf, 13, (4, None)
     found.progress = SimpleNamespace(look=lambda: looked.append(1))
     found._callback = lambda progress: next(answers)
     now = [3.0]
