@@ -38,6 +38,7 @@ def loo(n_jobs: int) -> tuple[Rounds, list[Round]]:
 @pytest.mark.parametrize("seconds", [1e-9, 0.01, 9.0])
 def test_parts_have_the_results_of_one_worker(n_jobs, seconds):
     family, rounds = loo(n_jobs)
+    family.workers = workers.Workers(n_jobs)
     wanted = [(each.left_out, each.values, each.iterations) for each in loo(1)[0].run(rounds, TOP())]
     found = in_parts(Runner(family, TOP(), family.rules), rounds, seconds)
     assert sorted((each.left_out, each.values, each.iterations) for each in found) == wanted
@@ -66,7 +67,7 @@ def test_a_part_takes_a_fiftieth_of_a_second_and_no_worker_gets_the_last_long_on
 def test_a_part_that_was_interrupted_ends_all_of_them(monkeypatch):
     ended = [(["a", "b"], Status.CONVERGED), (["c"], Status.INTERRUPTED), (["d"], Status.CONVERGED)]
     monkeypatch.setattr(workers, "in_workers", lambda *_: iter(ended))
-    family = SimpleNamespace(workers=2, status=Status.CONVERGED)
+    family = SimpleNamespace(workers=workers.Workers(2), status=Status.CONVERGED)
     runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None))
     assert list(in_parts(runner, [Round(0)], 1.0)) == ["a", "b", "c"]
     assert family.status is Status.INTERRUPTED

@@ -321,20 +321,6 @@ def test_what_an_object_returns_in_place_of_numbers_is_named(found, said):
     assert f"it returned {said}; it must return" in str(refused.value)
 
 
-def test_an_object_with_the_old_name_of_its_error_is_told_where_it_is_given():
-    """The line of the caller, whichever way the object comes in."""
-    pytest.importorskip("scipy")
-    for call in (
-        lambda old: DualProblem.classification(y=Y, gram=old),
-        lambda old: leave_one_out(y=Y, gram=old),
-        lambda old: cross_validate(y=Y, gram=old, folds=3),
-        lambda old: regularization_path(y=Y, gram=old, C_min=0.01, C_max=0.02),
-    ):
-        with pytest.warns(DeprecationWarning, match="data_error") as told:
-            call(changed(rounding=1e-9))
-        assert {each.filename for each in told if each.category is DeprecationWarning} == {__file__}
-
-
 class Held:
     """A matrix that is handed out as it is, and beside it what may not fit."""
 
