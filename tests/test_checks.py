@@ -132,8 +132,14 @@ NUMBERS |= {
     "time_limit of regularization_path": lambda value: path(time_limit=value),
     "max_events": lambda value: path(max_events=value),
 }
-NEEDS_SCIPY = {"cache_mb of regularization_path", "time_limit of regularization_path", "max_events"}
-OPTIONAL = {"max_iter", "time_limit", "max_events"}  # None means: no limit
+NEEDS_SCIPY = {
+    "cache_mb of regularization_path",
+    "time_limit of regularization_path",
+    "max_events",
+    "C_min",
+    "C_max",
+}
+OPTIONAL = {"max_iter", "time_limit", "max_events", "C_min", "C_max"}  # None means: no limit, or the default
 UNBOUNDED = {"C", "cache_mb", "margin"}  # infinity has a meaning
 NOT_THERE = {"max_iter of MIR", "max_events of ATO"}
 VECTORS = {
