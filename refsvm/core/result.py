@@ -54,6 +54,9 @@ class Status(Enum):
         "C = inf: no function of this kernel separates the classes, or stays within epsilon of the targets."
     )
     STALLED = "The selector finds no pair that still gains, though the stopping rule is not satisfied."
+    NOT_FINITE = (
+        "A gradient is NaN or infinite: the kernel matrix was changed during the solve, or a sum overflows."
+    )
 
 
 class Trace(Shown):

@@ -10,6 +10,7 @@ The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` 
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -59,6 +60,11 @@ NO_PAIR: Final = (
     "select() returned ({}, {}), which is no pair; return two different indices (i, j), i of I_up and j of I_down, or "
     "(-1, -1) where no pair gains."
 )
+
+
+class NotFiniteError(ArithmeticError):
+    """Raised in place of a step where the gradient is NaN or infinite."""
+
 
 NOTHING: Final = np.empty(0)
 """The scratch memory of a rule that needs none."""
@@ -263,6 +269,8 @@ class SolverState(Shown):
 
     def measure(self, i: int, j: int) -> None:
         """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule."""
+        if not math.isfinite(self.gap):
+            raise NotFiniteError
         if i < 0 or j < 0 or i == j:  # NumPy would count from the end
             raise ValueError(NO_PAIR.format(i, j))
         alpha, lower, upper = self.alpha, self.lower, self.upper

@@ -34,19 +34,23 @@ _SEAL: Final = "_digest"  # the entry of the stored metrics that tells a damaged
 _OLD: Final = """config NOT LIKE '%"identity": %'"""
 """Condition of the rows of refsvm 0.3.0 and before: their description has no number of an identity."""
 
+_WITHOUT_SEAL: Final = """config LIKE '{"refsvm": "0.2.%'"""
+"""Condition of the rows of refsvm 0.2.0, which had no seals."""
+
 RESERVED: Final = (_SEAL, "computed_by")
 """Names of entries that a store, and an experiment, put into the metrics."""
 
-_SCHEMA: Final = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS runs (
+_TABLE: Final = """CREATE TABLE runs (
     hash TEXT NOT NULL UNIQUE,   -- of the config
     config TEXT NOT NULL,        -- JSON: everything that changes the outcome
     problem TEXT NOT NULL,       -- the names in the experiment that stored the run first, for people
     strategy TEXT NOT NULL,
     metrics TEXT NOT NULL,       -- JSON, with a digest of itself
     finished TEXT NOT NULL       -- UTC
-);
+)"""
+_SCHEMA: Final = f"""
+BEGIN IMMEDIATE;
+{_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1)};
 PRAGMA application_id={_APPLICATION};
 PRAGMA user_version={_FORMAT};
 COMMIT;
@@ -91,6 +95,10 @@ class RunStore:
         OSError
             If the file cannot be made or written, or another process holds it for a minute.
         """
+        if str(self.path) == ":memory:":  # each of our connections would have a memory of its own
+            raise self._refused(
+                "is the memory of one connection, which keeps nothing; give a file, or leave it out."
+            )
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise self._refused("cannot be written; give a file in a folder that exists.")
         with self._connected() as connection:
@@ -111,7 +119,7 @@ class RunStore:
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         # a digest beside the numbers tells a damaged page of the file from a result
         sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
-        row = (run, json_of(config), problem, strategy, sealed, finished)
+        row = (run, json_of(config), _text(problem), _text(strategy), sealed, finished)
         with self._connected() as connection:
             # of two processes that finish the same run, the first has the row
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -130,9 +138,10 @@ class RunStore:
         with self._connected() as connection:
             # one by one: SQLite allows so many parameters in a statement and no more
             for run in runs:
-                row = connection.execute("SELECT metrics FROM runs WHERE hash = ?", (run,)).fetchone()
+                query = f"SELECT metrics, {_WITHOUT_SEAL} FROM runs WHERE hash = ?"
+                row = connection.execute(query, (run,)).fetchone()
                 if row is not None:
-                    found[run] = self._document(run, row[0])
+                    found[run] = self._document(run, *row)
         return found
 
     def old_runs(self) -> list[dict[str, Any]]:
@@ -152,8 +161,9 @@ class RunStore:
             rows = connection.execute(f"SELECT {', '.join(columns)} FROM runs WHERE {_OLD}").fetchall()
         runs = [dict(zip(columns, row, strict=True)) for row in rows]
         for run in runs:
-            run["config"] = self._document(run["hash"], run["config"], is_sealed=False)
-            run["metrics"] = self._document(run.pop("hash"), run["metrics"])
+            run["config"] = self._document(run["hash"], run["config"], is_description=True)
+            is_first = str(run["config"].get("refsvm")).startswith("0.2.")
+            run["metrics"] = self._document(run.pop("hash"), run["metrics"], is_first)
         return runs
 
     def warn_of_old_runs(self) -> None:
@@ -187,6 +197,9 @@ class RunStore:
         # without implicit transactions: a statement that fails leaves no lock to other processes
         connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
         try:
+            # as SQLite advises for a file of a stranger, before anything in it is looked at
+            for each in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
+                connection.execute(f"PRAGMA {each}")
             self._refuse_foreign(connection)
             # a loss of power may take the last runs, never the file
             connection.execute("PRAGMA synchronous=NORMAL")
@@ -214,7 +227,9 @@ class RunStore:
     def _damaged(self, reason: str) -> ValueError:
         return self._refused(f"is damaged ({reason}); move it away and give another file.")
 
-    def _document(self, run: str, text: object, is_sealed: bool = True) -> dict[str, Any]:
+    def _document(
+        self, run: str, text: object, may_lack_seal: object = False, *, is_description: bool = False
+    ) -> dict[str, Any]:
         """Read the metrics of a run, or its description, which has no seal."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
@@ -222,8 +237,10 @@ class RunStore:
             document = None
         if not isinstance(document, dict):
             raise self._damaged("the metrics of a run cannot be read")
-        seal = document.pop(_SEAL, None) if is_sealed else None
-        if seal not in (None, _seal(run, document)):  # runs of 0.2.0 have none
+        if is_description:
+            return document
+        seal = document.pop(_SEAL, None)
+        if not (seal == _seal(run, document) or (may_lack_seal and seal is None)):
             raise self._damaged("the metrics of a run are not those that were stored")
         return document
 
@@ -233,12 +250,17 @@ class RunStore:
         application, form = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
-        tables = [
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-        ]
+        made = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
         connection.execute("COMMIT")
+        parts = {(kind, name, _plain_sql(sql)) for kind, name, sql in made}
         if (application, form) == (_APPLICATION, _FORMAT):
+            # a view or a trigger would run with the next statement, for as long as it likes
+            if more := [f"{kind} {_line(name)}" for kind, name, _ in sorted(parts - _PARTS)]:
+                raise self._refused(
+                    f"is more than the table of a store ({', '.join(more):.100}); move it away and give another file."
+                )
             return
+        tables = [name for kind, name, _ in made if kind == "table"]
         if application == _APPLICATION:
             raise self._refused(
                 f"has format {form} of a later refsvm, and refsvm {version()} reads format {_FORMAT}; give another "
@@ -259,11 +281,27 @@ class RunStore:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
-            except sqlite3.OperationalError:
-                # a process that was killed may hold the lock for ever
-                if time.monotonic() > deadline:
+            except sqlite3.OperationalError as error:
+                # a process that was killed may hold the lock for ever; a damaged file gets no better
+                is_held = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+                if not is_held or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+
+def _plain_sql(statement: object) -> str:
+    """Return a statement without comments and line ends: in comments, versions of refsvm differ."""
+    lines = str(statement or "").split("\n")
+    return " ".join(" ".join(line.partition("--")[0].split()) for line in lines)
+
+
+_PARTS: Final = {
+    ("table", "runs", _plain_sql(_TABLE)),
+    ("index", "sqlite_autoindex_runs_1", ""),
+    ("table", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    ("table", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+}
+"""What a store holds; the last two are made by a program that analyses it."""
 
 
 def _line(message: object) -> str:

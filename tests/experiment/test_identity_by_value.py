@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import InitVar, dataclass, field, replace
 from enum import Flag
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any
@@ -313,6 +314,72 @@ def test_an_edit_that_is_not_loaded_is_seen_and_so_is_one_that_is(tmp_path, file
     assert len({before, edited, file(module=MODULE.replace("1.0", "3.0"))}) == 3
 
 
+LAZY = """
+DEBUG = False
+class Bell:
+    def __call__(self, X, Z):
+        if DEBUG:
+            import {name}_tools
+        from {name}_package import part
+        return X @ Z.T
+"""
+NUMBERS = count()
+WRITES = "from pathlib import Path\nPath({mark!r}).touch()\nraise RuntimeError\n"
+
+
+@pytest.fixture
+def lazy(tmp_path, monkeypatch):
+    """A function that writes a kernel and the modules that it imports when it is called, and returns the kernel."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def description(tools="", package="", part="", runs=False):
+        name = f"lazy_{next(NUMBERS)}_of_test"  # which no module has that is loaded
+        (tmp_path / f"{name}_package").mkdir()
+        said = WRITES.format(mark=str(tmp_path / "executed")) if not runs else ""
+        for file, text in (
+            ("_tools", tools),
+            ("_package/__init__", package),
+            ("_package/part", part),
+            ("", LAZY),
+        ):
+            text = text.replace("{name}", name) + said * (file != "")
+            (tmp_path / f"{name}{file}.py").write_text(text)
+        kernel = import_module(name).Bell()
+        found = digest_of(kernel)
+        if runs:
+            kernel(np.ones((1, 1)), np.ones((1, 1)))
+            assert f"{name}_package.part" in sys.modules
+            assert digest_of(kernel) == found
+        return kernel
+
+    return description
+
+
+def test_to_describe_code_runs_no_module_that_it_only_names(lazy, tmp_path):
+    lazy(
+        tools="import {name}\n",
+        package="from . import part\nfrom .nowhere import x\n",
+        part="import {name}_package\n",
+    )
+    assert not (tmp_path / "executed").exists()
+
+
+def test_what_a_run_imports_does_not_change_its_identity(lazy):
+    lazy(part="import {name}_tools\n", runs=True)
+
+
+@pytest.mark.parametrize("file", ["_tools", "_package/__init__", "_package/part"])
+def test_an_edit_of_what_is_imported_later_is_seen(file, lazy, tmp_path):
+    kernel = lazy()
+    found, name = [digest_of(kernel)], type(kernel).__module__
+    for text in ("def f():\n    return 1\n", "def f():\n    'Documented.'\n    return 1  # one\n", "x = 2\n"):
+        (tmp_path / f"{name}{file}.py").write_text(text)
+        found.append(digest_of(kernel))
+    assert found[1] == found[2]
+    assert len({*found}) == 3
+
+
 @pytest.mark.slow
 def test_another_process_finds_the_same_identity(tmp_path):
     """Sets of text have another order in each process."""
@@ -404,7 +471,8 @@ def test_runs_of_the_old_identity_are_read_and_not_used(store):
     echoes(store, 1.0).run()
     with closing(connect(store)) as connection, connection:
         connection.execute(
-            "UPDATE runs SET config = json_remove(config, '$.identity'), hash = substr(hash, 2)"
+            "UPDATE runs SET config = json_set(json_remove(config, '$.identity'), '$.refsvm', '0.2.0'),"
+            " hash = substr(hash, 2)"
         )
         connection.execute("UPDATE runs SET metrics = json_remove(metrics, '$._digest')")
     with pytest.warns(

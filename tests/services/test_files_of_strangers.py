@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import zipfile
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ import pytest
 from refsvm import RBF, SVC, SVR, cost_path, read_model, regularization_path, write_model
 from refsvm.analysis.multiclass.model import Scaling
 from refsvm.analysis.paths import load_path, save_path
+from refsvm.services.store import RunStore
 
 from .damage import damaged, outcomes
 
@@ -142,6 +146,85 @@ def test_a_head_that_contradicts_its_path_is_refused(change, tmp_path):
     np.savez(tmp_path / "p.npz", **arrays)
     with pytest.raises(ValueError, match="holds no path written by save_path"):
         load_path(tmp_path / "p.npz")
+
+
+def filled(file, runs=6):
+    """Make a store of some runs; return their metrics."""
+    store = RunStore(file)
+    store.prepare()
+    kept = {f"{k:064d}": {"iterations": k, "objective": -1.5 * k, "text": "x" * 40 * k} for k in range(runs)}
+    for run, metrics in kept.items():
+        store.add(
+            run,
+            config={"refsvm": "0.5.0", "identity": 2, "C": 1.0},
+            problem="p",
+            strategy="s",
+            metrics=metrics,
+        )
+    return kept
+
+
+def test_a_damaged_store_is_refused_or_has_what_was_stored(tmp_path):
+    kept = filled(tmp_path / "s.sqlite")
+    refused = missing = 0
+    ways = outcomes(tmp_path / "s.sqlite", used, np.random.default_rng(3), (ValueError, OSError))
+    for _, found in ways:
+        refused += found is None
+        missing += len(kept) - len(found or kept)
+        assert all(kept[run] == metrics for run, metrics in (found or {}).items())
+    assert refused > 20
+    assert missing > 0  # those are computed again
+
+
+def used(file):
+    """What an experiment does with a store, whose log of a read that failed is of no use to the next."""
+    for end in ("-wal", "-shm"):
+        file.with_name(file.name + end).unlink(missing_ok=True)
+    store = RunStore(file)
+    store.prepare()
+    found = store.metrics([f"{k:064d}" for k in range(6)])
+    store.add("new", config={}, problem="p", strategy="s", metrics={"n": 1})
+    assert store.metrics(["new"]) in ({"new": {"n": 1}}, {})
+    return found
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TABLE runs; CREATE VIEW runs AS WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c) SELECT 1",
+        "CREATE VIEW other AS SELECT hash FROM runs",
+        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
+        "CREATE TABLE other (x)",
+        "CREATE INDEX other ON runs (lower(metrics))",
+        "ALTER TABLE runs ADD COLUMN other AS (hex(zeroblob(1e9)))",
+        "CREATE TABLE sqliteXstat1 (x)",
+        "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql = 'CREATE VIEW runs AS SELECT 1 AS hash'",
+    ],
+)
+def test_a_store_of_more_than_its_table_is_refused(statement, tmp_path):
+    filled(tmp_path / "s.sqlite")
+    with closing(sqlite3.connect(tmp_path / "s.sqlite")) as connection:
+        connection.executescript(statement)
+    store = RunStore(tmp_path / "s.sqlite")
+    for action in (store.prepare, lambda: store.metrics(["abc"]), store.old_runs):
+        with pytest.raises(ValueError, match=r"is more than the table of a store|is damaged"):
+            action()
+
+
+def test_a_store_that_was_analysed_is_still_one(tmp_path):
+    kept = filled(tmp_path / "s.sqlite")
+    with closing(sqlite3.connect(tmp_path / "s.sqlite")) as connection:
+        connection.execute("ANALYZE")
+    assert RunStore(tmp_path / "s.sqlite").metrics(kept) == kept
+
+
+def test_a_store_in_memory_is_refused_and_a_name_that_no_file_can_hold_is_written(tmp_path):
+    with pytest.raises(ValueError, match="store=':memory:' is the memory of one connection"):
+        RunStore(Path(":memory:")).prepare()
+    store = RunStore(tmp_path / "s.sqlite")
+    store.prepare()
+    store.add("a", config={}, problem="\ud800", strategy="\udfff", metrics={"n": 1})
+    assert store.metrics(["a"]) == {"a": {"n": 1}}
 
 
 def test_the_damage_is_what_it_says():

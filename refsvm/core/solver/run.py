@@ -9,8 +9,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -27,7 +29,7 @@ from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import Rules, starting_point
 from refsvm.core.solver.shrinking import all_variables
 from refsvm.core.solver.validated import located, user_code
-from refsvm.core.state import SolverState
+from refsvm.core.state import NotFiniteError, SolverState
 from refsvm.core.stopping.base import StoppingRule
 
 ENDINGS: Final = {-1: Status.STALLED, INSEPARABLE: Status.INSEPARABLE}
@@ -151,7 +153,9 @@ class Run:
                     if ended := guard.before(state, rules):
                         return ended
             began, left, is_first = time.perf_counter(), limits.most - state.iteration, False
-            code = take(state, rules, min(chunk, left) if in_chunks else left, trace)
+            code = _finite(take, state, rules, min(chunk, left) if in_chunks else left, trace)
+            if code is None:
+                return Verdict(Status.NOT_FINITE)
             now = time.perf_counter()
             if trace is not None:
                 trace.stamp(began - self._began, now - self._began)
@@ -178,6 +182,15 @@ class Run:
         """Let the guards review a solution that compiled rounds have found on these rows."""
         for guard in self.guards:
             guard.review_solution(solved, stop)
+
+
+def _finite(take: Callable[..., int], state: SolverState, *given: Any) -> int | None:
+    """Take a chunk of steps and return its code; None if a number is not finite: NaN would pass for a solution."""
+    with suppress(NotFiniteError):
+        code = take(state, *given)
+        if math.isfinite(state.objective + float(state.gradient.sum())):
+            return code
+    return None
 
 
 def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solution:

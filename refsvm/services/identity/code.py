@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from functools import cache
-from importlib import import_module
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
@@ -38,6 +38,14 @@ class Uses:
 
     module: ModuleType
     names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A module of the user that nothing has imported yet: to import it would run it, so its file tells what it does."""
+
+    name: str
+    file: Path
 
 
 def parts_of_code(code: CodeType) -> Parts:
@@ -104,6 +112,19 @@ def parts_of_use(use: Uses) -> Parts:
         yield "on disk", on_disk(module.__name__, found)
 
 
+def parts_of_unread(module: Unread) -> Parts:
+    """Yield the statements of a file, and what other files of the user it may import."""
+    yield "module", module.name
+    try:
+        tree = ast.parse(module.file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    yield "on disk", [ast.dump(_undocumented(statement)) for statement in tree.body]
+    package = module.name if module.file.stem == "__init__" else module.name.rpartition(".")[0]
+    for name in sorted(_imports_of(tree, package)):
+        yield f"import {name}", _imported(name, frozenset())
+
+
 def names_in(code: CodeType) -> Iterator[str]:
     """Yield all names in a code object, and in those of the functions that it makes."""
     yield from code.co_names
@@ -131,23 +152,60 @@ def _imports(code: CodeType, package: str) -> Iterator[str]:
         elif each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) is int:
             level = each.argval
         elif each.opname == "IMPORT_NAME":
-            above = ".".join(package.split(".")[: package.count(".") + 2 - level]) if level else ""
-            yield f"{above}.{each.argval}".strip(".")
+            yield _whole_name(str(each.argval), package, level)
             level = 0
 
 
+def _whole_name(name: str, package: str, level: int) -> str:
+    """Return the name of a module that is imported with so many dots in front."""
+    above = ".".join(package.split(".")[: package.count(".") + 2 - level]) if level else ""
+    return f"{above}.{name}".strip(".")
+
+
+def _imports_of(tree: ast.AST, package: str) -> Iterator[str]:
+    """Yield the whole names of the modules that a file may import; a name that is taken from one may be one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = _whole_name(node.module or "", package, node.level)
+            yield from (above, *(f"{above}.{alias.name}" for alias in node.names))
+
+
+_unread: dict[str, Unread] = {}
+"""Modules that this process has described by their files: the run may import them, and its identity stays the same."""
+
+
 def _imported(name: str, names: frozenset[str]) -> Any:
-    """Return the use of a module that is imported when the code runs; of code that is not the user's its name."""
-    if (module := sys.modules.get(name)) is not None:
-        return Uses(module, names)
-    try:
-        spec = find_spec(name)
-        if spec is None or of_file(spec.origin if spec.has_location else None, name) is not Origin.USER:
-            return name
-        return Uses(import_module(name), names)
-    # it may be missing here: then the run tells so
-    except (ImportError, ValueError):
-        return name
+    """Return what a module is that is imported when the code runs; of code that is not the user's its name."""
+    module = None if name in _unread else sys.modules.get(name)
+    is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
+    own = _unread_of(name) if module is None else Uses(module, names)
+    others = sorted(names - {*vars(module or ast)}) if is_package else []
+    found = [own, *(_unread_of(f"{name}.{each}") for each in others)]
+    # a module that is missing here has its name alone: the run tells that it is missing
+    return [*filter(None, found)] or name
+
+
+def _unread_of(name: str) -> Unread | None:
+    """Return a file of the user that would be imported under a name, without running any code of it or above it."""
+    if name not in _unread:
+        top, *below = name.split(".")
+        try:
+            spec = find_spec(top)
+            for place in range(1, len(below) + 1):
+                within = None if spec is None else spec.submodule_search_locations
+                spec = (
+                    None
+                    if within is None
+                    else PathFinder.find_spec(".".join([top, *below[:place]]), [*within])
+                )
+        except (ImportError, ValueError):
+            return None
+        if spec is None or not spec.has_location or of_file(spec.origin, name) is not Origin.USER:
+            return None
+        _unread[name] = Unread(name, Path(str(spec.origin)))
+    return _unread[name]
 
 
 def _used(value: Any, names: frozenset[str]) -> Any:
@@ -204,15 +262,20 @@ def _statements(content: bytes) -> Mapping[str, list[str]]:
     """Return the statements of a file by the names that they bind, without docstrings."""
     found: dict[str, list[str]] = {}
     for statement in ast.parse(content).body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                first = node.body[0]
-                if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                    node.body = node.body[1:] or [ast.Pass()]
-        text = ast.dump(statement)
+        text = ast.dump(_undocumented(statement))
         for name in sorted(set(_bound(statement))):
             found.setdefault(name, []).append(text)
     return found
+
+
+def _undocumented(statement: ast.stmt) -> ast.stmt:
+    """Return a statement without docstrings."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                node.body = node.body[1:] or [ast.Pass()]
+    return statement
 
 
 def _bound(statement: ast.AST) -> Iterator[str]:

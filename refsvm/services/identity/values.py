@@ -15,11 +15,13 @@ import numpy as np
 
 from refsvm.core._checks import is_sparse
 from refsvm.services.identity.code import (
+    Unread,
     Uses,
     parts_of_class,
     parts_of_code,
     parts_of_function,
     parts_of_library_function,
+    parts_of_unread,
     parts_of_use,
 )
 from refsvm.services.identity.origin import Origin, of_object, signature
@@ -361,6 +363,7 @@ _KINDS: Final[list[tuple[Any, str, Callable[[Any], Parts]]]] = [
     (types.FunctionType, "function", _of_function),
     (types.CodeType, "code", parts_of_code),
     (Uses, "module", parts_of_use),
+    (Unread, "module", parts_of_unread),
     (types.ModuleType, "module", lambda value: parts_of_use(Uses(value, frozenset(vars(value))))),
     (types.MethodType, "method", lambda value: iter([("", value.__func__), ("", value.__self__)])),
     (_BY_NAME, "named", _of_named),

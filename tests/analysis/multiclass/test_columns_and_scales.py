@@ -1,5 +1,7 @@
 """Models that know the names of their columns, scale them, or have no support vector at all."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -94,7 +96,7 @@ def test_a_file_that_has_support_vectors_and_says_none_is_refused(tmp_path):
     (tmp_path / "m").write_text(text)
     assert read_model(tmp_path / "m").predict(np.ones((2, 7))).tolist() == [5.0, 5.0]
     (tmp_path / "m").write_text(text + "1 1:2\n")
-    with pytest.raises(ValueError, match="do not make a model"):
+    with pytest.raises(ValueError, match="total_sv is 0 and 1 lines follow SV"):
         read_model(tmp_path / "m")
 
 
@@ -145,6 +147,7 @@ def test_dense_data_are_scaled_by_a_sparse_scaling():
 )  # fmt: skip
 def test_a_damaged_scaling_of_some_features_is_refused(wrong, tmp_path):
     write_model(SVC(engine="numpy").fit(X.to_numpy(), Y), tmp_path / "m")
-    (tmp_path / "m").write_text((tmp_path / "m").read_text() + f"# scaling {wrong}\n")
-    with pytest.raises(ValueError, match="is not a LIBSVM model file"):
+    without_digest = re.sub("(?m)^SV .*", "SV", (tmp_path / "m").read_text())
+    (tmp_path / "m").write_text(f"{without_digest}# scaling {wrong}\n")
+    with pytest.raises(ValueError, match=r"is not a LIBSVM model file .*scal"):
         read_model(tmp_path / "m")

@@ -154,7 +154,8 @@ def test_a_model_file_holds_scaled_support_vectors(tmp_path, form):
     write_model(model, path, scaling=before)
     lines = path.read_text().splitlines()
     assert "gamma 1" in lines
-    first = dict(entry.split(":") for entry in lines[lines.index("SV") + 1].split()[1:])
+    begin = next(number for number, line in enumerate(lines) if line.startswith("SV ")) + 1
+    first = dict(entry.split(":") for entry in lines[begin].split()[1:])
     vector = KERNEL.scaled(model.support_vectors_)
     vector = vector.toarray()[0] if form == "sparse" else vector[0]
     for place, value in first.items():
