@@ -105,7 +105,11 @@ def test_it_goes_by_events_and_takes_no_step_of_smo(monkeypatch: pytest.MonkeyPa
     model = SVC(engine="numpy").partial_fit(data[:300], labels[:300])
     model.partial_fit(data[300:301], labels[300:301])
     fresh = SVC(engine="numpy", gamma=model.kernel_.gamma).fit(data[:301], labels[:301]).n_iter_[0]
-    for place in ("trackers.backup.solve", "paths.continuing.solve", "multiclass.one_vs_one.solved"):
+    for place in (
+        "core.trackers.backup.solved",
+        "analysis.paths.continuing.solve",
+        "analysis.multiclass.one_vs_one.solved",
+    ):
         monkeypatch.setattr(f"refsvm.{place}", refused)
     events = []
     for i in range(301, 321):

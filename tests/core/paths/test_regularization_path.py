@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refsvm import SVMP, DualProblem, Linear, Precomputed, Sigmoid, Status, regularization_path, solve
+from refsvm import SVMP, DualProblem, Linear, Precomputed, Sigmoid, Status, regularization_path
 from refsvm.analysis.paths import ErrorCurve, track
 from refsvm.core.paths.recorder import PathRecorder
 from refsvm.core.trackers import backup
@@ -106,7 +106,7 @@ def test_a_path_that_is_stopped_is_valid_as_far_as_it_goes(
 def test_a_start_that_is_stopped_leaves_an_empty_path(
     status: Status, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = backup.solve
+    honest = backup.solved
 
     def pressed(*arguments: Any, **options: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
@@ -114,7 +114,7 @@ def test_a_start_that_is_stopped_leaves_an_empty_path(
 
     ask = partial(regularization_path, X, Y, kernel=Linear(), C_min=1e3, C_max=1e4)
     if status is Status.INTERRUPTED:
-        monkeypatch.setattr(backup, "solve", pressed)
+        monkeypatch.setattr(backup, "solved", pressed)
         path = interrupted(ask)
     else:
         with pytest.warns(UserWarning, match="The path has no start at C=1000"):
@@ -130,15 +130,16 @@ def test_a_start_that_is_stopped_leaves_an_empty_path(
 
 def test_a_repair_that_is_stopped_leaves_the_points_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
+    honest = backup.solved
 
     def stopped(*arguments: Any, **options: Any) -> Any:
-        return replace(solve(*arguments, **options), status=Status.INTERRUPTED, alpha=np.zeros(len(Y)))
+        return replace(honest(*arguments, **options), status=Status.INTERRUPTED, alpha=np.zeros(len(Y)))
 
     def spoil(point: Any) -> None:
         seen.append(point)
         if len(seen) == 8:
             point.scaled[:] = point.scaled[::-1].copy()  # the array of the tracker itself
-            monkeypatch.setattr(backup, "solve", stopped)
+            monkeypatch.setattr(backup, "solved", stopped)
 
     options: dict[str, Any] = {"callback": spoil, "engine": "numpy", "tracker": SVMP(refresh=1)}
     path = interrupted(regularization_path, X, Y, kernel=KERNEL, C_max=1e2, **options)

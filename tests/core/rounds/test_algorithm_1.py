@@ -37,6 +37,11 @@ def test_the_solution_on_all_examples_is_ten_times_as_exact(stop, tol, cache_mb,
     assert (type(options.shrinking).__name__ != "NoShrinking") == shrinks
 
 
+def task_of(kind):
+    """A task that asks for tolerances in units of one."""
+    return SimpleNamespace(kind=kind, gap=lambda tol=1e-3: KKTGap(tol, relative=True))
+
+
 def test_rules_and_checks_by_default():
     """Classes ask for signs, other tasks for values; an exact seed goes on to 1e-8."""
     ball, gap, tight = BallRule(relative=True), KKTGap(relative=True), KKTGap(1e-8, relative=True)
@@ -47,13 +52,13 @@ def test_rules_and_checks_by_default():
         (REGRESSION, TOP(), gap, one),
         (NOVELTY, ATO(margin=np.inf, budget=np.inf), tight, one),
     ):
-        found, rule, checks = chosen_for(SimpleNamespace(kind=kind), seeder, None, three)
+        found, rule, checks = chosen_for(task_of(kind), seeder, None, three)
         assert (found, rule, [check.name for check in checks]) == (seeder, stop, names)
-    classes = SimpleNamespace(kind=CLASSIFICATION)
+    classes = task_of(CLASSIFICATION)
     assert chosen_for(classes, None, KKTGap(0.5), ())[:2] == (TOP(), KKTGap(0.5))
     for kind in (REGRESSION, NOVELTY):
         with pytest.raises(ValueError, match="proves the sign of a decision value, and"):
-            chosen_for(SimpleNamespace(kind=kind), None, LOODualityGap(), ())
+            chosen_for(task_of(kind), None, LOODualityGap(), ())
 
 
 class Asked:
@@ -62,7 +67,7 @@ class Asked:
     def __init__(self, undecided, keeps=True, near=(), proves=True, is_slow=False, status=Status.CONVERGED):
         facts = SimpleNamespace(is_psd=True)
         self.rounds = SimpleNamespace(
-            run=lambda plan, seeder, stop: (plan, seeder, stop), rules=None,
+            run=lambda plan, seeder, stop: (plan, seeder, stop), rules=SimpleNamespace(stop=KKT),
             problem=SimpleNamespace(gram=SimpleNamespace(facts=facts)),
         )  # fmt: skip
         self.full = SimpleNamespace(status=status, decision_range=1.0)

@@ -22,7 +22,7 @@ from refsvm import (
 )
 from refsvm.core.kernels import Gram
 from refsvm.core.trackers import svmp
-from refsvm.core.trackers.backup import choose_sets, solve_at, solved
+from refsvm.core.trackers.backup import choose_sets, solve_at, solved_on_path
 from refsvm.core.trackers.svmp import MOST_REPAIRS
 from refsvm.core.walk.line import ProblemLine
 from refsvm.core.walk.special_events import SwitchingGuard
@@ -260,7 +260,7 @@ def test_smo_is_not_asked_where_rounding_hides_the_optimum(unit, is_solved):
     problem = DualProblem.classification(unit * np.eye(2), [1, -1], kernel=Precomputed(), C=1.0)
     walk = PathState(problem, unit * np.eye(2), "numpy")
     walk.place(1.0, np.array([1.0, -1.0]), 0.0, "start")
-    solution = solved(walk, walk.problem, KKTGap(1e-6))
+    solution = solved_on_path(walk, walk.problem, KKTGap(1e-6))
     if is_solved:
         # f = 2a − K₀₀a²
         np.testing.assert_allclose(solution.alpha, [1.0 / unit, -1.0 / unit], rtol=1e-5)

@@ -67,14 +67,14 @@ def test_hastie_alone_may_refuse_and_one_that_says_nothing_follows_1_over_c_alon
 def test_smo_of_a_path_has_the_deadline_of_the_path(left, monkeypatch):
     asked = []
 
-    def stub(problem, **options):
-        asked.append(options["time_limit"])
+    def stub(problem, options, start):
+        asked.append(options.time_limit)
         return SimpleNamespace(status=Status.TIME_LIMIT)
 
-    monkeypatch.setattr(backup, "solve", stub)
+    monkeypatch.setattr(backup, "solved", stub)
     deadline = Deadline(time.perf_counter() + left)
     walk = SimpleNamespace(rounding=lambda: 0.0, deadline=deadline, side=[0], engine="numpy")
-    assert backup.solved(walk, None, KKTGap()) is None
+    assert backup.solved_on_path(walk, None, KKTGap()) is None
     assert walk.status is Status.TIME_LIMIT
     assert asked == [deadline]
 
@@ -89,7 +89,7 @@ def test_a_refusal_says_where_on_the_path_it_is(is_c_path, place):
 @pytest.mark.parametrize(("v", "tolerance"), [([1.0, -1.0, 1.0], 1e-9), ([6.0, -1.0, 3.0], 6e-9)])
 def test_rates_are_solved_for_in_the_unit_of_the_targets(v, tolerance, monkeypatch):
     asked = []
-    monkeypatch.setattr(backup, "solved", lambda walk, problem, stop: asked.append((problem, stop)))
+    monkeypatch.setattr(backup, "solved_on_path", lambda walk, problem, stop: asked.append((problem, stop)))
     walk = walk_of(np.array(v))
     walk.place(1.0, np.zeros(3), 0.0, "start")
     walk.assign(np.full(3, FREE, dtype=np.int8), "start")
@@ -111,7 +111,7 @@ def test_sets_that_the_derivative_leaves_are_no_change(free, z, asks, monkeypatc
         asked.append(problem)
         return SimpleNamespace(alpha=np.zeros(problem.n))
 
-    monkeypatch.setattr(backup, "solved", stub)
+    monkeypatch.setattr(backup, "solved_on_path", stub)
     walk = walk_of(np.ones(3))
     walk.place(0.25, np.zeros(3), 0.0, "start")
     side = np.where(np.isin(np.arange(3), free), FREE, BELOW).astype(np.int8)
@@ -135,7 +135,7 @@ def test_smo_of_a_path_begins_where_the_walk_is(repeats, alpha, monkeypatch):
         point = {"alpha": given, "intercept": 0.0, "gradient": np.array([3.0, 1.0, -3.0])}
         return SimpleNamespace(kkt_gap=1e-6 if repeats == 1 else 1.1e-6, decision_range=1.0, **point)
 
-    monkeypatch.setattr(backup, "solved", stub)
+    monkeypatch.setattr(backup, "solved_on_path", stub)
     backup.solve_at(walk, 1.0, 1e-9, "repair")
     start = None if not any(alpha) else walk.along.at(1.0).feasible(np.array(alpha))
     assert len(asked) == repeats
@@ -227,12 +227,12 @@ def test_a_point_of_a_users_path_is_of_finite_numbers(place, bad, along_c):
 def test_smo_of_a_path_takes_a_hundred_steps_for_each_example_or_twenty_thousand(n, monkeypatch):
     asked = []
 
-    def stub(problem, **options):
-        asked.append(options["max_iter"])
+    def stub(problem, options, start):
+        asked.append(options.max_iter)
         return SimpleNamespace(status=Status.CONVERGED)
 
-    monkeypatch.setattr(backup, "solve", stub)
+    monkeypatch.setattr(backup, "solved", stub)
     known = {"rounding": lambda: 0.0, "deadline": Deadline(), "side": [0] * n, "status": None}
     walk = SimpleNamespace(engine="numpy", **known)
-    assert backup.solved(walk, None, KKTGap()) is not None
+    assert backup.solved_on_path(walk, None, KKTGap()) is not None
     assert asked == [max(20_000, 100 * n)]
