@@ -30,6 +30,13 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr")
 
 
+def column_names(values: Any) -> tuple[str, ...]:
+    """Return the names of the columns of a frame, or of the entries of a pandas Series; () where they are numbers."""
+    names = getattr(values, "columns", getattr(values, "index", None))
+    found = () if names is None or callable(names) else tuple(names)
+    return found if all(isinstance(name, str) for name in found) else ()
+
+
 def hint(
     word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
 ) -> str:

@@ -39,7 +39,7 @@ from refsvm.estimators.nested import has_own_parameters, parameters_of, with_par
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.services.line import line_of
-from refsvm.services.names import KERNELS, is_precomputed, is_user_kernel, kernel_called
+from refsvm.services.names import KERNELS, in_order, is_precomputed, is_user_kernel, kernel_called
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
@@ -171,6 +171,7 @@ class KernelEstimator(BaseEstimator):
 
     def _kernel(self, X: Any, gamma: Any, weights: np.ndarray | None = None) -> Any:
         """Return the kernel as an object, γ resolved."""
+        gamma = in_order(gamma, getattr(self, "feature_names_in_", ()))
         return kernel_called(
             self.kernel, X, gamma=gamma, degree=self.degree, coef0=self.coef0, weights=weights
         )

@@ -28,7 +28,7 @@ from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.estimators.base import KernelMachine
-from refsvm.services.names import is_precomputed, of_features, parameters_named
+from refsvm.services.names import in_order, is_precomputed, of_features, parameters_named
 
 TOGETHER: Final = 256
 """New examples whose kernel values are computed at once."""
@@ -177,7 +177,8 @@ class Incremental(KernelMachine):
             return {"kernel": None, **weights}
         named = {name: getattr(self, name) for name in ("kernel", *parameters_named(kernel))}
         if "gamma" in named:
-            named["gamma"] = of_features(named["gamma"], kernel)
+            gamma = in_order(named["gamma"], getattr(self, "feature_names_in_", ()))
+            named["gamma"] = of_features(gamma, kernel)
         return named | weights
 
     def _go_on(self) -> None:

@@ -48,6 +48,7 @@ def solutions_of_pairs(
         if abs(labels.sum()) == len(rows):
             continue  # a class without weight: the machine of this pair is constant
         gram = gram_of_rows(model.kernel_, X, rows, origin=result.origin, may_move=False)
+        gram.columns = tuple(getattr(model, "feature_names_in_", ()))
         problem = DualProblem.classification(y=labels, gram=gram, C=C[rows])
         start = problem.feasible(result.alpha)
         stays = np.abs(start - result.alpha).max() <= CLOSE * np.abs(result.alpha).max()

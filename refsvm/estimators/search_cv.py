@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from refsvm.analysis.resampling.folds import pairs_of
 from refsvm.analysis.resampling.grid import Split
-from refsvm.core._checks import shown
+from refsvm.core._checks import numbers, shown
 from refsvm.core.engine.progress import Progress
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.ball_rule import BallRule
@@ -210,7 +210,7 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
 
     def _values(self, name: str, given: Any, zero: bool = False) -> np.ndarray:
         """Return a parameter that is a list of positive numbers, in its order."""
-        values = np.asarray(given, dtype=np.float64)
+        values = numbers(name, given)
         in_range = values >= 0.0 if zero else values > 0.0
         if values.ndim != 1 or not len(values) or not (np.isfinite(values) & in_range).all():
             kind = "finite numbers ≥ 0" if zero else "positive finite numbers"

@@ -118,12 +118,15 @@ def refuse_missing_labels(y: Any, name: str = "y") -> None:
             )
 
 
-def classes_of(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def classes_of(y: np.ndarray, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
     """The different labels, sorted, and the number of each example's label; none is missing, all can be compared."""
     if y.dtype.kind == "O":
-        refuse_missing_labels(y)
+        refuse_missing_labels(y, name)
     try:
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:
-        raise ValueError("y mixes labels of different types; make them all numbers or all strings.") from None
+        kind = "labels" if name == "y" else "names"
+        raise ValueError(
+            f"{name} mixes {kind} of different types; make them all numbers or all strings."
+        ) from None
     return classes, np.asarray(codes, dtype=np.int64)

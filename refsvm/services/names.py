@@ -5,12 +5,13 @@ The parameters of a named kernel are given with its name, and γ may depend on t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm.core._checks import hint, is_sparse, not_negative
+from refsvm.core._checks import column_names, hint, is_sparse, not_negative
 from refsvm.core.arithmetic import dot
 from refsvm.core.kernels import functions
 from refsvm.core.kernels.functions import Kernel, Precomputed
@@ -28,13 +29,14 @@ class Named(NamedTuple):
     """A kernel by its name, with the parameters of `refsvm.SVC`; γ may be that of data that are not known yet."""
 
     name: str = "rbf"
-    gamma: str | float | tuple[float, ...] = "scale"
+    gamma: Any = "scale"
     degree: int = 3
     coef0: float = 0.0
 
-    def on(self, X: Any) -> Any:
-        """Return the kernel on these data."""
-        return kernel_called(self.name, X, gamma=self.gamma, degree=self.degree, coef0=self.coef0)
+    def on(self, X: Any, columns: tuple[str, ...] = ()) -> Any:
+        """Return the kernel on these data, whose columns may have names."""
+        gamma = in_order(self.gamma, columns)
+        return kernel_called(self.name, X, gamma=gamma, degree=self.degree, coef0=self.coef0)
 
 
 DEFAULT: Final = Named()
@@ -75,7 +77,8 @@ def kernel_named(*given: Any) -> Any:
 
 def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
     """Return the kernel of a name, checked; None for the default."""
-    gamma = of_features(gamma, kernel)
+    if not column_names(gamma):
+        gamma = of_features(gamma, kernel)
     given = Named(kernel, gamma, degree, coef0)
     if given.name not in KERNELS:
         near = hint(
@@ -85,9 +88,38 @@ def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
     if isinstance(gamma, str) and gamma not in ("scale", "auto"):
         near = hint(gamma.lower(), ("scale", "auto"), 'give "scale", "auto" or a number.')
         raise ValueError(f"gamma={gamma!r} is unknown; {near}")
+    if column_names(gamma):
+        return given
     if not isinstance(gamma, str | tuple):
         not_negative("gamma", gamma)
     return None if given == DEFAULT else given
+
+
+def in_order(gamma: Any, columns: Sequence[str]) -> Any:
+    """Return one γ for each feature in the order of the columns of X, where a pandas Series names them; else γ itself.
+
+    Raises
+    ------
+    ValueError
+        If the names are not those of the columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from refsvm.services.names import in_order
+    >>> in_order(pd.Series({"age": 0.5, "size": 2.0}), ("size", "age")), in_order(0.5, ())
+    ([2.0, 0.5], 0.5)
+    """
+    if not (names := column_names(gamma)):
+        return gamma
+    if sorted(names) != sorted(columns):
+        named, there = (", ".join(map(repr, each[:4])) for each in (names, columns))
+        raise ValueError(
+            f"gamma names the features {named}, and X {there or 'no columns'}; give one number for each column of X by "
+            "its name, or gamma.to_numpy() in the order of the columns."
+        )
+    values = dict(zip(names, np.ravel(gamma).tolist(), strict=True))
+    return [values[name] for name in columns]
 
 
 def of_features(gamma: Any, kernel: Any = "rbf") -> Any:

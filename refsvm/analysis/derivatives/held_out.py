@@ -18,12 +18,13 @@ from refsvm.analysis.resampling.folds import fold_numbers
 from refsvm.analysis.resampling.task import task_given
 from refsvm.analysis.solve import solve
 from refsvm.analysis.units import relative_gap, unit_of_targets
-from refsvm.core._checks import examples, positive, targets
+from refsvm.core._checks import column_names, examples, hint, positive, shown, targets
+from refsvm.core.kernels.functions import RBF
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
-from refsvm.services.names import gamma_on, kernel_called, parameters_named
+from refsvm.services.names import gamma_on, in_order, kernel_called, of_features, parameters_named
 
 TOL: Final = 1e-10
 """The KKT gap of each machine, relative to the range of h, in units of the targets."""
@@ -256,23 +257,24 @@ def held_out_loss(
     n_jobs: int | None = None,
 ) -> HeldOutLoss:  # fmt: skip
     """Return J as a function of θ, with the arguments of `tune_by_gradient`."""
-    X = examples(X)
+    columns, X = column_names(X), examples(X)
     n = X.shape[0]
     is_regression = epsilon is not None
     y = targets(y, n) if is_regression else _two_labels(y, n)
     known = loss_called(loss or ("squared" if is_regression else "squared hinge"), not is_regression)
     names = _names(parameters, kernel, is_regression)
+    bounds = _bounds_given(bounds, names)
     unit = unit_of_targets(y) if is_regression else None
     given: dict[str, Any] = {"C": (unit or 1.0) if C is None else positive("C", C)}
     if isinstance(kernel, str) and "gamma" in parameters_named(kernel):
-        given["gamma"] = gamma_on(X, gamma) if np.ndim(gamma) == 0 else gamma
+        given["gamma"] = _gamma_given(of_features(in_order(gamma, columns), kernel), X, names)
     if is_regression:
         given["epsilon"] = positive("epsilon", epsilon) if "epsilon" in names else float(epsilon)  # type: ignore[arg-type]
     else:
         given["class_weight"] = positive("class_weight", class_weight)
     sizes = tuple(X.shape[1] if name == "gammas" else 1 for name in names)
-    limits = [_bounds_of(name, X, unit or 1.0, bounds or {}) for name in names]
-    space = Space(names, sizes, np.log(np.repeat(limits, sizes, axis=0)), given, frozenset(bounds or ()))
+    limits = [_bounds_of(name, X, unit or 1.0, bounds) for name in names]
+    space = Space(names, sizes, np.log(np.repeat(limits, sizes, axis=0)), given, frozenset(bounds))
     folds = n if isinstance(folds, str) and folds == "loo" else folds
     is_number, marks = isinstance(folds, int | np.integer), y if is_regression else (y > 0.0).astype(np.int64)
     shares = is_number and not is_regression and folds < n
@@ -312,13 +314,46 @@ def _names(parameters: Sequence[str], kernel: Any, is_regression: bool) -> tuple
     return names
 
 
+def _gamma_given(gamma: Any, X: Any, names: tuple[str, ...]) -> float | tuple[float, ...]:
+    """Return γ as a number, or one for each feature."""
+    if not isinstance(gamma, tuple):
+        return gamma_on(X, gamma)
+    RBF(gamma).scaled(X[:1])  # refuses another number of them than X has columns
+    if "gamma" in names:
+        raise ValueError(
+            f"gamma has {len(gamma)} entries, and one is tuned; give one number, or tune 'gammas'."
+        )
+    return gamma
+
+
+def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """Return the bounds that a caller gives, checked."""
+    if not isinstance(bounds, dict | None):
+        raise ValueError(
+            f"bounds={shown(bounds)} is not a dictionary; give one such as {{'C': (0.1, 10.0)}}."
+        )
+    found = {}
+    for name, pair in (bounds or {}).items():
+        if name not in names:
+            remedy = hint(str(name), names, f"give bounds of {', '.join(map(repr, names))}.")
+            raise ValueError(f"bounds has {name!r}, which is not tuned; {remedy}")
+        try:
+            low, high = pair
+        except (TypeError, ValueError):
+            low = high = 1.0  # which are refused as bounds of any kind are
+        low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
+        if not low < high:
+            raise ValueError(
+                f"bounds of {name!r} are {pair!r:.80}; give two numbers, and give the smaller one first."
+            )
+        found[name] = low, high
+    return found
+
+
 def _bounds_of(name: str, X: Any, unit: float, given: dict[str, tuple[float, float]]) -> tuple[float, float]:
     """Return the bounds of a parameter."""
     if name in given:
-        low, high = (positive(f"a bound of {name}", each) for each in given[name])
-        if not low < high:
-            raise ValueError(f"bounds of {name!r} are {given[name]!r}; give the smaller one first.")
-        return low, high
+        return given[name]
     if name in ("gamma", "gammas"):
         scale = gamma_on(X, "scale")
         return (1e-3 if name == "gamma" else 1e-5) * scale, 1e3 * scale

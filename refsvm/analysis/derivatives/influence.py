@@ -18,16 +18,17 @@ from refsvm.analysis.derivatives.left_out import LeftOutGroups
 from refsvm.analysis.derivatives.losses import Loss, loss_called
 from refsvm.analysis.derivatives.optimum import Optimum, pieces
 from refsvm.analysis.resampling.task import task_given
-from refsvm.core._checks import examples, not_negative, positions, vector
+from refsvm.core._checks import not_negative, positions, vector
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
-from refsvm.core.kernels.checked import cross_values
+from refsvm.core.kernels.checked import cross_values, examples_like
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
+from refsvm.services.labels import classes_of, refuse_missing_labels
 from refsvm.services.line import checked_callback, line_of
 from refsvm.services.summary import Card, Shown
 
@@ -255,12 +256,16 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
             raise ValueError(f"groups[{empty[0]}] is empty; give the examples of each group.")
         return np.arange(len(members)), members
     given = np.asarray(groups)
+    if given.shape == (n,):  # as objects: NaN among texts has become a text
+        refuse_missing_labels(np.asarray(groups, dtype=object), "groups")
+    if given.dtype.kind == "f" and (given == np.floor(given)).all():
+        given = given.astype(np.int64)
     if given.shape != (n,) or given.dtype.kind not in "biuUO":
         raise ValueError(
             f"groups has shape {given.shape} and type {given.dtype}; give the group of each of the {n} examples, a "
             "whole number or a text, or a list with the examples of each group."
         )
-    names, numbers = np.unique(given, return_inverse=True)
+    names, numbers = classes_of(given, "groups")
     order = np.argsort(numbers, kind="stable")
     return names, tuple(np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names)))))
 
@@ -278,7 +283,7 @@ class Asked:
         """Return what the arguments ask for, checked."""
         has_labels = task.kind == CLASSIFICATION
         known = None if loss is None else loss_called(loss, has_labels)
-        X = None if X is None else examples(X)
+        X = None if X is None else examples_like(task.gram, X)
         if y is None and known is not None and X is not None:
             raise ValueError("The loss of X needs its labels or targets; give y.")
         if y is not None and X is None:

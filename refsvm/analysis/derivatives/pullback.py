@@ -13,8 +13,8 @@ from refsvm.analysis.derivatives.direction import support
 from refsvm.analysis.derivatives.kernels import by_differences
 from refsvm.analysis.derivatives.optimum import HELD, Optimum, pieces
 from refsvm.analysis.derivatives.parameters import Rates, examples_of, names_of, rates_of
-from refsvm.core._checks import examples, real, vector
-from refsvm.core.kernels.checked import cross_values
+from refsvm.core._checks import real, vector
+from refsvm.core.kernels.checked import cross_values, examples_like
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.result import Solution
 
@@ -244,7 +244,7 @@ def pullback(
             "Give X and decision_function together: the examples, and the gradient by h of each."
         )
     if X is not None:
-        X = examples(X)
+        X = examples_like(problem.gram, X)
         probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
         by_b += float(probes.by_h.sum())
         # of variables at 0 that stay there nothing is read

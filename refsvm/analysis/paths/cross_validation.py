@@ -139,8 +139,9 @@ def cross_validate_path(
     True
     """
     began, told = time.perf_counter(), Progress("cross_validate_path", "folds", "these")
-    X, line = examples(X), line_of(told, progress)
+    line = line_of(told, progress)
     matrix = matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred
+    X = examples(X)
     n = matrix.n
     classes, codes = numbered(y, n)
     if isinstance(folds, str) and folds == "loo":

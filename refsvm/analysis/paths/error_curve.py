@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from refsvm.analysis.resampling.weights import given_weights, steps_of
-from refsvm.core._checks import examples
 from refsvm.core.engine.unsolved import warn
+from refsvm.core.kernels.checked import examples_like
 from refsvm.core.paths.path import RegularizationPath
 from refsvm.core.result import Status
 from refsvm.services.labels import known_codes
@@ -283,7 +283,7 @@ def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: An
         raise ValueError(
             "This path is one of regression; an error curve counts labels, use decision_function."
         )
-    X = examples(X)
+    X = examples_like(path.problem.gram, X)
     codes, turns = known_codes(y, path.classes, X.shape[0]), [Turns(0, 1, *path.crossings(X))]
     weights, ends = given_weights(sample_weight, len(codes)), (float(path.C[0]), float(path.C[-1]))
     return voted_curve(turns, codes, 2, ends, weights, path.status)

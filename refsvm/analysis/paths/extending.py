@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from refsvm.core._checks import (
-    examples,
     is_sparse,
     penalties,
     targets,
     vector,
 )
+from refsvm.core.kernels.checked import examples_like
 from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import KernelMatrix
@@ -26,7 +26,7 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
 
     X holds the new examples; of a given matrix their values with all n + m examples, shape (m, n + m).
     """
-    X, known = examples(X), getattr(gram, "X", None)
+    X, known = examples_like(gram, X), getattr(gram, "X", None)
     kernel: Any = getattr(gram, "kernel", None)
     if known is None:
         raise ValueError(f"{type(gram).__name__} holds no examples, to which others could be added.")
@@ -40,7 +40,9 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
             every: Any = csr_array(vstack([known, X]))
         else:
             every = np.concatenate([known, X.toarray() if is_sparse(X) else X])
-        return Gram(kernel, every).decided_as(gram)
+        whole = Gram(kernel, every)
+        whole.columns = gram.columns
+        return whole.decided_as(gram)
     if X.shape[1] != n + m:
         raise ValueError(
             f"X has shape {X.shape}; give the values with all {n + m} examples, shape ({m}, {n + m})."

@@ -90,7 +90,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         raise ValueError(f"{named} has no name in a file; track with one of {', '.join(KERNELS)}.")
     head = {
         "format": FORMAT, "refsvm": version(), "class": type(path).__name__, "kernel": names[0],
-        "parameters": asdict(gram.kernel),
+        "parameters": asdict(gram.kernel), "columns": gram.columns,
         "status": path.status.name, "classes": path.classes.tolist(), **{name: getattr(path, name) for name in NUMBERS},
     }  # fmt: skip
     X = gram.X
@@ -152,7 +152,9 @@ def _path(head: Any, arrays: dict[str, np.ndarray]) -> TrackedPath:
         )
     _check_head(head)
     kernel = KERNELS[head["kernel"]](**head["parameters"])
-    gram = _part(Gram(kernel, _examples(arrays)), arrays.get("variables"))
+    whole = Gram(kernel, _examples(arrays))
+    whole.columns = tuple(map(str, head.get("columns", ())))
+    gram = _part(whole, arrays.get("variables"))
     record = PathRecord(**{name: arrays[f"record_{name}"] for name in PathRecord._fields})
     merged = Merged(**{name: arrays[f"merged_{name}"] for name in Merged._fields})
     _check_types(record, merged)

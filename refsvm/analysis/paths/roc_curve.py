@@ -9,7 +9,7 @@ import numpy as np
 
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class, steps_of
-from refsvm.core._checks import examples
+from refsvm.core.kernels.checked import examples_like
 from refsvm.core.result import Status
 from refsvm.services.labels import known_codes
 from refsvm.services.summary import Card, Shown
@@ -90,7 +90,7 @@ class CostPath(ParametricPath):
             If the path ended early: the points beyond, and the area below them, are missing.
         """
         self.check_not_empty()
-        X = examples(X)
+        X = examples_like(self.start.gram, X)
         codes = known_codes(y, self.classes, X.shape[0])
         if len(codes) == 0 or np.ptp(codes) == 0:
             raise ValueError("y holds a single class; a share of errors of each takes examples of both.")

@@ -18,7 +18,7 @@ from refsvm.analysis.paths.error_curve import ErrorCurve, Turns, first_unfinishe
 from refsvm.analysis.paths.merging import merge_variables, merged_problem, source_of
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
 from refsvm.analysis.scheme import OneVsOne
-from refsvm.core._checks import examples, pandas_for
+from refsvm.core._checks import pandas_for
 from refsvm.core.engine.limits import PathLimits, interruptible
 from refsvm.core.engine.progress import Progress
 from refsvm.core.kernels.checked import cross_values
@@ -170,7 +170,7 @@ class OneVsOnePath(Shown):
         -------
         ErrorCurve
         """
-        cross = self._cross(examples(X))
+        cross = self._cross(X)
         codes = known_codes(y, self.classes, len(cross))
         weights = given_weights(sample_weight, len(cross))
         pairs = zip(OneVsOne(len(self.classes)).pairs, self.rows, self.paths, strict=True)

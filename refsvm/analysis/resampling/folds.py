@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.core._checks import shown, whole
-from refsvm.services.labels import refuse_missing_labels
+from refsvm.services.labels import classes_of
 
 
 def fold_numbers(
@@ -116,7 +116,7 @@ def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str
         raise ValueError(
             f"groups has shape {given.shape}; give {len(y)} groups, one for each row of X, as numbers or texts."
         )
-    refuse_missing_labels(given.astype(object), "groups")
+    classes_of(given.astype(object), "groups")  # refuses missing ones, and a mixture of types
     yield from splitter.split(X, y, given)
 
 

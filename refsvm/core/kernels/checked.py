@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.core._checks import examples, not_negative, owned, read_only, whole
+from refsvm.core._checks import column_names, examples, not_negative, owned, read_only, whole
 from refsvm.core.doors import DOORS
 from refsvm.core.kernels.blocks import called, check_finite_values, shaped
 from refsvm.core.kernels.facts import KernelFacts
@@ -53,11 +53,13 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
         data, kernel = examples(X), DOORS.kernel_named() if kernel is None else kernel
         if hasattr(kernel, "on"):  # its parameters depend on the data
-            kernel = kernel.on(data)
+            kernel = kernel.on(data, column_names(X))
         if isinstance(kernel, Kernel):
             data = stored_for_products(kernel, data)
         # a problem outlives the call, and the caller may write to X afterwards
-        return gram_on(kernel, data if isinstance(kernel, Precomputed) else owned(data, X))
+        found = gram_on(kernel, data if isinstance(kernel, Precomputed) else owned(data, X))
+        found.columns = column_names(X)
+        return found
     if X is not None or kernel is not None:
         other = "kernel" if X is None else "X"
         raise ValueError(
@@ -118,12 +120,24 @@ def origin_for(kernel: Any, X: Any, rows: np.ndarray) -> np.ndarray | None:
     return origin_of(X[rows] if len(rows) < X.shape[0] else X)
 
 
+def examples_like(gram: KernelMatrix, X: Any) -> Any:
+    """Return X as `examples` does; refuse columns with other names, or in another order, than the matrix has."""
+    while isinstance(gram, View):
+        gram = gram.source
+    if (names := column_names(X)) and gram.columns and names != gram.columns:
+        shown = [", ".join(map(repr, each[:4])) + ", …" * (len(each) > 4) for each in (names, gram.columns)]
+        raise ValueError(
+            f"X has the columns {shown[0]}; give those of the examples, in their order: {shown[1]}."
+        )
+    return examples(X)
+
+
 def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarray:
     """Return the kernel values of rows of X with the examples of some variables, shape (m, len(variables)).
 
     Where the matrix itself was given, X holds the values with all of its examples, shape (m, n).
     """
-    X, known = examples(X), gram
+    X, known = examples_like(gram, X), gram
     while isinstance(known, View):
         known, variables = known.source, known.indices[variables]
     trained: Any = known

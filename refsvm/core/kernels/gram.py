@@ -160,12 +160,18 @@ class Gram(KernelMatrix):
     @cached_property
     def _around_mean(self) -> Gram | None:
         origin = origin_of(self.X, self._examples.norms) if self.may_move else None
-        return None if origin is None else Gram(self.kernel, self.X, origin=origin)
+        return None if origin is None else self._on(self.X, origin=origin)
+
+    def _on(self, X: Any, **moving: Any) -> Gram:
+        """Return the matrix of this kernel on other examples with the same columns."""
+        gram = Gram(self.kernel, X, **moving)
+        gram.columns = self.columns
+        return gram
 
     def decided_as(self, gram: Any) -> Gram:
         """Set the origin of `centred` to that of another matrix, if it has one; return this matrix."""
         if self.may_move and (origin := gram.centred.origin) is not None:
-            self.__dict__["_around_mean"] = Gram(self.kernel, self.X, origin=origin)
+            self.__dict__["_around_mean"] = self._on(self.X, origin=origin)
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
@@ -361,7 +367,7 @@ class Gram(KernelMatrix):
             part = np.empty((len(indices), len(indices)), dtype=self.dense.dtype)
             gather(self.dense, indices, indices, part)
             return _holding(part, self, is_checked=True)
-        return Gram(self.kernel, self.X[indices], origin=self.origin, may_move=self.may_move)
+        return self._on(self.X[indices], origin=self.origin, may_move=self.may_move)
 
 
 def _on_diagonal(kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> np.ndarray:

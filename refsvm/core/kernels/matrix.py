@@ -45,6 +45,8 @@ class KernelMatrix(Shown, ABC):
         A number for each variable; those that are known to have the same row of K share one.
     origin : ndarray of shape (d,) or None
         Where a linear kernel is evaluated around; None for 0.
+    columns : tuple of str
+        Names of the columns of the examples; () where they have none.
     """
 
     n: int
@@ -55,6 +57,7 @@ class KernelMatrix(Shown, ABC):
     repeats: bool = False
     full_matrix_only: bool = False
     origin: np.ndarray | None = None
+    columns: tuple[str, ...] = ()
 
     @cached_property
     def facts(self) -> KernelFacts:

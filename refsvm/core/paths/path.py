@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from refsvm.core._checks import examples, pandas_for
-from refsvm.core.kernels.checked import cross_values
+from refsvm.core._checks import pandas_for
+from refsvm.core.kernels.checked import cross_values, examples_like
 from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.paths.tracked import TrackedPath
 from refsvm.core.problem import DualProblem
@@ -115,7 +115,7 @@ class RegularizationPath(TrackedPath):
         whole = self.merged.first
         if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
             # the columns of all examples, of which the path holds those that are not merged
-            if (X := examples(X)).shape[1] != self.n:
+            if (X := examples_like(gram, X)).shape[1] != self.n:
                 raise ValueError(
                     f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
                     f"{self.n} training examples."

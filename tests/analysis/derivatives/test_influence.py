@@ -22,6 +22,7 @@ from refsvm.analysis.derivatives import (
     left_out,
     optimum,
 )
+from refsvm.analysis.derivatives.influence import groups_given
 from refsvm.analysis.derivatives.losses import LOSSES, loss_called
 from refsvm.analysis.resampling.task import task_given
 from refsvm.core.engine.limits import Deadline
@@ -389,3 +390,27 @@ def test_losses_by_name_and_levels():
             Pinball(wrong)
     with pytest.raises(ValueError, match="delta"):
         Huber(0.0)
+
+
+MISSING = [None, np.nan, float("nan")]
+
+
+@pytest.mark.parametrize("missing", MISSING, ids=str)
+@pytest.mark.parametrize("names", ["texts", "numbers"])
+def test_groups_that_are_missing_are_named_by_their_place(missing, names):
+    groups = np.array(["a", "b", "a"] if names == "texts" else [1, 2, 1], dtype=object)
+    groups[1] = missing
+    for given in (groups, groups.tolist()):
+        with pytest.raises(
+            ValueError, match=r"^groups\[1\] is (None|nan), a missing value; complete that example"
+        ):
+            groups_given(given, 3)
+
+
+def test_groups_of_two_types_are_refused_and_whole_numbers_of_any_type_are_taken():
+    with pytest.raises(ValueError, match=r"^groups mixes names of different types; make them all"):
+        groups_given(np.array([1, "a", 1], dtype=object), 3)
+    with pytest.raises(ValueError, match=r"^groups has shape \(3,\) and type float64"):
+        groups_given([1.0, 0.5, 1.0], 3)
+    names, members = groups_given([1.0, 2.0, 1.0], 3)
+    assert (names.tolist(), [each.tolist() for each in members]) == ([1, 2], [[0, 2], [1]])

@@ -319,3 +319,24 @@ def test_labels_are_two():
     for wrong, count in ((np.arange(36.0) % 3, 3), (np.ones(36), 1)):
         with pytest.raises(ValueError, match=f"y holds {count} .* labels −1 and \\+1, both of them"):
             tune_by_gradient(X, wrong)
+
+
+BAD_BOUNDS = [
+    {"c": (5.0, 10.0)}, {"Gamma": (0.1, 0.2)}, {"gammas": (0.1, 0.2)}, {"epsilon": (0.1, 1.0)}, {1: (0.1, 1.0)},
+    {"C": 5}, {"C": (1, 2, 3)}, {"C": ()}, {"C": "ab"}, {"C": None}, {"C": (2.0, 1.0)}, {"C": (0.0, 1.0)}, [0.1, 1.0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bounds", BAD_BOUNDS, ids=str)
+def test_bounds_that_cannot_be_kept_are_refused_in_one_sentence(bounds):
+    with pytest.raises(ValueError, match=r"^bounds\b.*(;|did you mean)") as refusal:
+        held_out_loss(X, y, parameters=("C", "gamma"), bounds=bounds)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "tuned"), [([0.1], "gammas"), ([0.1] * 99, "C"), ([0.1] * X.shape[1], "gamma")]
+)
+def test_lists_of_gamma_of_another_length_are_refused(gamma, tuned):
+    with pytest.raises(ValueError, match=rf"^gamma has {len(gamma)} entries, (but X has|and one is tuned)"):
+        held_out_loss(X, y, parameters=(tuned,), gamma=gamma)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refsvm.core import arithmetic
-from refsvm.core._checks import is_sparse, not_negative, vector
+from refsvm.core._checks import column_names, is_sparse, not_negative, numbers, vector
 from refsvm.core.kernels.functions.base import Kernel
 from refsvm.core.kernels.memory import reused
 from refsvm.core.kernels.products import Columns, PreparedExamples
@@ -120,8 +120,15 @@ class RBF(Kernel):
 
 def _one_for_each_feature(gamma: Any) -> tuple[float, ...]:
     """Return γ of each feature, checked."""
-    gamma = list(gamma)
-    values = vector("gamma", gamma, len(gamma))
-    if not gamma or (values < 0.0).any():
-        raise ValueError(f"gamma={gamma!r:.200} should hold a number for each feature, none negative.")
+    if names := column_names(gamma):
+        raise ValueError(
+            f"gamma names its values {names[0]!r}, …, and a kernel does not know the columns of X; give "
+            "gamma[X.columns].to_numpy(), or the Series as gamma= beside the name of the kernel."
+        )
+    values = numbers("gamma", gamma if hasattr(gamma, "__array__") else list(gamma))
+    values = vector("gamma", values, values.size)
+    if not values.size or (values < 0.0).any():
+        raise ValueError(
+            f"gamma={values.tolist()!r:.200} should hold a number for each feature, none negative."
+        )
     return tuple(values.tolist())
