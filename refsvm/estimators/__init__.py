@@ -5,6 +5,7 @@
 `svc`            SVC: classification
 `svccv`          SVCCV: SVC with C and γ chosen by cross-validation
 `svrcv`          SVRCV: SVR with C, γ and ε chosen by cross-validation
+`choosing`       what all that choose parameters share
 `gradient_cv`    SVCGradientCV and SVRGradientCV: many parameters chosen by the gradient of a held-out loss
 `search_cv`      what SVCCV and SVRCV share
 `search_scores`  what these score cells by

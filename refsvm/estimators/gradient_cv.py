@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from refsvm.analysis.derivatives.held_out import held_out_loss
 from refsvm.analysis.derivatives.losses import Loss
@@ -27,17 +25,17 @@ from refsvm.analysis.resampling.folds import pairs_of
 from refsvm.analysis.units import unit_of_targets
 from refsvm.core._checks import refuses, targets
 from refsvm.core.engine.limits import Interrupted
-from refsvm.estimators.base import PROBABILITIES, KernelEstimator
+from refsvm.estimators.choosing import ChoosingClassifier, ChoosingEstimator
 from refsvm.estimators.stored_values import StoredValues
 from refsvm.estimators.svc import SVC
 from refsvm.estimators.svr import SVR
 from refsvm.estimators.svrcv import EPSILON, TOL
-from refsvm.estimators.validation import NO_LABELS, checked_data, encoded
+from refsvm.estimators.validation import encoded
 from refsvm.services.names import KERNELS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GradientCV(KernelEstimator, ABC):
+class GradientCV(ChoosingEstimator, ABC):
     """Base of `SVCGradientCV` and `SVRGradientCV`, which describe the parameters."""
 
     parameters: Any = ("C", "gamma")
@@ -53,30 +51,18 @@ class GradientCV(KernelEstimator, ABC):
     store: str | Path | None = None
     random_state: Any = None
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict[str, Any]] = ChoosingEstimator._parameter_constraints | {
         "kernel": [StrOptions(set(KERNELS) - {"precomputed"})],
         "parameters": ["array-like", str],
         "loss": [str, Loss, None],
-        "cv": [
-            Interval(Integral, 2, None, closed="left"),
-            StrOptions({"loo"}),
-            HasMethods(["split"]),
-            Iterable,
-        ],
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
         "bounds": [dict, None],
         "n_starts": [Interval(Integral, 1, None, closed="left")],
         "max_evaluations": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [Interval(Real, 0.0, None, closed="neither"), None],
-        "n_jobs": [Integral, None],
-        "store": [str, Path, None],
         "random_state": ["random_state"],
     }
-
-    _model: ClassVar[type]
-    _is_classifier: ClassVar[bool] = False
-    _label_checks: ClassVar[dict[str, Any]] = {}
 
     @refuses(sample_weight="leave sample_weight={} out, or use SVCCV or SVRCV, whose fit takes it")
     def fit(self, X: Any, y: Any) -> Self:
@@ -130,9 +116,7 @@ class GradientCV(KernelEstimator, ABC):
                 rows,
             ) from None
         self._keep(found)
-        shared = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
-        given = {name: getattr(self, name) for name in shared - {"verbose", "time_limit"}}
-        given |= more | {"tol": self._tolerance(marks)}
+        given = self._shared() | more | {"tol": self._tolerance(marks)}
         self.best_estimator_ = self._model(**given | self.best_params_).fit(X, y)
         return self
 
@@ -185,32 +169,9 @@ class GradientCV(KernelEstimator, ABC):
         self.best_score_, self.best_params_ = -found.loss, self._named(found.best)
         self.n_iter_ = max(1, len(rows))
 
-    def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
-        """Check X, and y in `fit`, by scikit-learn."""
-        checks = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
-        return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
-
-    def _best(self) -> Any:
-        """Return the trained estimator."""
-        check_is_fitted(self, "best_estimator_")
-        return self.best_estimator_
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what the trained estimator has and the search has not, such as ``support_``."""
-        if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
-            raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        if name.endswith("_") and not name.startswith("_") and "best_estimator_" in self.__dict__:
-            return getattr(self.__dict__["best_estimator_"], name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Prediction for each row of X by the best estimator; see `SVC.predict` and `SVR.predict`."""
-        best = self._best()
-        return np.asarray(best.predict(self._checked(X, reset=False)))
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVCGradientCV(ClassifierMixin, GradientCV):
+class SVCGradientCV(ChoosingClassifier, GradientCV):
     """Support vector classification of two classes, with parameters chosen by the gradient of a held-out loss.
 
     Beside `SVCCV`, whose grid ends at two parameters: C, γ, one γ for each feature and the weight of a class.
@@ -272,7 +233,7 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = GradientCV._parameter_constraints
 
-    _model, _is_classifier = SVC, True
+    _model = SVC
 
     def __sklearn_tags__(self) -> Any:
         """Two classes."""
@@ -294,11 +255,6 @@ class SVCGradientCV(ClassifierMixin, GradientCV):
         if "class_weight" not in params:
             return params
         return {**params, "class_weight": {self.classes_.tolist()[1]: params["class_weight"]}}
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the best classifier, shape (t,); see `SVC.decision_function`."""
-        best = self._best()
-        return np.asarray(best.decision_function(self._checked(X, reset=False)))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -20,7 +19,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import LeaveOneOut, check_cv
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm.analysis.resampling.folds import pairs_of
@@ -30,18 +29,15 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.ball_rule import BallRule
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
 from refsvm.estimators.scoring import refuse_refit
 from refsvm.estimators.search import GammaColumn, Search
 from refsvm.estimators.search_scores import SearchScores
 from refsvm.estimators.validation import (
     LARGEST_SQUARED_WEIGHT,
-    NO_LABELS,
-    checked_data,
     checked_weights,
 )
-from refsvm.services.names import gamma_on, is_precomputed, is_user_kernel
+from refsvm.services.names import gamma_on
 
 _log = logging.getLogger("refsvm")
 
@@ -52,7 +48,7 @@ CS: Final = (0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SearchCV(SearchScores, KernelEstimator, ABC):
+class SearchCV(SearchScores, ABC):
     """Base of `SVCCV` and `SVRCV`, which describe the parameters.
 
     A subclass says what labels are, what else the grid varies, and which splits cannot be trained on.
@@ -68,27 +64,14 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
     store: str | Path | None = None
     refit: Any = True
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict[str, Any]] = SearchScores._parameter_constraints | {
         "Cs": ["array-like"],
         "gammas": [Interval(Integral, 1, None, closed="left"), "array-like", StrOptions({"scale", "auto"})],
-        "cv": [
-            Interval(Integral, 2, None, closed="left"),
-            StrOptions({"loo"}),
-            HasMethods(["split"]),
-            Iterable,
-        ],
         "scoring": [StrOptions(set(get_scorer_names())), callable, list, tuple, dict, None],
         "stop": [StoppingRule, None],
         "seeder": [Seeder, str, type, None],
-        "n_jobs": [Integral, None],
-        "store": [str, Path, None],
         "refit": ["boolean", str, callable],
     }
-
-    _is_classifier: ClassVar[bool] = False
-
-    _label_checks: ClassVar[dict[str, Any]] = {}
-    """What scikit-learn should ask of y."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
         """Score every cell of the grid, and train with the best one.
@@ -200,14 +183,6 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
 
     # -- the grid --------------------------------------------------------------------------------------------------
 
-    def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
-        """Check X, and y in `fit`, by scikit-learn; a user's kernel takes tables of numbers here."""
-        # after a fit the kernel is that of the best estimator, whatever was set since
-        kernel = self.kernel if reset else self.best_estimator_.kernel
-        sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
-        checks = {"accept_sparse": sparse, "dtype": np.float64, "order": "C"}
-        return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
-
     def _values(self, name: str, given: Any, zero: bool = False) -> np.ndarray:
         """Return a parameter that is a list of positive numbers, in its order."""
         values = numbers(name, given)
@@ -278,9 +253,7 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
 
     def _shared(self) -> dict[str, Any]:
         """Return the parameters that the search and the estimator have by one name."""
-        # `verbose` tells of cells here, and of steps there
-        names = (set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))) - {"verbose"}
-        return {name: getattr(self, name) for name in names} | {"tol": self._tolerance}
+        return super()._shared() | {"tol": self._tolerance}
 
     # -- splits ----------------------------------------------------------------------------------------------------
 
@@ -379,18 +352,6 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
         if not callable(self.refit):
             self._warn_of_edges(results[f"rank_test_{score}"])
 
-    def __getattr__(self, name: str) -> Any:
-        """Return what the trained estimator has and the search has not, such as ``coef_`` and ``support_``."""
-        if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
-            raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        # only names that are missing come here; a copy that is being made has none yet
-        if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
-            if "best_estimator_" in self.__dict__:
-                return getattr(self.best_estimator_, name)
-            if "cv_results_" in self.__dict__ and hasattr(self._model, name):
-                return self._best()  # says why there is no model
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def _best(self) -> Any:
         """Return the trained estimator."""
         check_is_fitted(self, "cv_results_")
@@ -398,8 +359,3 @@ class SearchCV(SearchScores, KernelEstimator, ABC):
             name = type(self).__name__
             raise AttributeError(f"{name}(refit=False) has no model to predict with; set refit=True.")
         return self.best_estimator_
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Prediction for each row of X by the best estimator; see `SVC.predict` and `SVR.predict`."""
-        best = self._best()
-        return np.asarray(best.predict(self._checked(X, reset=False)))

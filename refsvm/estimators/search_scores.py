@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from sklearn import get_config
@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm.analysis.resampling.grid import Split
+from refsvm.estimators.choosing import ChoosingEstimator
 from refsvm.estimators.results_table import SINGLE
 from refsvm.estimators.scoring import (
     Scoring,
@@ -26,29 +27,18 @@ MOST_COPIES: Final = 1000
 """Weights above are not made copies for a scorer that takes no weights."""
 
 
-class SearchScores:
+class SearchScores(ChoosingEstimator):
     """Part of `SearchCV` that reads `scoring` and `refit`."""
 
     scoring: Any
     refit: Any
     cv: Any
 
-    _model: ClassVar[type]
-    """The estimator whose parameters are chosen."""
-
     _held_out: ClassVar[type]
     """The same as a scorer gets it."""
 
     _usual: ClassVar[str]
     """The score that is taken where none is named."""
-
-    if TYPE_CHECKING:  # methods of the search
-
-        def _best(self) -> Any: ...
-
-        def _checked(self, X: Any, y: Any = ..., *, reset: bool) -> Any: ...
-
-        def _shared(self) -> dict[str, Any]: ...
 
     @property
     def _named_scoring(self) -> Any:

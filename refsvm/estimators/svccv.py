@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
 from refsvm.core._checks import shown
+from refsvm.estimators.choosing import ChoosingClassifier
 from refsvm.estimators.scoring import HeldOutSVC
 from refsvm.estimators.search_cv import SearchCV
 from refsvm.estimators.svc import SVC
@@ -20,7 +20,7 @@ from refsvm.estimators.validation import class_weights, encoded, penalties_of, r
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SVCCV(ClassifierMixin, SearchCV):
+class SVCCV(ChoosingClassifier, SearchCV):
     """C-support vector classification with C and γ chosen by cross-validation.
 
     The same cells, scores and choice as ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``. They cost less:
@@ -114,7 +114,7 @@ class SVCCV(ClassifierMixin, SearchCV):
         "break_ties": ["boolean"],
     }
 
-    _model, _held_out, _usual, _is_classifier = SVC, HeldOutSVC, "accuracy", True
+    _model, _held_out, _usual = SVC, HeldOutSVC, "accuracy"
 
     score = SearchCV.score  # before that of the mixin
 
@@ -158,8 +158,3 @@ class SVCCV(ClassifierMixin, SearchCV):
         """`scoring`, None for the share of right votes; ties that are broken by values are no votes."""
         scoring = super()._named_scoring
         return self._usual if scoring is None and self.break_ties else scoring
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the best classifier; see `SVC.decision_function`."""
-        best = self._best()
-        return np.asarray(best.decision_function(self._checked(X, reset=False)))

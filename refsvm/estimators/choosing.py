@@ -1,0 +1,90 @@
+"""ChoosingEstimator: base of the estimators that choose parameters; a trained one with the best remains."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from refsvm.estimators.base import PROBABILITIES, KernelEstimator
+from refsvm.estimators.validation import NO_LABELS, checked_data
+from refsvm.services.names import is_precomputed, is_user_kernel
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ChoosingEstimator(KernelEstimator, ABC):
+    """An estimator whose `best_estimator_` predicts, and whose ``cv_results_`` tell how it was found."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
+        "cv": [
+            Interval(Integral, 2, None, closed="left"),
+            StrOptions({"loo"}),
+            HasMethods(["split"]),
+            Iterable,
+        ],
+        "n_jobs": [Integral, None],
+        "store": [str, Path, None],
+    }
+
+    _model: ClassVar[type]
+    """The estimator whose parameters are chosen."""
+
+    _is_classifier: ClassVar[bool] = False
+
+    _label_checks: ClassVar[dict[str, Any]] = {}
+    """What scikit-learn should ask of y."""
+
+    def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
+        """Check X, and y in `fit`, by scikit-learn; a user's kernel takes tables of numbers here."""
+        # after a fit the kernel is that of the best estimator, whatever was set since
+        kernel = self.kernel if reset else self.best_estimator_.kernel
+        sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
+        checks = {"accept_sparse": sparse, "dtype": np.float64, "order": "C"}
+        return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
+
+    def _shared(self) -> dict[str, Any]:
+        """Return the parameters that the search and the estimator have by one name, but for those of the fit itself."""
+        # `verbose` tells of cells here, and of steps there
+        names = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
+        return {name: getattr(self, name) for name in names - {"verbose", "time_limit"}}
+
+    def _best(self) -> Any:
+        """Return the trained estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the trained estimator has and the search has not, such as ``coef_`` and ``support_``."""
+        if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
+            raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
+        # only names that are missing come here; a copy that is being made has none yet
+        if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
+            if "best_estimator_" in self.__dict__:
+                return getattr(self.best_estimator_, name)
+            if "cv_results_" in self.__dict__ and hasattr(self._model, name):
+                return self._best()  # says why there is no model
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Prediction for each row of X by the best estimator; see `SVC.predict` and `SVR.predict`."""
+        best = self._best()
+        return np.asarray(best.predict(self._checked(X, reset=False)))
+
+
+class ChoosingClassifier(ClassifierMixin, ChoosingEstimator):
+    """A classifier that chooses parameters."""
+
+    _is_classifier = True
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the best classifier; see `SVC.decision_function`."""
+        best = self._best()
+        return np.asarray(best.decision_function(self._checked(X, reset=False)))
