@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from refsvm.analysis.derivatives.kernels import smooth_parameters
+from refsvm.analysis.resampling.task import has_two_variables, is_novelty
+from refsvm.core.formulations import nu_of
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.kernels.matrix import KernelMatrix, View
 from refsvm.core.problem import DualProblem
@@ -78,10 +80,10 @@ def names_of(problem: DualProblem) -> tuple[str, ...]:
     of_kernel = kernel.smooth_parameters if isinstance(kernel, Kernel) else smooth_parameters(kernel)
     if problem.has_labels:
         own: tuple[str, ...] = ("C", "weights")
-    elif _is_regression(problem):
+    elif has_two_variables(problem):
         own = ("C", "weights", "targets", "epsilon")
     else:
-        own = ("weights", "nu") if _is_one_class(problem) else ()
+        own = ("weights", "nu") if is_novelty(problem) else ()
     return (*own, *of_kernel)
 
 
@@ -122,25 +124,4 @@ def _of_penalties(problem: DualProblem, name: str) -> Rates:
                 "direction of the change of each penalty, divided by the penalty."
             )
         return Rates(zero, np.sign(lower), np.sign(upper), zero)
-    return Rates(zero, lower, upper, zero if problem.z == 0.0 else _nu(problem) * upper, each=True)
-
-
-def _nu(problem: DualProblem) -> float:
-    return problem.z / float(problem.upper.sum())
-
-
-def _is_regression(problem: DualProblem) -> bool:
-    """Whether these are the two copies of the examples that `DualProblem.regression` makes."""
-    n, gram = problem.n // 2, problem.gram
-    return (
-        problem.n == 2 * n
-        and isinstance(gram, View)
-        and bool((gram.indices[:n] == gram.indices[n:]).all())
-        and problem.z == 0.0
-        and not problem.lower[:n].any()
-        and not problem.upper[n:].any()
-    )
-
-
-def _is_one_class(problem: DualProblem) -> bool:
-    return bool(problem.z > 0.0 and not problem.v.any() and not problem.lower.any())
+    return Rates(zero, lower, upper, zero if problem.z == 0.0 else nu_of(problem) * upper, each=True)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.paths.novelty import intercept_of_inside
+from refsvm.analysis.resampling.task import is_novelty
 from refsvm.core._checks import real
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.paths.tracked import TrackedPath
@@ -105,19 +106,11 @@ class ParametricPath(TrackedPath):
         That makes "at most the share ν is outside" true of the training data, as of `refsvm.OneClassSVM`.
         """
         b = super()._intercept(at, before)
-        if not self._is_one_class:
+        if not (is_novelty(self.start) and is_novelty(self.end)):
             return b
         alpha, (_, _, upper) = self._variables(at, before), self.line.arrays(at)
         gradient = -(self.kernel_matrix @ alpha)
         return intercept_of_inside(self._gram, alpha, gradient, alpha < (1.0 - AT_BOUND) * upper, b)
-
-    @property
-    def _is_one_class(self) -> bool:
-        """Whether all problems of the line are those of the one-class SVM: v = 0, L = 0, and a sum of α above 0."""
-        return all(
-            problem.z > 0.0 and not problem.v.any() and not problem.lower.any()
-            for problem in (self.start, self.end)
-        )
 
     def n_support(self, t: float, before: bool = False) -> int:
         """Count the variables with α ≠ 0."""

@@ -291,7 +291,7 @@ def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
         classes, codes = np.array([-1, 1]), (problem.v > 0.0).astype(np.int64)
         C = problem.upper - problem.lower
         return Task(CLASSIFICATION, problem.gram, problem.v.astype(np.int64), C, None, classes, codes)
-    for kind, is_so in ((REGRESSION, _is_regression), (NOVELTY, _is_novelty)):
+    for kind, is_so in ((REGRESSION, _is_regression), (NOVELTY, is_novelty)):
         if is_so(problem):
             return _of_one(problem, kind)
     raise ValueError(
@@ -301,18 +301,28 @@ def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
 
 
 def _is_regression(problem: DualProblem) -> bool:
-    """Whether there are two variables of each example, 0 ≤ αᵢ ≤ C and −C ≤ αₙ₊ᵢ ≤ 0, with vᵢ ≤ vₙ₊ᵢ and z = 0."""
-    n, gram, v, lower, upper = problem.n // 2, problem.gram, problem.v, problem.lower, problem.upper
-    return bool(
-        problem.z == 0.0
-        and gram.repeats
-        and np.array_equal(gram.indices, np.tile(np.arange(n), 2))
-        and (v[:n] <= v[n:]).all()
-        and not (lower[:n].any() or upper[n:].any())
-        and np.array_equal(upper[:n], -lower[n:])
+    """Whether the two variables of each example have vᵢ ≤ vₙ₊ᵢ and one penalty, and the examples stand in order."""
+    n, v = problem.n // 2, problem.v
+    return (
+        has_two_variables(problem)
+        and np.array_equal(problem.gram.indices[:n], np.arange(n))
+        and bool((v[:n] <= v[n:]).all())
+        and np.array_equal(problem.upper[:n], -problem.lower[n:])
     )
 
 
-def _is_novelty(problem: DualProblem) -> bool:
-    """Whether v = 0, L = 0 and z > 0."""
+def has_two_variables(problem: DualProblem) -> bool:
+    """Whether each example has two variables, 0 ≤ αᵢ ≤ C and −C ≤ αₙ₊ᵢ ≤ 0, and z = 0, as in a regression."""
+    n, gram = problem.n // 2, problem.gram
+    return bool(
+        problem.z == 0.0
+        and problem.n == 2 * n
+        and gram.repeats
+        and (gram.indices[:n] == gram.indices[n:]).all()
+        and not (problem.lower[:n].any() or problem.upper[n:].any())
+    )
+
+
+def is_novelty(problem: DualProblem) -> bool:
+    """Whether v = 0, L = 0 and z > 0, as in novelty detection."""
     return not (problem.v.any() or problem.lower.any()) and problem.z > 0.0
