@@ -13,25 +13,24 @@ from refsvm.analysis.resampling.scores import (
     Score,
     Scores,
     mean_absolute_error,
-    outcomes_of,
     r_squared,
     root_mean_square,
     share_wrong,
 )
-from refsvm.analysis.resampling.shown import FIRST_OF, outcomes_of_known, scored
+from refsvm.analysis.resampling.shown import FIRST_OF, scored
 from refsvm.analysis.resampling.weights import mean
 from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import pandas_for
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
-from refsvm.services.summary import Card, Parts, Shown
+from refsvm.services.summary import Card, Parts
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
 """What may decide an example, by name: the checks, the stopping rules, a walk to the end, a limit before either."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LeaveOneOut(Shown, Scores):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LeaveOneOut(Scores):
     """The result of leave-one-out.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
@@ -92,39 +91,20 @@ class LeaveOneOut(Shown, Scores):
         The names of the examples, if X is a frame.
     """
 
-    kind: str
-    classes: np.ndarray = field(repr=False)
-    predictions: np.ndarray = field(repr=False)
-    labels: np.ndarray = field(repr=False)
-    decided_by: np.ndarray = field(repr=False)
-    decision_values: np.ndarray = field(repr=False)
-    iterations: int
-    round_iterations: np.ndarray = field(repr=False)
-    kernel_rows: int
-    seconds: float
-    full_solutions: tuple[Solution, ...] = field(repr=False)
-    status: Status
+    decided_by: np.ndarray
+    round_iterations: np.ndarray
+    full_solutions: tuple[Solution, ...]
     engine: str
     gap_rule_kept: bool | None = None
-    traces: dict[Any, Trace] = field(default_factory=dict, repr=False)
-    weights: np.ndarray | None = field(default=None, repr=False)
-    is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool), repr=False)
-    sides: np.ndarray | None = field(default=None, repr=False)
-    machine: str = ""
-    index: Any = field(default=None, repr=False)
+    traces: dict[Any, Trace] = field(default_factory=dict)
+    is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool))
+    sides: np.ndarray | None = None
 
     def _card(self) -> Card:
         full = self.full_solutions
         unit = "examples" if len(full) < 2 else "examples and pairs"
         decided = Parts("decided by", unit, self.counts, self.decided_by.size)
         return scored(self, "exact leave-one-out", decided)
-
-    @property
-    def outcomes(self) -> np.ndarray:
-        """1 for an example that is predicted rightly whatever is left to be run, −1 wrongly, 0 open; shape (n,)."""
-        if self.sides is not None and len(self.classes):
-            return outcomes_of(self.sides, np.searchsorted(self.classes, self.labels), len(self.classes))
-        return outcomes_of_known(self)
 
     @property
     def standard_error(self) -> float:
@@ -153,11 +133,6 @@ class LeaveOneOut(Shown, Scores):
         """Whether an example is decided, by the machines of all pairs, shape (n,)."""
         decided = self.decided_by != ""
         return np.asarray(decided.all(axis=1) if decided.ndim > 1 else decided)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every example is decided."""
-        return bool(self.is_known.all())
 
     @property
     def counts(self) -> dict[str, int]:
@@ -221,8 +196,8 @@ class FoldReport:
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CrossValidation(Shown, Scores):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CrossValidation(Scores):
     """The result of cross-validation, with its cost.
 
     The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
@@ -261,32 +236,12 @@ class CrossValidation(Shown, Scores):
         The names of the examples, if X is a frame.
     """
 
-    kind: str
-    classes: np.ndarray
-    predictions: np.ndarray = field(repr=False)
-    labels: np.ndarray = field(repr=False)
-    decision_values: np.ndarray = field(repr=False)
-    fold: np.ndarray = field(repr=False)
-    rounds: tuple[FoldReport, ...] = field(repr=False)
-    status: Status
-    iterations: int
-    kernel_rows: int
-    seconds: float
-    weights: np.ndarray | None = field(default=None, repr=False)
-    machine: str = ""
-    index: Any = field(default=None, repr=False)
+    fold: np.ndarray
+    rounds: tuple[FoldReport, ...]
 
     def _card(self) -> Card:
         folds, heights = int(self.fold.max()) + 1, self.of_folds[1]
         return scored(self, f"{folds} folds", None, tuple(heights.tolist()))
-
-    @property
-    def outcomes(self) -> np.ndarray:
-        """1 for an example that is predicted rightly whatever is left to be run, −1 wrongly, 0 open; shape (n,)."""
-        if len(self.classes):
-            codes = np.searchsorted(self.classes, self.labels)
-            return outcomes_of(self.decision_values, codes, len(self.classes))
-        return outcomes_of_known(self)
 
     @property
     def standard_error(self) -> float:
@@ -298,11 +253,6 @@ class CrossValidation(Shown, Scores):
     def is_known(self) -> np.ndarray:
         """Whether all rounds of an example were run, shape (n,)."""
         return ~np.isnan(self.decision_values).any(axis=1)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every round was run."""
-        return bool(self.is_known.all())
 
     @property
     def of_folds(self) -> tuple[str, np.ndarray]:

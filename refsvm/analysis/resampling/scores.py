@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from refsvm.analysis.resampling.weights import mean
+from refsvm.core.result import Status
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.services.summary import Shown
 
 SCORES: Final = {CLASSIFICATION: ("error",), REGRESSION: ("rmse", "mae", "r2"), NOVELTY: ("outside",)}
 """Numbers that sum up the predictions of a task."""
@@ -24,13 +27,25 @@ Score: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
 """Labels, predictions and weights (None: all count alike) to a number."""
 
 
-class Scores(ABC):
-    """The scores of `LeaveOneOut` and `CrossValidation`; each task has its own, and asking for another's is refused."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Scores(Shown, ABC):
+    """The scores of `LeaveOneOut` and `CrossValidation`; each task has its own, and asking for another's is refused.
+
+    The attributes are those that both results have, which describe them.
+    """
 
     kind: str
-    labels: np.ndarray
+    classes: np.ndarray
     predictions: np.ndarray
-    weights: np.ndarray | None
+    labels: np.ndarray
+    decision_values: np.ndarray
+    iterations: int
+    kernel_rows: int
+    seconds: float
+    status: Status
+    weights: np.ndarray | None = None
+    machine: str = ""
+    index: Any = None
 
     @property
     @abstractmethod
@@ -45,9 +60,19 @@ class Scores(ABC):
             raise AttributeError(f"{name} is not a score of {self.kind}, which has {has}.")
 
     @property
-    @abstractmethod
     def outcomes(self) -> np.ndarray:
         """1 for an example that is predicted rightly whatever is left to be run, −1 wrongly, 0 open; shape (n,)."""
+        sides = getattr(
+            self, "sides", self.decision_values
+        )  # of leave-one-out some are known by their signs alone
+        if sides is not None and len(self.classes):
+            return outcomes_of(sides, np.searchsorted(self.classes, self.labels), len(self.classes))
+        return np.where(self.is_known, np.where(self.predictions == self.labels, 1, -1), 0)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every example is predicted."""
+        return bool(self.is_known.all())
 
     @property
     def is_finished(self) -> bool:

@@ -22,11 +22,6 @@ MOST_CLASSES: Final = 20
 """Classes in a table."""
 
 
-def outcomes_of_known(result: Any) -> np.ndarray:
-    """Return 1, −1 or 0 for each example: predicted rightly, wrongly, or not yet."""
-    return np.where(result.is_known, np.where(result.predictions == result.labels, 1, -1), 0)
-
-
 def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Card:
     """Return what is shown of scores.
 
