@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,11 +13,10 @@ from refsvm import Status
 from refsvm.analysis.resampling import LeaveOneOut
 from refsvm.cli import options, tables
 from refsvm.cli.choices import SEEDERS, STOPS, names, one
-from refsvm.cli.data import Opened, Output, Training, label_text
+from refsvm.cli.data import Output, Training, label_text
 from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
-from refsvm.core._checks import is_sparse
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.engine.progress import Progress
 from refsvm.core.rounds.machine import CLASSIFICATION
@@ -83,7 +81,8 @@ def loo(
     if len(strategies) == 1:
         _show({"problem": description, **strategies[0].measured(result)}, result, output)
         if output.plot is not None:
-            _draw(result, opened, output.plot)
+            with picture(output.plot) as axes:
+                result.plot(axes[0])
         _end(result)
         return
     _show_all(description, rows, output)
@@ -154,19 +153,6 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
         f"{result.iterations} steps in {result.seconds:.4f} s; {n} fits like the first would take about "
         f"{n * steps} steps and {n * seconds:.4f} s"
     )
-
-
-def _draw(result: LeaveOneOut, opened: Opened, file: Path) -> None:
-    """Draw what decided each example of a plane, or how many examples each check and rule decided."""
-    X = opened.data.X
-    if len(result.classes) != 2 or X.shape[1] != 2 or is_sparse(X):
-        counts = {name: count for name, count in result.counts.items() if count}
-        bars(file, list(counts), {"": [float(count) for count in counts.values()]}, "examples decided")
-        return
-    from refsvm.display import LOODecisionDisplay
-
-    with picture(file) as axes:
-        LOODecisionDisplay.from_result(result, X, ax=axes[0])
 
 
 def _end(result: LeaveOneOut) -> None:
