@@ -223,7 +223,7 @@ def ended_state():
 
 
 SHOWN = {name: cache(call) for name, call in results()}
-ABSTRACT = ("KernelMatrix", "KernelRows", "TrackedPath")
+ABSTRACT = ("KernelMatrix", "KernelRows", "Scores", "TrackedPath")
 OF_PATHS = ("line", "curve", "folds of a path", "operating points")
 
 

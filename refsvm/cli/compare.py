@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from refsvm.cli import options, tables
+from refsvm.cli import options
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS
 from refsvm.cli.comparison import Outcome, choices, compare_in_orders, compare_once, objective_spread
 from refsvm.cli.comparison_tables import comparison_table, repetition_table
@@ -58,16 +58,14 @@ def compare(
     once = len(data) == 1 and repeats is None and store is None
     if once:
         settings["trace"] = output.plot is not None
-        with tables.progress(len(wanted)) as watch:
-            outcome = compare_once(wanted, settings, problems[0].instance(), watch)
+        outcome = compare_once(wanted, settings, problems[0].instance())
         spread = objective_spread(outcome.rows)
         document = {"problem": descriptions[0], "runs": outcome.rows, "objective_spread": spread}
         table = partial(comparison_table, descriptions[0], outcome.rows, wide)
         finished = f"{len(outcome.rows)} of {outcome.total} strategies were tried"
     else:
         orders = 1 if repeats is None else repeats
-        with tables.counter() as count:
-            outcome = compare_in_orders(wanted, settings, problems, orders, store, count)
+        outcome = compare_in_orders(wanted, settings, problems, orders, store)
         document = {"problems": descriptions, "repeats": orders, "results": outcome.rows}
         table = partial(repetition_table, descriptions, orders, outcome.rows, wide)
         finished = f"{sum(row['runs'] for row in outcome.rows)} of {outcome.total} runs are finished"

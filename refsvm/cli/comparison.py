@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product, takewhile
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm import Solution, Status
 from refsvm.cli.choices import ENGINES, SELECTORS, STEPS, names, one
 from refsvm.core.engine.limits import interruptible
-from refsvm.core.engine.progress import Progress
 from refsvm.experiment import Experiment, Instance, Problem, Solve
 from refsvm.experiment.comparison import REFUSED
 
@@ -42,10 +41,6 @@ class Choice:
     def rules(self) -> str:
         """The strategy without its engine: both engines take the same steps."""
         return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
-
-
-Watch: TypeAlias = Callable[[Choice], Callable[[Progress], object] | None]
-"""Called before each run; returns what is called with the state meanwhile, if anything."""
 
 
 @dataclass
@@ -124,9 +119,7 @@ def strategies(
     return chosen, left_out
 
 
-def compare_once(
-    wanted: Iterable[Choice], settings: Mapping[str, Any], instance: Instance, watch: Watch
-) -> Outcome:
+def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance: Instance) -> Outcome:
     """Solve an instance by each strategy in turn, until done or Ctrl-C.
 
     Parameters
@@ -136,7 +129,6 @@ def compare_once(
     settings : mapping
         Arguments of `Solve` that all have in common.
     instance : Instance
-    watch : Watch
 
     Returns
     -------
@@ -156,13 +148,13 @@ def compare_once(
     with interruptible() as interrupt:
         # the first Ctrl-C lets the run under way end where it is, so it is asked for between runs
         for choice, strategy in takewhile(lambda _: not interrupt.pressed, chosen.items()):
-            callback, began = watch(choice), time.perf_counter()
+            began = time.perf_counter()
             try:
                 strategy.warm_up()
                 first_use = {"first_use_seconds": time.perf_counter() - began}
                 if interrupt.pressed:
                     break
-                solution = strategy.solve(instance, callback)
+                solution = strategy.solve(instance)
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
@@ -191,7 +183,6 @@ def compare_in_orders(
     problems: Sequence[Problem],
     repeats: int,
     store: Path | None,
-    progress: Callable[[int, int], object],
 ) -> Outcome:
     """Solve every problem by every strategy in `repeats` orders, until done or Ctrl-C.
 
@@ -205,8 +196,6 @@ def compare_in_orders(
     repeats : int
     store : path, optional
         Where finished runs are kept, and found again; they are forgotten without.
-    progress : callable
-        Called with the number of finished runs and of all runs.
 
     Returns
     -------
@@ -225,7 +214,7 @@ def compare_in_orders(
         kept = Path(folder, "runs.sqlite") if store is None else store
         experiment = Experiment(list(chosen.values()), problems, kept, repeats)
         try:
-            experiment.run(callback=lambda at: progress(at.done, at.total or 0))
+            experiment.run()
         except KeyboardInterrupt:
             outcome.interrupted = True
         _summarise(experiment, chosen, outcome)

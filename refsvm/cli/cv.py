@@ -115,13 +115,12 @@ def _runs(
     """Cross-validate from every seeder on each random folds, until done or Ctrl-C; return the last result, too."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     given = opened.instance().arguments()
-    with tables.working() as show, interruptible():  # after Ctrl-C what is finished is shown
+    with interruptible():  # after Ctrl-C what is finished is shown
         for seed, name in product(seeds, wanted):
             if seed == seeds[0]:  # exclude compile time
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())
-            show(f"random folds {seed - seeds[0] + 1} of {len(seeds)}, {name}")
             result = cross_validate(**given, seeder=SEEDERS[name](), rng=seed, **settings)
             # half a run has no error that could be compared
             if result.status is Status.INTERRUPTED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from typing import Annotated, Any
@@ -18,7 +17,6 @@ from refsvm.cli.messages import interrupted, note
 from refsvm.cli.options import some_of
 from refsvm.cli.pictures import bars, picture
 from refsvm.core.engine.limits import interruptible
-from refsvm.core.engine.progress import Progress
 from refsvm.core.rounds.machine import CLASSIFICATION
 from refsvm.experiment import LeaveOneOutError
 
@@ -65,32 +63,23 @@ def loo(
         )
         for s, t in product(starts, ends)
     ]
-    with tables.counter() as count:
-        if len(strategies) == 1:
-            # seconds are those of the rounds, not of loading compiled code
-            strategies[0].warm_up()
-            with interruptible():  # after Ctrl-C what is decided is shown
-                arguments = strategies[0].arguments() | more
-                result = strategies[0].call(instance, **arguments, callback=partial(_count, count))
-        rows: list[dict[str, Any]] = []
-        for strategy in strategies if len(strategies) > 1 else ():
-            count(len(rows), len(strategies))
-            strategy.warm_up()
-            seeder, stop = strategy.name.split()
-            rows.append({"seeder": seeder, "stop": stop} | strategy.run(instance, **more))
     if len(strategies) == 1:
+        # seconds are those of the rounds, not of loading compiled code
+        strategies[0].warm_up()
+        with interruptible():  # after Ctrl-C what is decided is shown
+            result = strategies[0].call(instance, **strategies[0].arguments(), **more)
         _show({"problem": description, **strategies[0].measured(result)}, result, output)
         if output.plot is not None:
             with picture(output.plot) as axes:
                 result.plot(axes[0])
         _end(result)
         return
+    rows: list[dict[str, Any]] = []
+    for strategy in strategies:
+        strategy.warm_up()
+        seeder, stop = strategy.name.split()
+        rows.append({"seeder": seeder, "stop": stop} | strategy.run(instance, **more))
     _show_all(description, rows, output)
-
-
-def _count(count: Callable[[int, int], object], at: Progress) -> None:
-    """Show the examples that are decided."""
-    count(at.done, at.total or 0)
 
 
 def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: Output) -> None:

@@ -75,9 +75,9 @@ def be_verbose(wanted: bool) -> bool:
     return wanted
 
 
-def is_watched(is_terminal: bool | None = None) -> bool:
+def is_watched() -> bool:
     """Whether progress is visible: it goes to a terminal, and --quiet was not given."""
-    return not _told["quiet"] and (Stream(sys.stderr).isatty() if is_terminal is None else is_terminal)
+    return not _told["quiet"] and Stream(sys.stderr).isatty()
 
 
 def note(text: str) -> None:

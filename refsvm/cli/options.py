@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import is_dataclass
 from functools import wraps
 from glob import escape
@@ -14,7 +15,9 @@ from typer import Abort, Argument, Option
 
 from refsvm.cli.choices import ENGINES, SEEDERS, TASKS, one
 from refsvm.cli.messages import be_quiet, be_verbose
+from refsvm.core.engine.progress import Progress
 from refsvm.datasets.bundled import GENERATED, names
+from refsvm.services.line import line_of
 from refsvm.services.names import KERNELS
 
 
@@ -174,7 +177,9 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
                 fixed = {key: defaults[key] for key in without if key in defaults and hasattr(own[name], key)}
                 options[name] = own[name](**{each.name: options.pop(each.name) for each in taken}, **fixed)
             try:
-                command(**options)
+                # calls within have no line of their own, which they would show in a terminal
+                with line_of(Progress("refsvm"), False) if quiet else nullcontext():
+                    command(**options)
             except KeyboardInterrupt:  # Typer would end silently
                 raise Abort from None
 

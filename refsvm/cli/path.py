@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,14 +13,13 @@ import typer
 
 from refsvm import Status, regularization_path
 from refsvm.analysis.paths import (
-    Breakpoint,
     ErrorCurve,
     OneVsOnePath,
     RegularizationPath,
     cross_validate_path,
 )
 from refsvm.analysis.scheme import OneVsOne
-from refsvm.cli import options, tables
+from refsvm.cli import options
 from refsvm.cli.choices import TRACKERS, one
 from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted
@@ -54,28 +50,19 @@ def path(
         whole("folds", folds, 2)
     output.refuse_unwritable(training.place_of(data))
     opened = training.opened(data)
-    (given, labels), n = machines_of(opened, folds, output.plot), opened.data.n
+    given, labels = machines_of(opened, folds, output.plot)
     common: dict[str, Any] = {
         "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine, "cache_mb": training.cache_mb,
     }  # fmt: skip
-    # compiled before the clock starts, by which the rest is estimated
+    # seconds are those of the path, not of loading compiled code
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
-    with tables.working() as show:
-        show(f"{n} examples: a kernel matrix of {n**2 / 2**17:.3g} MiB, and the start")
-        # no callback where nothing is shown: each call takes time from the path
-        k = len(np.unique(labels)) if opened.task == CLASSIFICATION else 2
-        watch = None if show is tables.unseen else _Watch(show, c_min, c_max, len(OneVsOne(k).pairs))
-        with interruptible():  # after Ctrl-C the path is shown as far as it came
-            found = regularization_path(**given, time_limit=training.time_limit, callback=watch, **common)
-        is_cut = found.status is Status.INTERRUPTED
-        if folds is not None and not is_cut:
-            # a path per fold takes about as long as the one that is known
-            show(f"{folds} paths for cross-validation, about {folds * found.seconds:.0f} s in all")
-            some = {"kernel": opened.kernel, "folds": folds, **common}
-            curve = cross_validate_path(opened.data.X, labels, **some).curve
-        show(f"checking the optimality conditions of {len(found.C)} breakpoints")
-        summary = {**training.described(opened), **_summary(found), **_best(curve)}
+    with interruptible():  # after Ctrl-C the path is shown as far as it came
+        found = regularization_path(**given, time_limit=training.time_limit, **common)
+    is_cut = found.status is Status.INTERRUPTED
+    if folds is not None and not is_cut:
+        curve = cross_validate_path(opened.data.X, labels, kernel=opened.kernel, folds=folds, **common).curve
+    summary = {**training.described(opened), **_summary(found), **_best(curve)}
     if output.plot is not None:
         _draw(found, curve, output.plot)
     output.show(summary, _rows(summary), partial(_tell, opened, summary))
@@ -104,31 +91,6 @@ def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[d
     y = y if opened.task == REGRESSION else binary_labels(y)
     problem = opened._replace(data=replace(opened.data, y=y), C=1.0).instance().dual()
     return {"X": problem}, problem.v
-
-
-class _Watch:
-    """Shows how far the paths are, and how long the rest may take: as long as what was done, on the axis of log C."""
-
-    def __init__(self, show: Callable[[str], None], c_min: float, c_max: float, paths: int) -> None:
-        self._show, self._range, self._began = show, (c_min, c_max), time.monotonic()
-        self._last, self._count = 0.0, 0
-        self._paths, self._path, self._C = paths, 1, c_min
-
-    def __call__(self, point: Breakpoint) -> bool:
-        """Show the progress at a breakpoint; never end the path."""
-        now, (low, high) = time.monotonic(), self._range
-        self._count += 1
-        self._path += point.C < self._C  # the next pair of classes begins at a small C
-        self._C = point.C
-        if now - self._last > tables.REFRESH_SECONDS:
-            self._last, done = now, self._path - 1 + math.log(point.C / low) / math.log(high / low)
-            left = (now - self._began) * (self._paths / done - 1.0) if done > 0.0 else 0.0
-            rest = f", about {left:.0f} s left" if done > 0.0 else ""
-            pair = f"pair {self._path} of {self._paths}, " if self._paths > 1 else ""
-            self._show(
-                f"{pair}C = {point.C:.3g}, {self._count} breakpoints, {point.elbow} on the elbow{rest}"
-            )
-        return False
 
 
 def _summary(found: RegularizationPath | OneVsOnePath) -> dict[str, Any]:

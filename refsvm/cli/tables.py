@@ -6,24 +6,17 @@ import csv
 import json
 import math
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from refsvm.cli.comparison import Choice, Watch
-from refsvm.cli.messages import is_watched, listening
-from refsvm.core.engine import progress as engine_progress
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.experiment.comparison import Summary
-from refsvm.services.line import Stream, line_of
 from refsvm.services.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
@@ -53,9 +46,6 @@ TEXT: Final = (
     "source",
 )  # fmt: skip
 """Columns that are set left."""
-
-REFRESH_SECONDS: Final = 0.2
-"""Seconds between two states of the progress line."""
 
 
 def print_json(document: Any) -> None:
@@ -136,62 +126,3 @@ def table_of(columns: Columns, rows: list[Any]) -> Table:
     for row in rows:
         table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
     return table
-
-
-def unseen(text: str) -> None:
-    """Show nothing."""
-
-
-@contextmanager
-def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
-    """One line on stderr with the seconds so far, which goes away in the end; calls within have none of their own.
-
-    The function yielded shows another text; it is `unseen` without a terminal. The progress that the package logs
-    is shown, too.
-    """
-    # whether a line can be rewritten is for the stream to say, and not for FORCE_COLOR, which asks for colours
-    console = Console(stderr=True, force_terminal=Stream(sys.stderr).isatty()) if console is None else console
-    with line_of(engine_progress.Progress("refsvm"), False):
-        # in a file or a pipe a progress line would be many lines
-        if not is_watched(console.is_terminal):
-            yield unseen
-            return
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("working")
-
-            def show(text: str) -> None:
-                bar.update(task, description=text, refresh=True)
-
-            with listening(lambda record: show(record.getMessage())):
-                yield show
-
-
-@contextmanager
-def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Show the number of finished runs on stderr."""
-    with working(console) as show:
-        yield lambda done, total: show(f"{done}/{total} runs")
-
-
-@contextmanager
-def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
-    """Show the progress of a comparison on stderr."""
-    with working(console) as show:
-        position, last = 0, -math.inf
-
-        def watch(choice: Choice) -> Callable[[engine_progress.Progress], object] | None:
-            nonlocal position
-            position += 1
-            line = f"{position}/{total}  {choice}"
-
-            def look(at: engine_progress.Progress) -> None:
-                nonlocal last
-                if time.monotonic() - last > REFRESH_SECONDS:
-                    last = time.monotonic()
-                    show(f"{line}: {at.steps} iterations, KKT gap {at.gap:.1e}")
-
-            show(line)
-            return None if show is unseen else look
-
-        yield watch

@@ -71,12 +71,10 @@ def tune(
         grid["epsilons"] = None if training.epsilon is None else [training.epsilon]
     if Cs is not None:
         grid["Cs"] = numbers("Cs", Cs)
-    with tables.working() as show:
-        CrossValidate("").warm_up()
-        # threads of a first call would all wait for the same code
-        prepare(ActiveSet())
-        show(f"{folds} folds" if Cs is None else f"{folds} folds; C = {Cs}")
-        search = _search(opened, training, cv=splitter, n_jobs=n_jobs, store=store, **grid)
+    CrossValidate("").warm_up()
+    # threads of a first call would all wait for the same code
+    prepare(ActiveSet())
+    search = _search(opened, training, cv=splitter, n_jobs=n_jobs, store=store, **grid)
     _show(search, opened, training, folds, output)
 
 
@@ -87,7 +85,7 @@ def _search(opened: Opened, training: Training, **more: Any) -> Any:
         more["tol"] = training.tolerance
     model = search(
         kernel=training.kernel, degree=training.degree, coef0=training.coef0,
-        cache_size=training.cache_mb, max_iter=training.max_iter, refit=False, verbose=1, **more,
+        cache_size=training.cache_mb, max_iter=training.max_iter, refit=False, **more,
     )  # fmt: skip
     try:
         return model.fit(opened.data.X, opened.data.y)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import typer
 
 import refsvm
-from refsvm.cli import tables
+from refsvm.core.engine.progress import Progress
+from refsvm.services.line import line_of
 
 
 def warm_up() -> None:
     """Compile all that refsvm compiles, once for each machine; other commands are fast from their first run on."""
-    with tables.working() as show:
-        seconds = refsvm.warm_up(show)
+    told = Progress("refsvm warm-up")
+    with line_of(told, "auto"):
+        seconds = refsvm.warm_up(told.begin)
     typer.echo(f"All of refsvm is compiled; it took {seconds:.1f} s.")

@@ -1,19 +1,15 @@
 """``refsvm compare``: strategies side by side on one problem."""
 
-import io
 import json
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
-from rich.console import Console
 from sklearn import svm
 
 import refsvm
-from refsvm.cli import choices, comparison, tables
+from refsvm.cli import choices, tables
 from refsvm.datasets import load
-from refsvm.experiment import Problem
 
 from .commands import json_of, works
 
@@ -185,19 +181,3 @@ def test_warnings_for_developers_are_not_shown(monkeypatch):
 def test_numbers_that_json_does_not_have_become_null(capsys):
     tables.print_json([{"gap": -np.inf, "n": 1}, [float("nan")]])
     assert json.loads(capsys.readouterr().out) == [{"gap": None, "n": 1}, [None]]
-
-
-def test_a_terminal_sees_how_far_it_is(monkeypatch):
-    monkeypatch.setattr(tables, "REFRESH_SECONDS", 0.0)
-    stream = io.StringIO()
-    console = Console(file=stream, force_terminal=True, width=100)
-    wanted = comparison.choices("mvp,second-order", "newton", "numpy", shrinking=False)
-    sonar = Problem("sonar", partial(load, "sonar"), refsvm.RBF(0.1), 1e4).instance()
-    with tables.progress(len(wanted), console) as watch:
-        comparison.compare_once(wanted, {}, sonar, watch)
-    assert "1/2  mvp, newton, numpy: 16 iterations, KKT gap" in stream.getvalue()
-    assert "2/2  second-order, newton, numpy" in stream.getvalue()
-    silent = io.StringIO()
-    with tables.progress(1, Console(file=silent, force_terminal=False)) as watch:
-        assert watch(wanted[0]) is None
-    assert silent.getvalue() == ""

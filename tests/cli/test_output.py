@@ -6,11 +6,10 @@ import logging
 
 import numpy as np
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
-from refsvm.cli import messages, tables
 from refsvm.cli.app import app
+from refsvm.services.line import Place
 
 from .commands import json_of, refused, run, works
 
@@ -113,36 +112,29 @@ def test_a_fit_that_did_not_converge_says_so_and_exits_3(tmp_path):
     assert works("predict", tmp_path / "m", "thyroid").stdout.count("\n") == 215
 
 
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self):
-        return True
-
-
-def test_a_terminal_shows_what_is_said_and_logged():
-    stream = Terminal()
-    with tables.working(Console(file=stream, force_terminal=True, width=80)) as show:
-        show("C = 3, 12 breakpoints")
-        logging.getLogger("refsvm").error("gamma=0.5: all cells are solved")
-    assert "C = 3, 12 breakpoints" in stream.getvalue()
-    assert "all cells are solved" in stream.getvalue()
-    messages.be_quiet(True)
-    with tables.working(Console(file=stream, force_terminal=True)) as show:
-        assert show is tables.unseen
-    messages.be_quiet(False)
-    with tables.working(Console(file=io.StringIO(), force_terminal=False)) as show:
-        assert show is tables.unseen
+CALLS = {
+    "compare": "solve", "orders": "Experiment.run", "cv": "cross_validate", "loo": "leave_one_out",
+    "stops": "leave_one_out", "tune": "SVCCV", "path": "regularization_path", "folds of a path": "cross_validate_path",
+}  # fmt: skip
 
 
-def test_a_path_tells_how_far_it_is():
-    from refsvm.cli.path import _Watch
-    from refsvm.core.walk.breakpoint import Breakpoint
+@pytest.mark.parametrize("name", CALLS)
+def test_a_terminal_shows_the_line_of_the_call_unless_told_to_be_quiet(monkeypatch, name):
+    begun, take = [], Place.take
 
-    said = []
-    watch = _Watch(said.append, 0.01, 100.0, 1)
-    assert watch(Breakpoint(1.0, np.zeros(1), 0.0, "full rank", (), 7)) is False
-    assert said[0].startswith("C = 1, 1 breakpoints, 7 on the elbow, about ")
+    def noted(place, line):
+        has_place = take(place, line)
+        if has_place and line is not None:
+            begun.append(line.progress.call)
+        return has_place
+
+    monkeypatch.setattr("refsvm.services.line.is_watched", lambda: True)
+    monkeypatch.setattr(Place, "take", noted)
+    works(*COMMANDS[name][0])
+    assert CALLS[name] in begun
+    begun.clear()
+    works(*COMMANDS[name][0], "--quiet")
+    assert begun == []
 
 
 def test_a_picture_without_matplotlib_is_refused_before_anything_is_computed(monkeypatch, tmp_path):

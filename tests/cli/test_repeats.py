@@ -1,14 +1,11 @@
 """Compare on several problems, in several orders of the examples, with a store."""
 
-import io
 import os
 import sqlite3
 
 import pytest
-from rich.console import Console
 
 from refsvm import NewtonStep, SecondOrder
-from refsvm.cli import tables
 from refsvm.core.kernels import RBF
 from refsvm.core.stopping import KKTGap
 from refsvm.datasets import load
@@ -100,10 +97,3 @@ def test_ctrl_c_shows_what_is_finished_and_keeps_it(monkeypatch, tmp_path, k, fi
     assert result.stderr == f"note: Interrupted; {finished} of 12 runs are finished.\n"
     with sqlite3.connect(store) as connection:
         assert connection.execute("SELECT count(*) FROM runs").fetchone() == (finished,)
-
-
-def test_a_terminal_sees_how_many_runs_are_finished():
-    stream = io.StringIO()
-    with tables.counter(Console(file=stream, force_terminal=True, width=60)) as count:
-        count(3, 8)
-    assert "3/8 runs" in stream.getvalue()
