@@ -67,8 +67,9 @@ def cv(
     rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
     if rows or output.json or seeders is None:
         orders = max(map(len, results.values()), default=0)
-        heading = _heading(opened, folds) + (f"; means over {orders} random folds" if repeats > 1 else "")
         problem = training.described(opened, training.stop(opened)) | {"folds": folds, "repeats": repeats}
+        heading = f"{tables.heading(problem)}, {folds} folds"
+        heading += f"; means over {orders} random folds" if repeats > 1 else ""
         document: dict[str, Any] = {"problem": problem, "seeders": rows}
         if last.status is Status.INTERRUPTED:
             document["interrupted"] = {"bounds": last.bounds}
@@ -81,20 +82,17 @@ def cv(
 
 
 def _tell(heading: str, found: list[CrossValidation]) -> None:
-    """Print the scores first, then the folds and the cost."""
+    """Print the result of the folds, or the means of several results."""
     typer.echo(heading)
-    name = found[0].of_folds[0]
     if len(found) == 1:
-        typer.echo(tables.headline(found[0]))
+        typer.echo(f"{found[0]}\n")
     else:
+        name = found[0].of_folds[0]
         scores, errors = ([getattr(each, key) for each in found] for key in (name, "standard_error"))
-        spread = f"{np.mean(scores):.4g} ± {np.mean(errors):.4g}, {min(scores):.4g} to {max(scores):.4g}"
-        typer.echo(f"{tables.NAMES[name]} {spread}")
-    of_folds = np.concatenate([each.of_folds[1] for each in found])
-    if len(known := of_folds[~np.isnan(of_folds)]):
-        typer.echo(f"{tables.NAMES[name]} of a fold: {known.min():.4g} to {known.max():.4g}")
-    steps, seconds = (sum(getattr(each, cost) for each in found) for cost in ("iterations", "seconds"))
-    typer.echo(f"{steps} steps in {seconds:.4f} s; --seeders cold,sir shows the cost from other starts")
+        typer.echo(
+            f"{name} {np.mean(scores):.4g} ± {np.mean(errors):.4g}, {min(scores):.4g} to {max(scores):.4g}"
+        )
+    typer.echo("--seeders cold,sir shows the cost from other starts")
 
 
 def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> None:
@@ -127,11 +125,6 @@ def _runs(
                 break
             results[name].append(result)
     return results, result
-
-
-def _heading(opened: Opened, folds: int) -> str:
-    """Return the heading of a cross-validation."""
-    return f"{opened.data.name}: {opened.data.n} examples; {opened.as_told()}, {folds} folds"
 
 
 def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:

@@ -131,17 +131,12 @@ def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None
 
 
 def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
-    """Print a result in sentences."""
-    full, n = result.full_solutions, len(result.labels)
-    typer.echo(tables.heading(description))
-    typer.echo(f"leave-one-out {tables.headline(result)}")
-    pairs = "" if len(full) == 1 else f"; each example in {len(full)} pairs of classes"
-    typer.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count) + pairs)
-    steps, seconds = sum(each.iterations for each in full), sum(each.seconds for each in full)
-    typer.echo(
-        f"{result.iterations} steps in {result.seconds:.4f} s; {n} fits like the first would take about "
-        f"{n * steps} steps and {n * seconds:.4f} s"
-    )
+    """Print the problem, its result, and what refits would have cost."""
+    n, steps, seconds = len(result.labels), 0, 0.0
+    for full in result.full_solutions:
+        steps, seconds = steps + full.iterations, seconds + full.seconds
+    typer.echo(f"{tables.heading(description)}\n{result}\n")
+    typer.echo(f"{n} fits like the first would take about {n * steps} steps and {n * seconds:.4f} s")
 
 
 def _end(result: LeaveOneOut) -> None:

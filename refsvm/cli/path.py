@@ -65,7 +65,7 @@ def path(
     summary = {**training.described(opened), **_summary(found), **_best(curve)}
     if output.plot is not None:
         _draw(found, curve, output.plot)
-    output.show(summary, _rows(summary), partial(_tell, opened, summary))
+    output.show(summary, _rows(summary), partial(_tell, opened, found, summary))
     if is_cut:
         interrupted()
 
@@ -149,19 +149,13 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _tell(opened: Opened, summary: dict[str, Any]) -> None:
-    """Print a summary in sentences."""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in summary["kinds"].items())
-    sentence = (
-        "{data}, {told}: {pairs}C from {C_min:.6g} to {C_max:.6g}, {breakpoints} breakpoints ({shown}), at most "
-        "{largest_elbow} points on the elbow, {seconds:.2f} s."
-    )
+def _tell(opened: Opened, found: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
+    """Print the data, the path, how exact it is, and the best C of folds."""
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
-    pairs = f"{len(summary['pairs'])} pairs of classes, " if "pairs" in summary else ""
-    typer.echo(sentence.format(**summary | {"shown": kinds, "told": own, "pairs": pairs}))
+    typer.echo(f"{summary['data']}, {own}\n{found}\n")
     typer.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
-    if summary["status"] != "CONVERGED":
-        typer.echo(Status[summary["status"]].value)
+    if found.status is not Status.CONVERGED:
+        typer.echo(found.status.value)
     if "cross_validation" in summary:
         (low, high), error = summary["cross_validation"]["best_C"], summary["cross_validation"]["error"]
         typer.echo(f"Least error of cross-validation: {error:.4f}, for C from {low:.6g} to {high:.6g}.")

@@ -1,10 +1,9 @@
-"""Output on stdout, tables for people and JSON for programs, and the progress line on stderr."""
+"""Output on stdout, tables for people and JSON for programs."""
 
 from __future__ import annotations
 
 import csv
 import json
-import math
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -15,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.experiment.comparison import Summary
+from refsvm.services.line import Stream
 from refsvm.services.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
@@ -30,16 +29,6 @@ SCORES: Final = {
     "outside": ("share\noutside", "{outside:.4f}"),
 }
 """The scores of all tasks by name: the heading of their column, and how they are formatted."""
-
-SENTENCES: Final = {
-    CLASSIFICATION: "error {error:.4f}{spread}: {wrong}",
-    REGRESSION: "root mean square {rmse:.4g}{spread}, mean absolute error {mae:.4g}, R² {r2:.4f}: {examples} targets",
-    NOVELTY: "share outside {outside:.4f}{spread}: {wrong}",
-}
-"""The scores of each task in a sentence, the first one with its standard error."""
-
-NAMES: Final = {"error": "error", "rmse": "root mean square", "outside": "share outside"}
-"""The first score of each task in words."""
 
 TEXT: Final = (
     "selector", "step", "shrinking", "shrink", "engine", "data", "status", "seeder", "stop", "name", "licence",
@@ -88,21 +77,6 @@ def heading(problem: dict[str, Any]) -> str:
 def screen() -> Console:
     """Return stdout, on which numbers have no colours; FORCE_COLOR makes no terminal of a file or a pipe."""
     return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
-
-
-def headline(result: Any) -> str:
-    """Return the scores of a result with the standard error; of an unfinished one the interval that holds the first."""
-    n = len(result.labels)
-    if not result.is_finished:
-        name, (low, high) = next(iter(result.bounds.items()))
-        decided = f"{int((result.outcomes != 0).sum())} of {n} examples are decided"
-        return f"{NAMES[name]} between {low:.4g} and {high:.4g}: {decided}"
-    error = result.standard_error
-    spread = (
-        "" if math.isnan(error) else f" ± {error:.4g}" if result.kind == REGRESSION else f" ± {error:.4f}"
-    )
-    wrong = f"{int((result.predictions != result.labels).sum())} of {n} examples"
-    return SENTENCES[result.kind].format(**result.scores, wrong=wrong, examples=n, spread=spread)
 
 
 def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:

@@ -35,7 +35,7 @@ def test_repeated_random_folds_are_tested_in_pairs():
 
 def test_the_table_of_cv():
     printed = works("cv", "heart", "--folds", 3, "--seeders", "sir").stdout
-    assert "heart: 270 examples; RBF(gamma=0.005), C=1, 3 folds" in printed
+    assert "heart: 270 examples, 13 features; rbf kernel (gamma=0.005), C=1, tol=0.001, 3 folds" in printed
     assert "0.1" in printed
 
 
@@ -47,8 +47,8 @@ def test_cv_begins_with_the_error_and_its_standard_error():
     assert expected.items() <= row.items()
     lines = works("cv", "heart", "--folds", 5).stdout.splitlines()
     wrong = int((library.predictions != library.labels).sum())
-    assert lines[1] == f"error {library.error:.4f} ± {library.standard_error:.4f}: {wrong} of 270 examples"
-    assert lines[2].startswith(f"error of a fold: {library.errors.min():.4g} to")
+    told = f"error {library.error:.4f} ± {library.standard_error:.2g}: {wrong} of 270 wrong, 5 folds; "
+    assert lines[1].startswith(f"CrossValidation({told}")
     means = works("cv", "heart", "--folds", 5, "--repeats", 2).stdout.splitlines()
     assert means[0].endswith("; means over 2 random folds")
     assert means[1].startswith("error 0.1")

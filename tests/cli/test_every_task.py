@@ -1,6 +1,6 @@
 """``refsvm loo``, ``cv``, ``tune`` and ``path`` of every task, by the column or by --task."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -48,8 +48,10 @@ def test_leave_one_out_of_several_classes(data):
     assert found["decided"]["other class"] == 24
     said = works("loo", *data("kind"), *SIZES).stdout
     wrong = (expected != KINDS).sum()
-    assert f"leave-one-out error {found['error']:.4f} ± 0.0576: {wrong} of 24 examples" in said
-    assert "each example in 3 pairs of classes" in said
+    assert (
+        f"LeaveOneOut(error {found['error']:.4f} ± 0.058: {wrong} of 24 wrong, exact leave-one-out; " in said
+    )
+    assert "examples and pairs" in said
 
 
 @pytest.mark.parametrize("given", [[], ["--task", "regression"]])
@@ -64,8 +66,10 @@ def test_leave_one_out_of_a_regression(data, given):
     assert "classes" not in found["problem"]
     said = works("loo", *options).stdout
     assert "C=2, epsilon=0.05, tol=1e-06" in said
-    assert f"leave-one-out root mean square {found['rmse']:.4g} ± " in said
-    assert f", mean absolute error {found['mae']:.4g}, R² {found['r2']:.4f}: 24 targets" in said
+    assert f"LeaveOneOut(rmse {found['rmse']:.4g} ± " in said
+    assert {f"{name} {found[name]:.4g}" for name in ("mae", "r2")} <= {
+        " ".join(each) for each in pairwise(said.split())
+    }
 
 
 def test_leave_one_out_of_novelty(data):
@@ -77,7 +81,10 @@ def test_leave_one_out_of_novelty(data):
     said = works("loo", *options).stdout
     assert "nu=0.3, tol=0.001" in said
     outside = (expected < 0).sum()
-    assert f"leave-one-out share outside {found['outside']:.4f} ± 0.1039: {outside} of 24 examples" in said
+    assert (
+        f"LeaveOneOut(outside {found['outside']:.4f} ± 0.1: {outside} of 24 outside, exact leave-one-out; "
+        in said
+    )
 
 
 def test_seeders_of_a_regression_side_by_side(data):
@@ -108,8 +115,7 @@ def test_folds_of_every_task(data, column, given, own, score):
     for row in found["seeders"]:
         assert row[score] == pytest.approx(getattr(expected, score), abs=2e-3)
     assert [row["seeder"] for row in found["seeders"]] == ["avg"]
-    heading = {"rmse": "square", "mae": "mean absolute", "outside": "outside", "error": "error"}[score]
-    assert heading in works("cv", *options).stdout
+    assert score in works("cv", *options).stdout
 
 
 def test_a_path_of_a_regression(data):
@@ -118,7 +124,8 @@ def test_a_path_of_a_regression(data):
     assert found["kkt_violation"] < 1e-6
     assert found["breakpoints"] > 5
     assert found["task"] == "regression"
-    assert "RBF(gamma=0.5), epsilon=0.05: C from 0.1 to 10" in said
+    assert "RBF(gamma=0.5), epsilon=0.05\nRegularizationPath(" in said
+    assert "C from 0.1 to 10" in said
 
 
 @pytest.mark.slow
@@ -141,7 +148,7 @@ def test_a_path_of_several_classes(data, tmp_path):
     assert found["cross_validation"]["best_C"] == pytest.approx(curve.best()[:2])
     picture = tmp_path / "path.png"
     said = works("path", *given, "--plot", picture).stdout
-    assert f"3 pairs of classes, C from 0.1 to 10, {found['breakpoints']} breakpoints" in said
+    assert f"OneVsOnePath(3 pairs of classes, {len(path.C)} breakpoints, C from 0.1 to 10, CONVERGED)" in said
     assert f"Least error of cross-validation: {found['cross_validation']['error']:.4f}" in said
     assert picture.read_bytes().startswith(b"\x89PNG")
     lines = works("path", *data("kind"), *options, "--csv").stdout.splitlines()

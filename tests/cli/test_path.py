@@ -7,8 +7,8 @@ from .commands import json_of, works
 
 def test_a_path_in_sentences():
     said = works("path", "heart", "--C-max", 10, "--folds", 3).stdout
-    assert said.startswith("heart, RBF(gamma=0.005): C from 0.0001 to 10, ")
-    assert "full rank" in said
+    assert said.startswith("heart, RBF(gamma=0.005)\nRegularizationPath(")
+    assert ", C from 0.0001 to 10, CONVERGED)" in said
     assert "Least error of cross-validation: 0." in said
 
 
