@@ -6,6 +6,8 @@ of the targets. A default value that does not follow it means another machine, o
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from refsvm.core.stopping.kkt_gap import KKTGap
@@ -28,12 +30,14 @@ def unit_of_targets(y: np.ndarray, weights: np.ndarray | None = None) -> float:
     # of equal targets the deviation would be rounding of their mean
     if not len(y) or y.min() == y.max():
         return 1.0
-    shares = None if weights is None else weights / weights.max()
+    shares = np.ones(len(y)) if weights is None else weights / weights.max()
     # before squaring, so that no square is too large or too small a number
     range_ = float(np.ptp(y))
     parts = (y - y.min()) / range_
-    mean = np.average(parts, weights=shares)
-    return range_ * float(np.sqrt(np.average((parts - mean) ** 2, weights=shares)))
+    # exact sums, which do not depend on the processor
+    count = math.fsum(shares)
+    mean = math.fsum(shares * parts) / count
+    return range_ * math.sqrt(math.fsum(shares * (parts - mean) ** 2) / count)
 
 
 def relative_gap(tol: float, unit: float | None = None) -> KKTGap:
