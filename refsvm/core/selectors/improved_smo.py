@@ -118,13 +118,13 @@ class ImprovedSMO(WorkingSetSelector):
         # G −= μ (K[i] − K[j])
         return kept, 2 * int(kept.sum())
 
-    def kernel_values(self, state: SolverState) -> int:
-        """Return how many kernel values the solver of the paper computes up to here and in its passes without a step.
+    def kernel_values(self, state: SolverState, solved: bool = True) -> int:
+        """Return how many kernel values the solver of the paper has computed; if solved, with its last passes.
 
         A step takes two for each G that is known, an examined Gᵢ one for each support vector. Without shrinking.
         """
         scan = state.selector_memory
-        bound = (state.alpha < state.upper) ^ (state.alpha > state.lower)
+        bound = ((state.alpha < state.upper) ^ (state.alpha > state.lower)) & solved
         examined = bound[int(scan[NEXT]) :].sum() + bound.sum() * scan[STEPPED]
         return int(scan[VALUES] + self._known(state)[1] + examined * np.count_nonzero(state.alpha))
 
