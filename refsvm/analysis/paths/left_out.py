@@ -143,7 +143,7 @@ class LeftOutPaths:
             return free, 0.0
         # |G − b̂| = |λy − ĥ| of those at a bound, which have all of their box to take from
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
-        loss[(room.min(axis=0) < self._weight) | (self._weight < self._own[rest].max())] = np.inf
+        loss[room.min(axis=0) < self._weight] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())
         takers[nearest] = True
         return takers, float(loss[nearest])

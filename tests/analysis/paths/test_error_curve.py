@@ -10,6 +10,7 @@ import pytest
 
 from refsvm import RBF
 from refsvm.analysis.paths import ErrorCurve, cross_validate_path
+from refsvm.analysis.paths.error_curve import curve_of_changes
 
 from ...settings import FAST
 
@@ -73,3 +74,8 @@ def test_of_any_path_it_is_the_widest(weighted: bool, folds: Any, k: int) -> Non
         low, high, error = curve.best()
         assert (low, high) == widest(curve)
         assert curve.at(math.sqrt(low * high)) == error == curve.error.min()
+
+
+def test_a_change_at_the_first_c_counts_from_there_on() -> None:
+    curve = curve_of_changes((1.0, 2.0), 3, np.array([1.0, 1.5, 2.0]), np.array([-1, -1, -1]), 5)
+    assert (curve.C.tolist(), curve.errors.tolist()) == ([1.0, 1.5, 2.0], [2, 1])

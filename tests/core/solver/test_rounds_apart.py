@@ -17,6 +17,7 @@ from refsvm import (
     PlanningAheadStep,
     Precomputed,
     Rounds,
+    Sigmoid,
     Status,
     WorkingSetGap,
     solve,
@@ -187,6 +188,12 @@ def test_an_indefinite_kernel_is_warned_about_once():
     with pytest.warns(UserWarning, match="not positive semi-definite"):
         rounds.solve()
     rounds.solve()  # a warning is an error here
+
+
+def test_a_negative_curvature_that_a_step_has_met_is_said(engine):
+    problem = DualProblem.classification(X, Y, kernel=Sigmoid(1.0, -0.5), C=1.0)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        solve(problem, engine=engine)
 
 
 def test_rounds_are_polished_if_that_is_wanted():

@@ -289,14 +289,18 @@ def test_examples_of_the_elbow_that_can_only_move_inwards_stay_at_their_bounds(l
     assert walk.counts["derivative"] == 1
 
 
+@pytest.mark.parametrize("first", [FREE, ABOVE])
 @pytest.mark.parametrize("rate", [0.5, 2.0])
-def test_g_is_computed_afresh_where_sets_change_and_bounds_move(rate):
-    """The problem above in a box that grows: α₂ falls with its bound, and α₀ rises with its own for that."""
+def test_g_is_computed_afresh_where_sets_change_and_bounds_move(rate, first):
+    """The problem above in a box that grows: α₂ falls with its bound, and α₀ rises with its own for that.
+
+    Where α₀ has gone with its bound before, its own rate is looked for all the same.
+    """
     K, y = np.array([[1.0, 0.0, 0.0], [0.0, 3.0, 1.0], [0.0, 1.0, 0.5]]), np.array([1, -1, -1])
     one, two = (DualProblem.classification(K, y, kernel=Precomputed(), C=C) for C in (1.0, 1.0 + rate))
     walk = PathState(one, K, "numpy", ProblemLine(one, two, (0.0, 1.0), largest=3.0))
     walk.place(0.0, np.array([1.0, 0.0, -1.0]), 0.0, "start")
-    walk.assign(np.array([FREE, FREE, BELOW], dtype=np.int8), "by hand")
+    walk.assign(np.array([first, FREE, BELOW], dtype=np.int8), "by hand")
     walk.variables.excess[2] += 1e-3  # as if rounding had grown
     assert choose_sets(walk)
     assert walk.side.tolist() == [ABOVE, ABOVE, BELOW]

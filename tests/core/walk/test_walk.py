@@ -62,6 +62,20 @@ def test_the_bound_that_a_free_variable_meets(alpha, d, lower_rate, upper_rate, 
     assert walking(alpha, d, lower_rate, upper_rate).nearest(0) == side
 
 
+@pytest.mark.parametrize(("way", "side"), [(1.0, BELOW), (-1.0, ABOVE)])
+def test_b_moves_to_a_variable_whose_bound_stands_still(way, side):
+    """Variable 1 is nearer, but goes with its bound: what it gives the others have to take."""
+    rates = -way * np.array([0.0, 1.0, 0.0])
+    line = Line(np.zeros(3), *(np.where(side == each, rates, 0.0) for each in (BELOW, ABOVE)))
+    alpha, box = np.full(3, 0.0 if side == BELOW else 1.0), (np.zeros(3), np.ones(3))
+    excess = way * np.array([-0.3, -0.1, -0.2])
+    walk = Walk(line, np.eye(3).__getitem__, alpha, excess, np.full(3, side, dtype=np.int8), box)
+    assert walk.variables.pace.tolist() == rates.tolist()
+    walk.total, walk.system = way, Bordered(np.ones((1, 1)), 1e-9)
+    assert walk.take_first()
+    assert (walk.members, walk.b) == ([2], -0.2 * way)
+
+
 def state(t: tuple[float, float] = (0.0, 2.0), engine: str = "numpy") -> PathState:
     one = DualProblem.classification(np.eye(2), Y, kernel=Precomputed(), C=1.0)
     two = DualProblem.classification(np.eye(2), Y, kernel=Precomputed(), C=3.0)

@@ -197,13 +197,15 @@ def single(C, **known):
 def test_float32_rows_are_left_where_they_move_g_too_far(C, leaves):
     """4 · 2⁻²⁴ √6 C against 1e-3."""
     state, rules, guard = single(C)
-    before = state.gradient.copy()
+    before, state.least_curvature = state.gradient.copy(), -1.0
     assert guard.before(state, rules) is None
     assert state.rows.facts.keeps_float32 is not leaves
     assert np.array_equal(state.gradient, before) is not leaves
     if leaves:
         np.testing.assert_allclose(state.gradient, state.problem.gradient(state.alpha), rtol=0, atol=1e-9)
         assert not guard.can_leave
+        state.measure(0, 1)  # what float32 values have said of K is forgotten
+        assert state.least_curvature == state.raw_curvature > 0.0
 
 
 def test_float32_rows_have_the_last_word_without_time_for_others(monkeypatch):
