@@ -80,9 +80,11 @@ def test_numbers_that_are_not_finite_settle_nothing():
 
 @pytest.mark.parametrize("curvature", [1.0, -1.0])
 def test_of_an_indefinite_kernel_no_saddle_is_an_optimum(curvature):
-    """f = d²/2 − 0.1 d along α = (−d, d) if K is −I/2: all G are equal at d = 0.1, where f is least, and not largest."""
+    """f = d²/2 − 0.1 d along α = (−d, d) if K is −I/2: both G are equal at d = 0.1, where f is least."""
     K, G = curvature * 0.5 * np.eye(2), np.array([0.0, 0.1]) * curvature
-    begun = solve(DualProblem(np.eye(2), np.zeros(2), 0.0, -np.ones(2), np.ones(2)), stop=KKTGap(1.0), engine="numpy")
+    begun = solve(
+        DualProblem(np.eye(2), np.zeros(2), 0.0, -np.ones(2), np.ones(2)), stop=KKTGap(1.0), engine="numpy"
+    )
     problem = DualProblem(K, G + K @ np.array([-0.25, 0.25]), 0.0, -np.ones(2), np.ones(2))
     begun = replace(begun, problem=problem, alpha=np.array([-0.25, 0.25]), gradient=G)
     found = settled(begun, K, np.arange(2), TOL)
