@@ -44,6 +44,7 @@ from refsvm.core.shown import Shown as _Shown
 from refsvm.core.solver.decomposition import Decomposition as Decomposition
 from refsvm.core.solver.libsvm_shrinking import LIBSVMShrinking as LIBSVMShrinking
 from refsvm.core.solver.loop import iterate as iterate
+from refsvm.core.solver.safe_screening import SafeScreening as SafeScreening
 from refsvm.core.solver.shrinking import NoShrinking as NoShrinking
 from refsvm.core.solver.shrinking import Restriction as Restriction
 from refsvm.core.solver.shrinking import Shrinking as Shrinking

@@ -202,9 +202,9 @@ print(
 # -------------------------
 #
 # The steepest pair is known as soon as all of :math:`G` is known. The first programs did not know it. Each :math:`G_i`
-# that a step brings up to date costs two kernel values, and in 1998 few of them fitted into memory. So J. Platt's SMO
-# (1998) kept :math:`G` of the free examples alone. It went through the examples in turn. One that violated its KKT
-# condition became one half of the pair, the free example with the most different :math:`G` the other half.
+# that a step brings up to date costs two kernel values, and few of them fitted into memory. So the first SMO, by J.
+# Platt (1998), kept :math:`G` of the free examples alone. It went through the examples in turn. One that violated its
+# KKT condition became one half of the pair, the free example with the most different :math:`G` the other half.
 #
 # Whether an example violates its condition, Platt judged by one :math:`b`. That number lies somewhere between the two
 # ends of the gap, so that it may call an example a violator that is none, and the other way round. S. S. Keerthi, S. K.

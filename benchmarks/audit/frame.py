@@ -22,7 +22,7 @@ MODULES: Final = {
     "every_machine": "left_out", "loo_signs": "left_out", "loo_path": "left_out", "ball_signs": "ball_signs",
     "weights": "weights", "searches": "searches", "scores": "searches", "interruptions": "interruptions",
     "files": "files", "killed": "killed", "identities": "identities", "identities_by_dask": "identities",
-    "broken_map": "broken_map",
+    "broken_map": "broken_map", "screening": "screening",
 }  # fmt: skip
 """In which module an audit is; its `AUDITS` has it by name."""
 

@@ -21,16 +21,34 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
     the slope changes sign. Passing Gᵢ from below adds Uᵢ − Lᵢ ≥ 0. Hard margins confine b to an interval, or to its
     middle where they contradict each other.
     """
-    width = upper - lower
-    if not math.isfinite(np.add.reduce(width)):
+    if not math.isfinite(np.add.reduce(upper - lower)):
         return _confined_intercept(gradient, z, lower, upper)
-    order = gradient.argsort(kind="stable")
+    first, final = least_and_greatest(gradient, z, lower, upper)
+    return 0.5 * (first + final)
+
+
+def least_and_greatest(
+    gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray
+) -> tuple[float, float]:
+    """Return the ends of the interval of `best_intercept` for finite boxes, or those of G if it has none."""
+    order, width = gradient.argsort(kind="stable"), upper - lower
     after = z - np.add.reduce(upper) + width[order].cumsum()  # slope just above each breakpoint
     tolerance = 1e-12 * (np.add.reduce(np.abs(upper)) + np.add.reduce(np.abs(lower)))
     last = len(order) - 1
     first = min(int(after.searchsorted(-tolerance)), last)
     final = min(int(after.searchsorted(tolerance, side="right")), last)
-    return 0.5 * float(gradient[order[first]] + gradient[order[final]])
+    return float(gradient[order[first]]), float(gradient[order[final]])
+
+
+def gap_at(
+    alpha: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, error: np.ndarray
+) -> float:
+    """Return F(α, b) − f(α) = Σ (Uᵢ − αᵢ)(Gᵢ − b)₊ + (αᵢ − Lᵢ)(b − Gᵢ)₊, no smaller if Gᵢ is off by this error.
+
+    Each term is at least 0, where F − f would lose ten digits.
+    """
+    above, below = np.maximum(excess + error, 0.0), np.maximum(error - excess, 0.0)
+    return float(np.add.reduce((upper - alpha) * above + (alpha - lower) * below))
 
 
 def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

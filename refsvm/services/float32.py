@@ -14,6 +14,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.selectors import ConjugateSecondOrder, SecondOrder
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import Rules, row_store, rows_at_once
+from refsvm.core.solver.safe_screening import SafeScreening
 from refsvm.core.solver.shrinking import LARGE_FROM, LOOSE_FROM
 from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep
 from refsvm.core.stopping import KKTGap
@@ -42,7 +43,8 @@ READ_FLOAT32: Final = {
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
     """Return memory for the kernel rows of a run, of the type that its options ask for, or of the type that pays."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
-    may_begin = dtype == "auto" and options.shrinking and problem.n >= FLOAT32_FROM
+    proves = isinstance(options.shrinking, SafeScreening)  # of exact kernel values
+    may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM
     if dtype == "float32" or (may_begin and begins_in_float32(problem.centred, rules, budget)):
         read = np.float32 if reads_float32(rules) else np.float64
         return row_store(problem, rules, budget, np.float32, read)

@@ -82,11 +82,11 @@ class Shrinking(Rule):
 
     def solve_restricted(
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, trace: Trace | None,
-        A: np.ndarray, budget: int, at_least: float = 0.0,
+        A: np.ndarray, budget: int, *, at_least: float = 0.0, to: float | None = None,
     ) -> int:  # fmt: skip
         """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over.
 
-        Return 0 if more may follow, −1 if nothing is gained any more.
+        Return 0 if more may follow, −1 if nothing is gained any more. `to` names another gap.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
         # each restricted problem that outgrows the memory for rows costs the rows of all that it moves, computed anew:
@@ -95,7 +95,7 @@ class Shrinking(Rule):
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
             # kernel rows dominate the cost here; f then depends on where a solve stops no more than on their rounding
             tolerance /= 2.0
-        inner_rules, outcome = rules.restricted(max(tolerance, at_least)), 0
+        inner_rules, outcome = rules.restricted(max(tolerance, at_least) if to is None else to), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)
         recorder = None if trace is None else Trace(trace.every)
         while not outcome and inner.iteration < budget:
