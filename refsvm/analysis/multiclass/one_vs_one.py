@@ -34,7 +34,7 @@ REMEDY: Final = {
     Status.TIME_LIMIT: "Raise time_limit, or go on from here with warm_start=True.",
     Status.INTERRUPTED: "The estimator is usable; warm_start=True goes on from here.",
     Status.INSEPARABLE: "Give a finite C, or a kernel that separates them.",
-    Status.NOT_FINITE: "Give a copy of the kernel matrix that nobody else writes to, or scale the features.",
+    Status.NOT_FINITE: "Give a copy of the kernel matrix that no other code writes to, or scale the features.",
     Status.STALLED: "Scale the features (StandardScaler), raise tol, or choose another selector.",
 }
 

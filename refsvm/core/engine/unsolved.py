@@ -18,7 +18,7 @@ REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or choose a smaller C.",
     Status.TIME_LIMIT: "Raise time_limit, or scale the features (StandardScaler).",
     Status.INSEPARABLE: "Give a finite C, or a kernel that separates them.",
-    Status.NOT_FINITE: "Give a copy of the kernel matrix that nobody else writes to, or scale the features.",
+    Status.NOT_FINITE: "Give a copy of the kernel matrix that no other code writes to, or scale the features.",
     Status.STALLED: "Scale the features (StandardScaler), raise the tolerance, or choose another selector.",
 }
 """By what ended a solve."""
