@@ -105,7 +105,6 @@ def test_the_best_value_at_an_end_is_said():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         search.set_params(Cs=[1.0, 10.0, 100.0]).fit(A, y)  # the user's own
-    bounds = {"gamma": (0.5, 2.0), "epsilon": (0.01, 0.1)}
     given = {"parameters": ("C",), "epsilon": 0.1, "starts": 1, "folds": 3, "engine": "numpy"}
     with pytest.warns(UserWarning, match="end of the default bounds: C=.* \\(smallest\\)"):
-        tune_by_gradient(A, y, gamma=5.0, max_evaluations=20, **given, bounds=bounds)
+        tune_by_gradient(A, y, gamma=5.0, max_evaluations=20, **given)

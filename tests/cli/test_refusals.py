@@ -158,7 +158,7 @@ def test_predict_refuses_a_bad_model_and_bad_data(model, data, says, write):
 def test_labels_cannot_be_written_to_a_directory(tmp_path, write):
     works("fit", "heart", "--model", tmp_path / "m")
     message = refused("predict", tmp_path / "m", "heart", "--output", tmp_path)
-    assert "cannot be opened: Is a directory" in message
+    assert "cannot be written; give a file in a directory that exists" in message
 
 
 def test_what_the_system_refuses_is_a_sentence(monkeypatch):

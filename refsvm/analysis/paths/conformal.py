@@ -111,8 +111,9 @@ def conformal_intervals(
     >>> conformal_intervals(kernel(x, x), y, kernel(new, x), np.ones(1), C=1.0, confidence=0.8).round(2)
     array([[0.75, 1.2 ]])
     """
-    if not 0.0 < (confidence := real("confidence", confidence)) < 1.0:
+    if not 0.0 < (share := real("confidence", confidence)) < 1.0:
         raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+    confidence = share
     penalties = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
     if weights_in(penalties) is not None:
         raise ValueError(

@@ -103,12 +103,12 @@ class HeldOutMachines(Shown):
         R. F. Barber, E. J. Candès, A. Ramdas and R. J. Tibshirani, "Predictive inference with the jackknife+", Annals
         of Statistics 49, 2021.
         """
-        if not 0.0 < (confidence := real("confidence", confidence)) < 1.0:
+        if not 0.0 < (share := real("confidence", confidence)) < 1.0:
             raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
         counts = copies("an interval", self.copies, len(self.residuals))
         n, values = int(counts.sum()), self.predictions(cross)[:, self.number]
         # ⌊a(n + 1)⌋ and ⌈(1 − a)(n + 1)⌉ = n + 1 − ⌊a(n + 1)⌋, but for rounding
-        few = math.floor((1.0 - confidence) * (n + 1) + 1e-9)
+        few = math.floor((1.0 - share) * (n + 1) + 1e-9)
         if few == 0:
             return np.tile([-np.inf, np.inf], (len(cross), 1))
         low = smallest(values - self.residuals, counts, few)

@@ -136,7 +136,7 @@ def can_prove(state: SolverState) -> bool:
     facts = state.rows.facts
     why = (
         "the box has no end" if state.problem.is_open
-        else "kernel rows are kept as float32" if facts.keeps_float32
+        else "kernel rows are kept as float32" if state.rows.values.dtype != np.float64
         else "" if facts.is_psd
         else f"{state.rows.gram.kernel_name} is not known to be positive semi-definite"
     )  # fmt: skip

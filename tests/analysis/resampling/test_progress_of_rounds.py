@@ -101,7 +101,7 @@ def test_examples_that_are_decided_and_wrong():
     progress.look()
     assert (progress.done, progress.wrong) == (0, None)
     here = table.begin(next(task.parts())._replace(asked=[0, 1, 2, 3]), RunOptions())
-    table._before, table.decided[4], table.signs[4] = 2, "kkt", 1.0
+    table._place, table.decided[4], table.signs[4] = (2, table._place[1]), "kkt", 1.0
     here.decided[[0, 3, 5]] = "kkt"  # the last one is not asked about
     here.values[[0, 3]] = [-1.0, -2.0]
     progress.look()
