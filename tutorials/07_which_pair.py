@@ -233,7 +233,8 @@ for C in (1.0, 30.0, 300.0):
 # %%
 # With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large one few are
 # free, so that a step of the old solver costs little, but it takes more of them. A solver that keeps its kernel rows in
-# memory computes each of them once. Then only the number of steps counts, and going through the examples in turn no longer pays.
+# memory computes each of them once. Then only the number of steps counts, and going through the examples in turn no
+# longer pays.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
