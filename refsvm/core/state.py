@@ -43,8 +43,6 @@ SCALARS = np.dtype(
         ("least_curvature", np.float64),  # smallest raw q met so far: clearly negative means K is not PSD
         ("stalled", np.int64),  # consecutive steps that changed nothing in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # updates of G since then, those of the present solve left out
-        ("kernel_rounding", np.float64),  # relative rounding of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG of the last displacement Δ, where the step carries it
         ("carried_curvature", np.float64),  # ΔᵀKΔ
         ("last_carry", np.float64),  # κ of the previous step
@@ -157,8 +155,8 @@ class SolverState(Shown):
         self.displacement, self.displacement_image = (
             np.zeros((2, problem.n)) if uses_momentum else (None, None)
         )
+        # updates of G since it was last computed from scratch, those of the present solve left out
         self.updates, self.largest = 0, 0.0
-        self.kernel_rounding = rows.facts.rounding
         self._reset_counters()
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)

@@ -21,7 +21,6 @@ from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.results import LeaveOneOut
 from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.analysis.resampling.task_table import TaskTable
-from refsvm.analysis.resampling.ties import settle_ties
 from refsvm.core._checks import positive, refuses
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
@@ -173,21 +172,14 @@ def leave_one_out(
     -----
     An example that is alone in its class leaves one class to train on. The
     machine is then constant, and wrong. Examples with C = 0 are predicted by
-    the machine that never used them, and count in no score.
-
-    The sign of h is proved for each example: by a check, by the stopping rule
-    or by the duality gap at the end of its round, with an allowance for
-    rounding (`refsvm.core.stopping.midpoint`). A round whose end proves no
-    sign goes on to smaller gaps, and at last takes an exact step and computes
-    h to twice the digits. If the sign is still open, "tie" decides: h is 0 but
-    for rounding, or the intercept may be anything in an interval that puts h
-    on both sides of 0, as for an example in the middle of a gap between two
-    classes. The prediction of a tie is that of the middle of the interval, and
-    `bounds` count it both ways.
-
-    Nothing is proved where K is not positive semi-definite, where C is
-    infinite, and where kernel values are float32. Rounds then end at the KKT
-    gap, and ``LeaveOneOut.is_proved`` is False.
+    the machine that never used them, and count in no score. Where K is not
+    positive semi-definite the checks 2 and 3 and rules for left-out examples
+    prove nothing; ε-KKT decides then, with a warning. Where the machine
+    without r has no free variable, its intercept may be anything in an
+    interval: the middle is taken, as everywhere. A round that the KKT gap ends
+    with h next to zero goes on to smaller gaps, down to 1e-8, until the sign
+    is certain. Where |h| is less than 5e-8 it is not: that is a tie, which
+    rounding decides.
 
     Examples
     --------
@@ -244,7 +236,6 @@ def run_leave_one_out(
         for part in task.parts():
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
-            settle_ties(here, (seeder, slow_problem_seeder)[here.is_slow], kkt.relative)
             table.end(part, here)
             if table.status is not Status.CONVERGED:
                 break
@@ -302,5 +293,5 @@ def result_of(table: TaskTable) -> LeaveOneOut:
         engine=next((family.used for family in table.families if family.used), fulls[0].engine),
         gap_rule_kept=all(table.rule_kept) if table.rule_kept else None, traces=table.traces, weights=task.weights,
         is_solved=known & ~is_unsolved, machine=task.machine,
-        sides=np.where(np.isin(table.decided, ("", "tie", "limit")), np.nan, values), is_proved=table.proved[:, each],
+        sides=np.where(table.decided == "", np.nan, values),
     )  # fmt: skip

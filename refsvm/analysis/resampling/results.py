@@ -25,17 +25,7 @@ from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.services.summary import Card, Parts
 
-DECIDERS = (
-    "zero alpha",
-    "training error",
-    "xi-alpha bound",
-    "ball",
-    "duality gap",
-    "path",
-    "kkt",
-    "tie",
-    "limit",
-)
+DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
 """What may decide an example, by name: the checks, the stopping rules, a walk to the end, a limit before either."""
 
 
@@ -62,9 +52,8 @@ class LeaveOneOut(Scores):
     decided_by : ndarray of shape (n,) of str
         "zero alpha", "training error" or "xi-alpha bound" (no training was needed), "ball" or "duality gap" (training
         ended once the sign was certain, that is at once where the ball proves it at the seed), "path" (the seeder has
-        followed the optimum to the end, and no step was needed), "kkt" (the round went on to the tolerance, or beyond
-        it until its end proved the sign), "tie" (no tolerance proves the sign), "limit" (the round ended at
-        `max_iter`), or "" if nothing has decided the example yet.
+        followed the optimum to the end, and no step was needed), "kkt" (it went on to the tolerance, and beyond it
+        where h is next to zero), "limit" (it ended at `max_iter`), or "" if nothing has decided the example yet.
         Of three classes and more shape (n, k(k − 1)/2), a column for each pair: "other class" where the example is of
         none of the two, so that the machine of all has never used it.
     decision_values : ndarray of shape (n,), float64
@@ -94,12 +83,8 @@ class LeaveOneOut(Scores):
         Whether an example is decided by machines that are solved: neither a limit nor a selector that stalled ended
         them before.
     sides : ndarray of shape (n, k(k − 1)/2), float64
-        The decision value of each machine that is decided, or a number of its sign; NaN of a tie, and of one that is
-        not decided. One column without classes.
-    is_proved : ndarray of shape (n,), bool
-        Whether the sign of h is proved for the exact machine without r. False for a tie, and for all examples where K
-        is not positive semi-definite, C is infinite, kernel values are float32, or there are no classes. With three
-        classes and more shape (n, k(k − 1)/2).
+        The decision value of each machine that is decided, or a number of its sign; NaN of one that is not. One column
+        without classes.
     machine : str
         The kernel, γ of "scale" as a number, and C.
     index : pandas.Index or None
@@ -114,21 +99,12 @@ class LeaveOneOut(Scores):
     traces: dict[Any, Trace] = field(default_factory=dict)
     is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool))
     sides: np.ndarray | None = None
-    is_proved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool))
 
     def _card(self) -> Card:
         full = self.full_solutions
         unit = "examples" if len(full) < 2 else "examples and pairs"
         decided = Parts("decided by", unit, self.counts, self.decided_by.size)
-        return scored(self, f"exact leave-one-out{self._unproved()}", decided)
-
-    def _unproved(self) -> str:
-        """Return words for signs of classes that are not proved; nothing if all are."""
-        if self.kind != CLASSIFICATION or self.is_proved.all():
-            return ""
-        if not self.is_proved.any():
-            return " up to the tolerance (no sign is proved)"
-        return f" but for {np.count_nonzero(~self.is_proved):,} signs that are not proved"
+        return scored(self, "exact leave-one-out", decided)
 
     @property
     def standard_error(self) -> float:

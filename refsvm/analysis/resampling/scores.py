@@ -103,17 +103,13 @@ class Scores(Shown, ABC):
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
-        """The lowest and the highest value of each score, by its name, whatever is left.
-
-        They are equal once all is run and no sign is a tie.
-        """
+        """The lowest and the highest value of each score, by its name, whatever is left; equal once all is run."""
         return {name: getattr(self, f"{name}_bounds") for name in SCORES[self.kind]}
 
     @property
     def error_bounds(self) -> tuple[float, float]:
-        """The lowest and the highest error, whatever the examples that are left will be.
+        """The lowest and the highest error, whatever the examples that are left will be; equal once all is run.
 
-        A tie of leave-one-out counts both ways; without one they are equal once all is run.
         An example of several classes counts as soon as its votes are settled: no pair that is left can change them.
         """
         self._only("error_bounds", CLASSIFICATION, NOVELTY)

@@ -62,7 +62,7 @@ class LeftOutMachine(NamedTuple):
         return np.setdiff1d(np.arange(self.gram.n), self.examples, assume_unique=True)
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """h of the machine of all examples, on the data as they were given, for those of other classes."""
+        """h of the machine of all examples for those of other classes."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept

@@ -8,14 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.resampling.task import LeftOutMachine, Task
-from refsvm.analysis.resampling.ties import TIE, signs_elsewhere
 from refsvm.core.engine.progress import Progress
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.stopping.ball_rule import of_sign
 from refsvm.services.line import checked_callback
 
 INTERVAL_SECONDS: Final = 0.02
@@ -41,7 +39,7 @@ class TaskTable:
 
     Attributes
     ----------
-    decided, signs, values, iterations, proved : ndarrays of shape (n, pairs)
+    decided, signs, values, iterations : ndarrays of shape (n, pairs)
         As in `LeftOutTable`, with a column for each machine.
     unsolved : dict of (int, int) to Status
         By example and column: how rounds ended whose rule was not satisfied.
@@ -69,7 +67,6 @@ class TaskTable:
         self.task, self.progress, self._callback = task, progress, checked_callback(callback)
         self.decided, self.signs = np.full((n, pairs), "", dtype=object), np.zeros((n, pairs))
         self.values, self.iterations = np.full((n, pairs), np.nan), np.zeros((n, pairs), dtype=np.int64)
-        self.proved = np.zeros((n, pairs), dtype=bool)
         self.unsolved, self.traces = dict[tuple[int, int], Status](), dict[Any, Trace]()
         self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
         self.total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
@@ -88,7 +85,6 @@ class TaskTable:
     def end(self, part: LeftOutMachine, table: LeftOutTable) -> None:
         """Take over what a machine has found."""
         column = self._copy(part, table)
-        self._prove_others(part, table, column)
         self.status, self._place = table.status, (self._place[0] + table.count(), None)
         self.fulls.append(table.given)
         self.families.append(table.rounds)
@@ -101,23 +97,12 @@ class TaskTable:
         """Copy what a machine knows so far into its column, and return the number of that column."""
         column, others = self.task.pairs.index(part.machine.pair), part.others
         cells = part.examples[table.asked], column
-        for name in ("decided", "signs", "values", "iterations", "proved"):
+        for name in ("decided", "signs", "values", "iterations"):
             getattr(self, name)[cells] = getattr(table, name)[table.asked]
         if len(others) and hasattr(table, "full") and not self.decided[others[0], column]:
             self.decided[others, column] = OTHER_CLASS
-            self.values[others, column] = part.values_of_others(table.given)
+            self.values[others, column] = part.values_of_others(table.full)
         return column
-
-    def _prove_others(self, part: LeftOutMachine, table: LeftOutTable, column: int) -> None:
-        """Prove the signs of h for examples of other classes; where that fails there is a tie."""
-        others = part.others
-        if not len(others) or table.status is not Status.CONVERGED or not table.proves:
-            return
-        signs = signs_elsewhere(table, part.gram, part.examples, others)
-        self.proved[others, column] = signs != 0
-        self.decided[others, column] = np.where(signs == 0, TIE, OTHER_CLASS)
-        for r, sign in zip(others[signs != 0].tolist(), signs[signs != 0].tolist(), strict=True):
-            self.values[r, column] = of_sign(float(self.values[r, column]), sign)
 
     def _count(self) -> None:
         """Tell the progress how many examples are decided, and how many of them wrongly."""

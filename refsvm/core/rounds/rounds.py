@@ -181,11 +181,6 @@ class Rounds(Shown):
         other._set_run(other.rows, other.limits)
         return other
 
-    def say_nothing(self) -> None:
-        """Keep the guards from warnings: of a tolerance that no caller has asked for."""
-        for guard in self._run.guards:
-            guard._has_warned = True
-
     def __reduce__(self) -> Any:
         """Pickle without kernel rows, which the other process computes anew."""
         # rows may take gigabytes: to compute them anew is faster than to pickle them
@@ -205,7 +200,7 @@ class Rounds(Shown):
 
     def run(
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
-        time_seeds: bool = False, proves: bool = False,
+        time_seeds: bool = False,
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
@@ -223,10 +218,6 @@ class Rounds(Shown):
         time_seeds : bool
             Whether the seconds of seeds are measured separately from those of
             steps.
-        proves : bool
-            Whether each round, which then leaves one example of a
-            classification out, tries to prove the sign of h there
-            (``RoundResult.sign``).
 
         Yields
         ------
@@ -250,7 +241,7 @@ class Rounds(Shown):
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
             self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
-        runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
+        runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
         if not self._run.needs_solutions(self.problem):  # compiled rounds warn of nothing
             return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)

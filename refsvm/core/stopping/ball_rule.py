@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 import numpy as np
 
-from refsvm.core._checks import positive, positive_or_inf, whole
+from refsvm.core._checks import positive, whole
 from refsvm.core.problem import DualProblem, total
 from refsvm.core.result import Solution
 from refsvm.core.state import SolverState
 from refsvm.core.stopping.base import StoppingRule, left_out_examples
-from refsvm.core.stopping.midpoint import INDEFINITE, Rounding, certain_sign, distances, gap
+from refsvm.core.stopping.midpoint import INDEFINITE, certain_sign, distances, radius, tangent
 from refsvm.core.stopping.relative import compare
 
-BEGUN, NEXT, ASKED, CODE, COUNT, AT, HAS_POINT, INTERCEPT, SIZE, LARGEST, STEPS, MOVING, _, TOLERANCE = range(
-    -14, 0
-)
+BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT, _, TOLERANCE = range(-11, 0)
 """Places at the end of the memory: whether the first test has been; when the next is due; when last asked, and what was
-said; how many examples are left out, and how many of them are proved; whether w is given, its b, max |G|, max |α| and
-steps; the largest Kᵢᵢ of the variables that may move; two of `refsvm.core.stopping.relative`. Before them, n values
-each: the left-out examples, as r, or ±(r + 1) once the sign is proved; α and G of w; v."""
+said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b; two of
+`refsvm.core.stopping.relative`. Before them, n values each: the left-out examples, as r, or ±(r + 1) once the sign is
+proved; α and G of w; v."""
 
 NEAR: Final = 0.03
 """KKT gap from which on the present machine is tried as w."""
@@ -59,16 +56,13 @@ class BallRule(StoppingRule):
     solved : Solution, optional
         The solution that w belongs to; leave-one-out passes the one on all examples. None: the point where the solve
         starts.
-    relative : bool or float
+    relative : bool
         Whether ε is relative to the range of the decision values, as in `KKTGap`.
-    near : float
-        KKT gap from which on signs are tested; by default they are from the start. A smaller one asks for decision
-        values that are as exact.
 
     Raises
     ------
     ValueError
-        If tol, every or near is not positive. When a solve begins: if the sum of α is not 0, or no example is left out.
+        If tol or every is not positive. When a solve begins: if the sum of α is not 0, or no example is left out.
 
     References
     ----------
@@ -91,8 +85,7 @@ class BallRule(StoppingRule):
     every: int = 5
     example: int | None = None
     solved: Solution | None = field(default=None, repr=False, compare=False)
-    relative: bool | float = False
-    near: float = math.inf
+    relative: bool = False
     left_out: ClassVar[bool] = True
     reasons: ClassVar[tuple[str, ...]] = (
         "The KKT gap is at most tol.",
@@ -103,14 +96,13 @@ class BallRule(StoppingRule):
 
     def __post_init__(self) -> None:
         positive("tol", self.tol)
-        positive_or_inf("near", self.near)
         whole("every", self.every, 1)
         if self.example is not None:
             whole("example", self.example, 0)
 
     def parameters(self) -> tuple[float, ...]:
-        """Return (tol, period, relative, near)."""
-        return (self.tol, float(self.every), float(self.relative), self.near)
+        """Return (tol, period, relative)."""
+        return (self.tol, float(self.every), float(self.relative))
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: the left-out examples, α and G of w, and v, n values each; then the numbers."""
@@ -129,7 +121,7 @@ class BallRule(StoppingRule):
         if given is not None and len(given.alpha) == n:
             given = given.in_solver_coordinates()
             alpha[:], gradient[:] = given.alpha, given.gradient
-            memory[HAS_POINT], memory[INTERCEPT], memory[STEPS] = 1.0, given.intercept, given.iterations
+            memory[HAS_POINT], memory[INTERCEPT] = 1.0, given.intercept
         return memory
 
     def check(self, state: SolverState) -> int:
@@ -140,7 +132,7 @@ class BallRule(StoppingRule):
             return 1
         if memory[ASKED] == state.iteration:
             return int(memory[CODE])
-        if state.iteration < memory[NEXT] or state.gap > self.near:
+        if state.iteration < memory[NEXT]:
             return 0
         if not memory[BEGUN]:
             _begin(state)
@@ -154,8 +146,10 @@ class BallRule(StoppingRule):
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
         """Return "ball" where that decided, and the value; if that has another sign than is proved, one next to 0."""
-        if reason in self.reasons[1:3]:
-            return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
+        if reason == self.reasons[1]:
+            return "ball", max(value, TINY)
+        if reason == self.reasons[2]:
+            return "ball", min(value, -TINY)
         return "kkt", value
 
     def rows_needed(self, n: int) -> int:
@@ -167,46 +161,43 @@ class BallRule(StoppingRule):
         return max(gap / 10.0, self.tol)
 
 
-def of_sign(value: float, sign: int) -> float:
-    """Return a decision value, or the number next to 0 where it has another sign than is proved."""
-    return max(value, TINY) if sign > 0 else min(value, -TINY)
-
-
 def _begin(state: SolverState) -> None:
-    """Take the present machine for w where none is given, and look how large its numbers are."""
+    """Take the present machine for w where none is given, and compute P(w)."""
     memory = state.stop_memory
     _, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     if not memory[HAS_POINT]:
         alpha[:], gradient[:] = state.alpha, state.gradient
         memory[INTERCEPT] = state.problem.midway(gradient, state.top, state.bottom)
-    memory[SIZE], memory[LARGEST] = np.abs(gradient).max(), np.abs(alpha).max()
-    memory[MOVING] = state.diagonal.max(initial=0.0, where=state.lower < state.upper)
+    # b of w is the best one, or close to it
+    memory[PRIMAL] = _primal(alpha, gradient, float(memory[INTERCEPT]), state)
     memory[BEGUN] = 1.0
+
+
+def _primal(alpha: np.ndarray, gradient: np.ndarray, b: float, state: SolverState) -> float:
+    """P(w) ≤ ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) at any b, with ‖w‖² = αᵀ(v − G)."""
+    losses = tangent(gradient, state.lower, state.upper, b)[0]
+    return 0.5 * total(alpha * (state.v - gradient)) + losses
 
 
 def _proved(state: SolverState) -> int:
     """Return 2 or 3 where the only left-out example has a proved sign, 4 where several have those of h, else 0."""
-    memory, G, v, lower, upper = state.stop_memory, state.gradient, state.v, state.lower, state.upper
+    memory, G, v, dual = state.stop_memory, state.gradient, state.v, state.objective
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)
-    rounding = Rounding.of(state, memory[STEPS], memory[LARGEST], memory[SIZE])
-    error, most = rounding.at(memory[MOVING]), rounding.at(state.largest_diagonal)
-    # ρ² = ¼‖w − w̃‖² + T(α̃, G_w − b_w),  ‖w − w̃‖² = (α_w − α̃)ᵀ(G − G_w)
-    moved = alpha - state.alpha
-    separation = max(total(moved * (G - gradient)), 0.0) + 2.0 * most * total(np.abs(moved))
-    square = 0.25 * separation + gap(state.alpha, gradient - memory[INTERCEPT], lower, upper, error)
-    balls = [(0.5 * (gradient + G), square)]
+    # the outputs ½(w + w̃)·φᵢ, and ρ;  D(α) = f(α),  ‖w − w̃‖² = (α_w − α)ᵀ(G − G_w)
+    separation = total((alpha - state.alpha) * (G - gradient))
+    balls = [(0.5 * ((v - gradient) + (v - G)), radius(float(memory[PRIMAL]), dual, separation))]
     if state.gap <= NEAR:
         # the same with w̃ in place of w
-        balls.append((G, gap(state.alpha, G - b, lower, upper, error)))
+        balls.append((v - G, radius(_primal(state.alpha, G, b, state), dual, 0.0)))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])
         if state.least_curvature < INDEFINITE * float(state.diagonal[r]):
             return 0
-        apart = distances(state.row(r), state.diagonal, state.diagonal[r], state.kernel_rounding)
-        off = error + rounding.at(state.diagonal[r])
+        reach = distances(state.row(r), state.diagonal, r)
         signs = (
-            certain_sign(t + (v[r] - t[r]), apart, rho2, off, state.alpha, lower, upper) for t, rho2 in balls
+            certain_sign(outputs - outputs[r], rho * reach, v, state.lower, state.upper)
+            for outputs, rho in balls
         )
         sign = next(filter(None, signs), 0)
         if sign == 0:

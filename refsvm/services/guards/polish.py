@@ -81,7 +81,7 @@ def polish(state: SolverState) -> bool:
     return False
 
 
-def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solutions near 0 of systems that may be singular: for duplicates, whose share of δ is not determined.
 
     With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP.
@@ -117,7 +117,7 @@ def optima(
     system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
     points, found = alpha_F.copy(), np.zeros(P, dtype=bool)
     # the quick one first: it fails where examples are equal, and then the other has as many digits as there are
-    for solver in (arithmetic.current.solutions, refined):
+    for solver in (arithmetic.current.solutions, _refined):
         left = np.flatnonzero(~found)
         if not len(left):
             break
