@@ -13,14 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from types import NoneType
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.results import LeaveOneOut
-from refsvm.analysis.resampling.small_left_out import SmallPairs, have_small_pairs
 from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.analysis.resampling.task_table import TaskTable
 from refsvm.core._checks import positive, refuses
@@ -45,9 +43,6 @@ FULL_TOL: Final = 0.1
 """The full solution is that much more exact than the rounds: they begin there, and the checks rest on it."""
 
 BALL: Final = BallRule(relative=True)
-
-PLAIN: Final = (NoneType, BallRule, KKTGap)
-"""Types of rules whose rounds may end at the KKT gap."""
 
 PATH_TOL: Final = 1e-8
 """The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
@@ -227,7 +222,6 @@ def run_leave_one_out(
             "X holds one example, and without it there is nothing to train on; give at least two."
         )
     slow_problem_seeder = WALK if seeder is None else seeder
-    is_plain = seeder is None and checks is CHECKS and type(options.stop) in PLAIN
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it; the
@@ -239,19 +233,12 @@ def run_leave_one_out(
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
     table = TaskTable(task, progress or Progress("leave_one_out"), callback)
     with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
-        small = None
-        if is_plain and have_small_pairs(task, options):
-            small = SmallPairs(task, options, kkt, table)
-            table.take_small(small.run(), options.time_limit, interrupt)
-        for number, part in enumerate(task.parts()):
-            if small is not None and number in small.solved:
-                table.fulls.append(small.solution(part, small.solved[number]))
-                continue
-            if table.status is not Status.CONVERGED:
-                break
+        for part in task.parts():
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
             table.end(part, here)
+            if table.status is not Status.CONVERGED:
+                break
         table.is_pressed = interrupt.pressed
     table.progress.close()
     return table
