@@ -8,8 +8,6 @@ which half takes it. Code that is not on disk is compiled by a child process mea
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 import warnings
@@ -93,30 +91,6 @@ class Process:
 
 
 process: Process = Process()
-
-
-def _locks() -> list[Any]:
-    """Return the locks of a thread that loads or compiles: ours, and that of Numba where it is loaded."""
-    numba = sys.modules.get("numba.core.compiler_lock")
-    return [process.loading, *([] if numba is None else [numba.global_compiler_lock])]
-
-
-def _before_fork() -> None:
-    _held[:] = _locks()
-    for lock in _held:
-        lock.acquire()
-
-
-def _after_fork() -> None:
-    for lock in reversed(_held):
-        lock.release()
-
-
-_held: list[Any] = []
-
-if hasattr(os, "register_at_fork"):
-    # a child that is forked while another thread loads code would find modules half made, and wait for that thread
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 class Auto:

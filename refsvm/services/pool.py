@@ -7,11 +7,11 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from refsvm.core.engine.limits import around, interruptible
+from refsvm.core.engine.limits import interruptible
 
 ATTEMPTS: Final = 4
 """Number of attempts in a row, each ended by a lost worker, after which the call ends."""
@@ -83,27 +83,6 @@ def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
     return items > 1 and items * seconds > WORTH_SECONDS and (is_compiled or joblib_is_set_up())
 
 
-class Within(Generic[Result]):
-    """A function that other threads call within the block of Ctrl-C that is open where this object is made.
-
-    Pickled for another process it is the function.
-    """
-
-    def __init__(self, work: Callable[..., Result]) -> None:
-        self._work, self._block = work, around.get()
-
-    def __call__(self, *given: Any) -> Result:
-        """Call the function within that block."""
-        token = around.set(self._block)
-        try:
-            return self._work(*given)
-        finally:
-            around.reset(token)
-
-    def __reduce__(self) -> Any:
-        return Within, (self._work,)
-
-
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     """Yield ``work(item)`` of every item, in order, from several threads; a few items are taken ahead at a time.
 
@@ -117,9 +96,8 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
         with interruptible():  # the threads see Ctrl-C, which only this one is told
-            within = Within(work)
             for item in items:
-                waiting.append(pool.submit(within, item))
+                waiting.append(pool.submit(work, item))
                 # one task more than there are workers: none waits for the caller to take a result
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
@@ -174,8 +152,7 @@ def by_joblib(
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
     except ValueError:  # a backend that returns everything at the end
         pool = Parallel(n_jobs=workers)
-    within = Within(work)
-    yield from pool(delayed(within)(*each) for each in arguments)
+    yield from pool(delayed(work)(*each) for each in arguments)
 
 
 def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:

@@ -204,14 +204,9 @@ def own_flags() -> list[str]:
 
 
 def own_path() -> list[str]:
-    """Return where the child looks for modules: as this process, but not in the working directory.
-
-    Python looks at texts alone, and so does the child.
-    """
+    """Return where the child looks for modules: as this process, but not in the working directory."""
     installed = sysconfig.get_paths().values()  # unless packages are installed there
-    path: list[Any] = [*sys.path]
-    texts = [each for each in path if isinstance(each, str)]
-    return [each for each in texts if each in installed or not _is_working_directory(each)]
+    return [each for each in map(os.fspath, sys.path) if each in installed or not _is_working_directory(each)]
 
 
 def _is_working_directory(folder: str) -> bool:

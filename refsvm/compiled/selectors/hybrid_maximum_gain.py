@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from refsvm.compiled.interface.layout import SELECT
 from refsvm.compiled.interface.twin import inlined, twin
 from refsvm.compiled.selectors.gain import unless_negligible
@@ -17,7 +15,6 @@ def cornered(state, eta):  # type: ignore[no-untyped-def]
         k = state.working_sets[0, place]
         value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
         margin = eta * (upper - lower)
-        margin = margin if margin < math.inf else 0.0
         if value > lower + margin and value < upper - margin:
             return False
     return True

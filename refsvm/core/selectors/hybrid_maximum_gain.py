@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from refsvm.core._checks import real
@@ -16,8 +15,7 @@ from refsvm.core.state import SolverState
 class HybridMaximumGain(WorkingSetSelector):
     """Most violating pair if both variables of the previous set stand at a bound, maximum gain otherwise.
 
-    "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ); in an open box, at the bound.
-    If a variable of the previous set
+    "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If a variable of the previous set
     is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so in exact arithmetic the rule
     never stalls; it converges (Theorem 1).
 
@@ -72,7 +70,6 @@ class HybridMaximumGain(WorkingSetSelector):
         for k in state.working_sets[0].tolist():
             value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
             margin = self.eta * (upper - lower)
-            margin = margin if margin < math.inf else 0.0  # an open box has no margin; 0 ∞ is NaN
             if value > lower + margin and value < upper - margin:
                 return False
         return True
