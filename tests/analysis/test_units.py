@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
+pytest.importorskip("sklearn")
+
 from refsvm import RBF, SVRCV, DualProblem, KKTGap, SVRGradientCV, cross_validate, leave_one_out, solve
 from refsvm import regularization_path as path_of
 from refsvm.analysis.derivatives import influence

@@ -15,6 +15,7 @@ from refsvm.testing.engines import first_difference
 
 from ..decisions import pair
 from ..programs import module
+from ..settings import NUMBA
 
 SETS = {"working_sets": [[0, 1], [2, 3]], "curvatures": [2.0, 2.0]}
 # ℓ²/q = 16/2 of {3, 4}, which has no variable of the last set {0, 1}; the best pair that has one is {1, 4}
@@ -30,7 +31,8 @@ def rule(request):
         example = module("cache_aware", "docs/examples")
     except ImportError:
         pytest.skip("the examples are not here")
-    module("cache_aware_twin", "docs/examples")  # which is on the path of those who run the example
+    if NUMBA:
+        module("cache_aware_twin", "docs/examples")  # which is on the path of those who run the example
     return example.CacheAware()
 
 

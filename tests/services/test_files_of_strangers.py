@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytest.importorskip("sklearn")
+
 from refsvm import RBF, SVC, SVR, cost_path, read_model, regularization_path, write_model
 from refsvm.analysis.multiclass.model import Scaling
 from refsvm.analysis.paths import load_path, save_path
