@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm import RBF, cross_validate, leave_one_out
-from refsvm.core.rounds import progress
+from refsvm.analysis.resampling import task_table
 
 from .frame import Audit, Found
 
@@ -36,14 +36,14 @@ def case(seed: int, options: Any) -> Found:
     rng = np.random.default_rng(seed)
     ask, moments = task_of(rng), np.sort(rng.integers(1, 40, EACH))
     way = WAYS[int(rng.integers(len(WAYS)))]
-    interval, progress.INTERVAL_SECONDS = progress.INTERVAL_SECONDS, 0.0  # the callback sees every round
+    interval, task_table.INTERVAL_SECONDS = task_table.INTERVAL_SECONDS, 0.0  # the callback sees every round
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of examples that are left
             whole = ask()
             parts = [interrupted(ask, way, int(moment)) for moment in moments]
     finally:
-        progress.INTERVAL_SECONDS = interval
+        task_table.INTERVAL_SECONDS = interval
     said = [complaint for part in parts for complaint in wrong_bounds(part, whole)]
     for fewer, more in product(parts, parts):
         if all((has <= had).all() for has, had in zip(known(fewer), known(more), strict=True)):
