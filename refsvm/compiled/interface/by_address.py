@@ -155,12 +155,12 @@ class ByAddress:
     """What `by_address` adds to a named tuple."""
 
     types: ClassVar[dict[np.dtype | None, Block]]
-    rows: ClassVar[str]
+    rows_field: ClassVar[str]  # a name that no field has
 
     @property
     def kind(self) -> Block:
         """The type of this tuple in compiled code."""
-        return self.types[getattr(self, self.rows).dtype if self.rows else None]
+        return self.types[getattr(self, self.rows_field).dtype if self.rows_field else None]
 
     @cached_property
     def address(self) -> int:
@@ -188,7 +188,7 @@ def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
             "__doc__": of.__doc__,
             "__module__": of.__module__,
             "types": {},
-            "rows": rows,
+            "rows_field": rows,
         }
         made: Any = type(of.__name__, (ByAddress, of), names)
         typeof_impl.register(made)(lambda value, context: value.kind)
