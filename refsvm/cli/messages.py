@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperGroup
 
 from refsvm.services.line import Stream
-from refsvm.services.printable import printable
 
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
@@ -102,7 +101,7 @@ def interrupted(*sentences: str) -> NoReturn:
 
 def _say(text: str) -> None:
     """Print one sentence, in a line, with a full stop."""
-    line = printable(" ".join(text.split()))
+    line = " ".join(text.split())
     # on what is stderr now: while progress is shown, that prints above its line
     Stream(sys.stderr).write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
 
