@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from refsvm.core._checks import number
-from refsvm.services.labels import classes_of, refuse_missing_labels
+from refsvm.services.labels import classes_of, refuse_missing_labels, warn_of_many_classes
 
 NO_LABELS: Final = "no_validation"
 """scikit-learn's y of a method that has none."""
@@ -118,7 +118,9 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if first < last and (is_last | (y == first)).all() and first.is_integer() and last.is_integer():
             return np.array([first, last]), is_last.astype(np.int64)
     classes, codes = classes_of(y)
-    if y.dtype.kind not in "biuU":  # whole numbers and strings always name classes
+    if y.dtype.kind in "biuU":  # whole numbers and strings always name classes
+        warn_of_many_classes(classes, len(y))
+    else:
         check_classification_targets(y)
     if len(classes) < 2:
         raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs two.")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import warnings
+from typing import Any, Final
 
 import numpy as np
 
 from refsvm.core._checks import (
+    frames_within,
     refuse_missing,
     refuse_nan_labels,
     refuse_targets,
 )
 from refsvm.core.problem import DualProblem
+
+FEW_EXAMPLES: Final = 20
+"""Examples up to which any number of classes may be meant."""
 
 
 def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> DualProblem:
@@ -46,7 +51,20 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     classes, codes = classes_of(labels)
     if len(classes) < 2:
         raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
+    warn_of_many_classes(classes, n)
     return classes, codes
+
+
+def warn_of_many_classes(classes: np.ndarray, n: int) -> None:
+    """Warn where most examples have a label of their own, as targets do; scikit-learn warns from as many on."""
+    k = len(classes)
+    if n > FEW_EXAMPLES and k > round(0.5 * n):
+        warnings.warn(
+            f"y holds {k:,} different labels in {n:,} examples, which may be the targets of a regression. As classes "
+            f"they take {k * (k - 1) // 2:,} machines. For a regression use SVR, or give epsilon= to leave_one_out or "
+            "cross_validate.",
+            stacklevel=frames_within() + 1,
+        )
 
 
 def refuse_unusable(labels: np.ndarray) -> None:

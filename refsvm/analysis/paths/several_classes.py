@@ -268,7 +268,8 @@ def pair_paths(
     alike : bool
         Whether merged examples have equal weights.
     limits : PathLimits
-        Its time is that of all pairs. After a limit, or a true result of the callback, the others end at once.
+        Its time is that of all pairs. After a limit, or a true result of the callback, the others end at once. After
+        Ctrl-C no other pair is begun: they share an empty path.
     merge, **options
         As of `refsvm.regularization_path`.
     """
@@ -279,9 +280,12 @@ def pair_paths(
         ended = ended or bool(limits.callback is not None and limits.callback(point))
         return ended
 
-    pairs = OneVsOne(int(codes.max()) + 1).pairs
+    pairs, empty = OneVsOne(int(codes.max()) + 1).pairs, None
     for number, (p, q) in enumerate(pairs):
         rows = np.flatnonzero((codes == p) | (codes == q))
+        if empty is not None:  # to begin thousands of paths takes long
+            yield rows, empty
+            continue
         labels = np.where(codes[rows] == q, 1.0, -1.0)  # of each pair the second class is the positive one
         problem = DualProblem._of_labels(gram.restrict(rows), labels, weights[rows])
         merged = (
@@ -293,4 +297,7 @@ def pair_paths(
         own = PathLimits(problem.n, None, limits.deadline, limits.callback and watch)
         own.most, own.part = limits.most, (number, len(pairs))
         own.progress = limits.progress or own.progress
-        yield rows, track(problem, merged=merged, limits=own, **options)
+        path = track(problem, merged=merged, limits=own, **options)
+        if path.status is Status.INTERRUPTED:
+            empty = replace(path, record=path.record.until(0))
+        yield rows, path

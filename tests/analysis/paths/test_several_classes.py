@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, Hastie, Linear, Precomputed, Status, regularization_path
-from refsvm.analysis.paths import OneVsOnePath, cross_validate_path
+from refsvm.analysis.paths import OneVsOnePath, cross_validate_path, several_classes
 from refsvm.analysis.paths.error_curve import Turns, voted_curve
 from refsvm.analysis.paths.several_classes import common_range
 from refsvm.analysis.scheme import OneVsOne
@@ -231,6 +232,28 @@ def test_limits_end_all_pairs():
     with pytest.warns(UserWarning, match=r"The path .*time_limit was reached"):
         path = regularization_path(X, y, kernel=RBF(0.3), **SMALL, time_limit=1e-9)
     assert path.status is Status.TIME_LIMIT
+
+
+def test_ctrl_c_in_one_pair_begins_no_other(monkeypatch):
+    begun, plain = [], several_classes.track
+
+    def track(*given, **options):
+        begun.append(given)
+        return plain(*given, **options)
+
+    def press(_):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(several_classes, "track", track)
+    X, y = examples(sizes=(4, 4, 4, 4))
+    with pytest.raises(KeyboardInterrupt) as raised:
+        regularization_path(X, y, callback=press, **SMALL)
+    path = raised.value.result
+    assert len(begun) == 1
+    assert len(path.paths) == 6
+    assert path.status is Status.INTERRUPTED
+    assert "6 pairs of classes" in repr(path)
+    assert "INTERRUPTED" in path._repr_html_()
 
 
 def test_wrong_arguments_are_refused_with_a_sentence():
