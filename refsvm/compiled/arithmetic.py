@@ -50,11 +50,13 @@ def there(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | 
 
     Few programs need all of them, so each is compiled when it is first called.
     """
-    found = _there.get((function, kind))
+    if (found := _there.get((function, kind))) is not None:
+        return found
     order = f"{function.__name__} {kind}", (), function.__module__
-    if found is None and all(look(*order) for look in LOOKS):
-        found = _there[function, kind] = compiled(function, kind)
-    return found
+    if not all(look(*order) for look in LOOKS):
+        return None
+    _there[function, kind] = compiled(function, kind)
+    return _there[function, kind]
 
 
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:

@@ -21,6 +21,9 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SCALARS, SolverState
 
 _NAMES: Final = SCALARS.names or ()
+# views of several numbers, which are copied at once; to make such a type takes longer than a chunk of steps
+_NUMBERS: Final = np.zeros(1, dtype=NOW)[[*_NAMES, "end", "stage"]].dtype
+_COUNTERS: Final = np.zeros(1, dtype=NOW)[["clock", "hits", "computed"]].dtype
 NONE: Final = np.empty(0)
 _numbers_of: Final = attrgetter(*_NAMES)
 
@@ -42,9 +45,7 @@ class Session:
         # numbers travel in one record: each argument of a compiled function costs time at every call
         record = np.zeros(1, dtype=NOW)
         self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
-        # views of several numbers, which are copied at once
-        self._numbers = record[[*_NAMES, "end", "stage"]]
-        self._counters = record[["clock", "hits", "computed"]]
+        self._numbers, self._counters = record.view(_NUMBERS), record.view(_COUNTERS)
         # a number of its own is read in a tenth of the time of one in a record
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]
         self._computed = record["computed"]

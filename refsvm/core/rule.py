@@ -47,22 +47,28 @@ class PlainNumbers:
 
     def __post_init__(self) -> None:
         for name, kinds in _kinds_of(type(self)):  # type: ignore[arg-type]  # a class can be hashed
-            value: Any = getattr(self, name)
-            if isinstance(value, np.ndarray):
-                value = value[()]  # the number of an array without axes
-            is_number = isinstance(value, Real)
-            if isinstance(value, bool | np.bool_):
-                object.__setattr__(self, name, bool(value))
-            elif is_number:
-                may_count = "int" in kinds or isinstance(value, Integral)
-                is_count = may_count and "float" not in kinds and value % 1 == 0
-                object.__setattr__(self, name, int(value) if is_count else float(value))
+            value: Any = getattr(self, name, None)  # a field that no argument sets may come later
+            if type(value).__name__ not in kinds or isinstance(value, np.ndarray):
+                object.__setattr__(self, name, _plain(value, kinds))
+
+
+def _plain(value: Any, kinds: list[str]) -> Any:
+    """Return a number of any type as a bool, an int or a float, whichever is meant, and any other value as it is."""
+    number: Any = value[()] if isinstance(value, np.ndarray) else value  # an array without axes holds one
+    if isinstance(number, bool | np.bool_):
+        return bool(number)
+    is_number, is_count = isinstance(number, Real), "int" in kinds or isinstance(number, Integral)
+    if not is_number:
+        return value
+    return int(number) if is_count and "float" not in kinds and number % 1 == 0 else float(number)
 
 
 @cache
 def _kinds_of(cls: Any) -> list[tuple[str, list[str]]]:
-    """Return the fields of a dataclass, and the words in which each annotation says what it holds."""
-    return [(each.name, re.findall(r"\w+", str(each.type))) for each in fields(cls) if each.init]
+    """Return the fields of a dataclass, and the names of types in each annotation."""
+    words = re.compile(r"\w+")
+    described = fields(cls) if is_dataclass(cls) else ()
+    return [(each.name, words.findall(f"{each.type}, NoneType")) for each in described]
 
 
 class Rule(PlainNumbers, ABC):
@@ -100,8 +106,7 @@ class Rule(PlainNumbers, ABC):
 
     def parameters(self) -> tuple[float, ...]:
         """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
-        cls: Any = type(self)
-        values = [getattr(self, field.name) for field in fields(cls)] if is_dataclass(cls) else []
+        values = [getattr(self, name) for name, _ in _kinds_of(type(self))]
         return tuple(float(value) for value in values if isinstance(value, int | float | np.number))
 
     def twin(self) -> Callable[..., Any] | None:

@@ -164,8 +164,8 @@ class KernelEstimator(BaseEstimator):
         # scikit-learn looks at every parameter, which a small fit notices; nearly all are the defaults
         given = {
             name: value
-            for name in constraints
-            if (value := getattr(self, name)) is not getattr(own, name, MISSING)
+            for name, value in vars(self).items()
+            if name in constraints and value is not getattr(own, name, MISSING)
         }
         validate_parameter_constraints(constraints, given, caller_name=own.__name__)
 
@@ -175,6 +175,10 @@ class KernelEstimator(BaseEstimator):
         return kernel_called(
             self.kernel, X, gamma=gamma, degree=self.degree, coef0=self.coef0, weights=weights
         )
+
+
+FORGOTTEN: Final = ("held_", "_kept", "_held_kept", "_held_out", "receipt_")
+"""Attributes of an earlier fit that do not outlive a new one."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -197,14 +201,8 @@ class KernelMachine(KernelEstimator):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Check X, and y in `fit`, by scikit-learn. A user's kernel takes examples of any kind."""
-        if reset:
-            for name in (
-                "held_",
-                "_kept",
-                "_held_kept",
-                "_held_out",
-                "receipt_",
-            ):  # a new beginning, see `refsvm.estimators.incremental`
+        if reset:  # a new beginning, see `refsvm.estimators.incremental`
+            for name in FORGOTTEN:
                 self.__dict__.pop(name, None)
         if is_user_kernel(kernel):
             return self._checked_of_any_kind(X, y, reset=reset, **checks)

@@ -27,7 +27,7 @@ from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.run import solved
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.services.pool import in_threads, is_worth_workers, worker_count
+from refsvm.services.pool import in_threads, is_worth_workers
 
 REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
@@ -206,6 +206,7 @@ def pairs(
 
 def solve_pairs(
     problems: Iterable[Pair], previous: list[BinaryResult] | None, interrupt: interruptible, options: RunOptions,
+    workers: int = 1,
 ) -> Iterator[BinaryResult]:  # fmt: skip
     """Solve every pair, one after another or several at the same time.
 
@@ -217,16 +218,18 @@ def solve_pairs(
     interrupt : interruptible
         That of the block around all pairs: whether Ctrl-C was pressed.
     options : RunOptions
-        The time is that of all pairs together. Threads share them, once they are over sooner: compiled steps of
-        several pairs run at once; the readable loop gains nothing. Each pair is a problem of its own, so that its
-        result does not depend on the others.
+        The time is that of all pairs together.
+    workers : int
+        Threads that share the pairs, once they are over sooner: compiled steps of several pairs run at once; the
+        readable loop gains nothing. Each pair is a problem of its own, so that its result does not depend on the
+        others.
 
     Yields
     ------
     BinaryResult
         For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
     """
-    began, engines, workers = time.perf_counter(), set[str](), worker_count(options.n_jobs)
+    began, engines = time.perf_counter(), set[str]()
 
     def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
@@ -246,8 +249,7 @@ def solve_pairs(
         yield trained(each)
         # this thread begins: small pairs are over sooner than other threads are started
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
-            break
-    yield from in_threads(trained, numbered, workers)
+            yield from in_threads(trained, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:

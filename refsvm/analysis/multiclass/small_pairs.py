@@ -19,6 +19,7 @@ from refsvm.core.kernels.rows import megabytes
 from refsvm.core.result import Status
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import warn_of_rounding
+from refsvm.services.pool import worker_count
 
 
 def train_pairs(
@@ -47,9 +48,8 @@ def train_pairs(
     if left:
         earlier = None if previous is None else [previous[number] for number in left]
         problems = pairs(kernel, X, codes, penalties, None if len(found) == 0 else {*left})
-        results = solve_pairs(
-            problems, earlier, interrupt, options if scheme.k > 2 else replace(options, n_jobs=1)
-        )
+        workers = worker_count(options.n_jobs) if len(left) > 1 else 1
+        results = solve_pairs(problems, earlier, interrupt, options, workers)
         found.update(zip(left, results, strict=True))
     return [found[number] for number in range(len(found))]
 

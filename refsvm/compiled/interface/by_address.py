@@ -43,6 +43,7 @@ class Block(types.Type):
 
     def __init__(self, of: Any, kinds: tuple[Any, ...], rows: np.dtype | None = None) -> None:
         self.kinds = dict(zip(of._fields, kinds, strict=True))
+        self.words = sum(map(words, kinds))
         of.types[rows] = self
         super().__init__(name=f"{of.__name__}_{rows}" if rows else of.__name__)
 
@@ -166,8 +167,9 @@ class ByAddress:
     def address(self) -> int:
         """The address of its block, which is packed when it is first asked for."""
         values: Any = self
-        self.block = np.empty(sum(map(words, self.kind.kinds.values())), dtype=np.int64)
-        packer(self.kind)(tuple(values), self.block)
+        kind = self.kind
+        self.block = np.empty(kind.words, dtype=np.int64)
+        packer(kind)(tuple(values), self.block)
         return int(self.block.ctypes.data)
 
 

@@ -203,7 +203,12 @@ def compressed(X: Any) -> Any | None:
     # rows from all over tell nearly all dense data from others, in microseconds
     if np.count_nonzero(X[:: -(-n // height)]) > 2.0 * COMPRESSED_BELOW * height * d:
         return None
-    ends, places, values = [np.zeros(1, np.int64)], [], []
+    return _csr_of(X, height)
+
+
+def _csr_of(X: np.ndarray, height: int) -> Any | None:
+    """Return dense data as a CSR array, made of pieces of so many rows; None if it has too many entries."""
+    (n, d), ends, places, values = X.shape, [np.zeros(1, np.int64)], [], []
     for start in range(0, n, height):
         some = X[start : start + height]
         there = np.flatnonzero(some != 0.0)

@@ -16,7 +16,6 @@ from refsvm.core.guards.base import Guard
 from refsvm.core.guards.rounding import FreshGradient, Snap
 from refsvm.core.kernels.rows import KernelRows
 from refsvm.core.problem import DualProblem
-from refsvm.core.rule import PlainNumbers
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.rules import Rules, chosen_rules, row_store
 from refsvm.core.solver.shrinking import NoShrinking, Restriction, Shrinking
@@ -28,7 +27,7 @@ NO_SHRINKING: Final = NoShrinking()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RunOptions(PlainNumbers):
+class RunOptions:
     """The options of `refsvm.solve` and `refsvm.Rounds`, with the same names and defaults.
 
     Attributes

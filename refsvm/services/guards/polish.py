@@ -62,10 +62,9 @@ def polish(state: SolverState) -> bool:
     F = ((alpha > state.lower) & (alpha < state.upper)).nonzero()[0]
     if not 0 < len(F) <= MOST_FREE_VARIABLES:
         return False
-    rows = np.array([state.row(i) for i in F.tolist()])
-    free = rows[:, F], alpha[F], state.gradient[F], state.lower[F], state.upper[F]
-    (point,), (found,) = optima(*(each[None] for each in free))
-    if not found:
+    free = state.rows.block(F, F), alpha[F], state.gradient[F], state.lower[F], state.upper[F]
+    (point,), found = optima(*(each[None] for each in free))
+    if not found.all():
         return False
     # kept, because only the gap at the new point tells whether the right variables are free
     before, gap = (alpha.copy(), state.gradient.copy()), state.gap
@@ -115,16 +114,24 @@ def optima(
     scale[scale == 0.0] = 1.0
     system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
     system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
-    points, found = alpha_F.copy(), np.zeros(P, dtype=bool)
+    given = system, right, scale, alpha_F, lower_F, upper_F
     # the quick one first: it fails where examples are equal, and then the other has as many digits as there are
-    for solver in (arithmetic.current.solutions, _refined):
-        left = np.flatnonzero(~found)
-        if not len(left):
-            break
-        delta = solver(system[left], right[left])[:, :m, 0] / scale[left, None]
-        delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0, whatever the rounding
-        point = alpha_F[left] + delta
-        inside = ((lower_F[left] <= point) & (point <= upper_F[left])).all(axis=1)
-        good = inside & ((delta * G_F[left]).sum(axis=1) >= 0.0)
-        points[left[good]], found[left[good]] = point[good], True
+    points, found = _attempt(arithmetic.current.solutions, *given)
+    if not found.all():
+        left = ~found
+        others, found[left] = _attempt(_refined, *(each[left] for each in given))
+        points[left] = np.where(found[left, None], others, alpha_F[left])
     return points, found
+
+
+def _attempt(
+    solver: Any, system: np.ndarray, right: np.ndarray, scale: np.ndarray, alpha_F: np.ndarray, lower_F: np.ndarray,
+    upper_F: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Return α_F + δ, and in which problems it lies in the box and δ gains."""
+    m = alpha_F.shape[1]
+    delta = solver(system, right)[:, :m, 0] / scale[:, None]
+    delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0, whatever the rounding
+    points = alpha_F + delta
+    inside = ((lower_F <= points) & (points <= upper_F)).all(axis=1)
+    return points, inside & ((delta * right[:, :m, 0]).sum(axis=1) >= 0.0)

@@ -124,7 +124,7 @@ def test_the_parameters_reach_the_solver(monkeypatch):
     assert seen.pop("rules") == (*rules.values(), stop)
     seen.pop("rows_and_guards")
     nothing = dict.fromkeys(("start", "callback", "progress"))
-    others = {"shrinking": NoShrinking(), "cache_mb": 3, "polish": True, "trace": False, "n_jobs": 1}
+    others = {"shrinking": NoShrinking(), "cache_mb": 3, "polish": True, "trace": False, "n_jobs": None}
     assert seen == rules | same | nothing | others
     SVC().fit(X, y)
     assert (seen["max_iter"], seen["time_limit"].is_set) == (None, False)
