@@ -179,7 +179,7 @@ def cross_validate(
             if is_small and task.gram.dense is not None:
                 table.take_small(small_folds(task, fold, asked, interrupt))
             for machine, numbers in table.missing(held_out):
-                # --- for h = 1 … k: empty the boxes of fold h, start at the seed, solve ---
+                # --- for h = 1 … k: `Runner` empties the boxes of fold h, starts at the seed, solves ---
                 rounds = Rounds.of(machine.problem, asked)
                 plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
                 table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)

@@ -1,1 +1,1 @@
-"""Twins of `refsvm.analysis.resampling`."""
+"""Twins of `refsvm.core.rounds`."""

@@ -1,4 +1,7 @@
-"""The rounds of folds, each of which starts from another: the loop of Wen et al. (2017), Algorithms 1 to 3."""
+"""Which round of the folds starts from which: the loop of Wen et al. (2017), Algorithms 1 to 3, as a list of rounds.
+
+`refsvm.core.rounds.runner` runs them: it empties the box of each round, seeds it and solves it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Second-order selection: the most violating i, and the j whose Newton step gains most with it."""
+"""Second-order selection: the most violating i, and the j whose Newton step gains most with it.
+
+By default `refsvm.core.selectors.conjugate_second_order` chooses on restricted problems. `refsvm.analysis.small`
+selects in the same way for many small problems at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Step rules: one rule per file, `base` first; its line here registers it."""
+"""Step rules: one rule per file, `base` first; its line here registers it.
+
+A rule says how far to go. `SolverState.measure` describes the pair to it, `SolverState.move` takes the step, and
+`refsvm.testing.contract` checks both.
+"""
 
 from refsvm.core.rule import export
 from refsvm.core.steps.base import StepRule as StepRule
