@@ -224,6 +224,7 @@ def ended_state():
 
 SHOWN = {name: cache(call) for name, call in results()}
 ABSTRACT = ("KernelMatrix", "KernelRows", "Scores", "TrackedPath")
+T_OF_THE_CALL = ("path of weights", "line")
 OF_PATHS = ("line", "curve", "folds of a path", "operating points")
 
 
@@ -246,6 +247,10 @@ def test_results_say_what_was_asked(name):
         assert "array(" not in text
     assert not re.search(r"<script|https?:|url\(", page)
     assert page.count("<div") == page.count("</div>")
+    # no row is empty or says that there is nothing, and no parameter has a name that the call did not use
+    assert not re.search(r"<t[dh][^>]*>\s*</t[dh]>|\b(nan|None)\b", page)
+    assert not re.search(r"\bnan\b|\bNone\b", lines[0])
+    assert name in T_OF_THE_CALL or not re.search(r"\bt (from|=)", page + lines[0])
     assert f'<div class="refsvm" role="group" aria-label="{type(result).__name__}">' in page
     pictures = re.findall(r'<div class="(?:bar|columns)"([^>]*)>', page)
     assert all(re.fullmatch(r' role="img" aria-label="[^"]+\d"', told) for told in pictures)
@@ -317,6 +322,39 @@ def test_the_numbers_of_a_solution_and_of_a_path_are_the_attributes():
 
 def test_novelty_says_its_share():
     assert all("nu=0.3" in str(SHOWN[name]()) for name in ("loo novelty", "cv novelty"))
+
+
+def test_a_solution_says_the_reason_of_the_rule():
+    class Enough(KKTGap):
+        reasons = ("The exam is over.",)
+
+    solution = solve(problem("two"), stop=Enough())
+    assert solution.reason == "The exam is over."
+    assert "The exam is over." in solution._repr_html_()
+
+
+@pytest.mark.parametrize("kind", ["two", "three", "regression", "several scores", "gradient", "linear"])
+def test_a_fitted_search_shows_and_draws_what_it_has_found(kind):
+    pytest.importorskip("sklearn")
+    pytest.importorskip("matplotlib").use("agg")
+    y = X[:, 0] + X[:, 1] ** 2 if kind == "regression" else asked("three" if kind == "three" else "two")["y"]
+    grid = {"Cs": [1.0, 10.0], "cv": 2}
+    search = {
+        "regression": lambda: refsvm.SVRCV(**grid, gammas=2),
+        "several scores": lambda: refsvm.SVCCV(**grid, scoring=["accuracy", "f1_macro"], refit="f1_macro"),
+        "gradient": lambda: refsvm.SVCGradientCV(n_starts=1, max_evaluations=3, cv=2),
+        "linear": lambda: refsvm.SVCCV(**grid, kernel="linear"),
+    }.get(kind, lambda: refsvm.SVCCV(**grid, gammas=2))()
+    assert 'class="refsvm"' not in search._repr_html_()
+    search.fit(X, y)
+    for page in (search._repr_html_(), search._repr_mimebundle_()["text/html"]):
+        card = page[: page.index("</div>", page.index('class="refsvm"'))]
+        assert f">{search.best_score_:.4g}<" in card
+        for name, value in search.best_params_.items():
+            assert f'<th scope="row" class="dim">{name}</th><td>{value:.4g}</td>' in card
+        assert not re.search(r"<t[dh][^>]*>\s*</t[dh]>|\b(nan|None)\b", card)
+    look = {"score": "f1_macro"} if kind == "several scores" else {}
+    assert search.plot(**look).ax_.has_data()
 
 
 @UNFINISHED

@@ -43,6 +43,7 @@ from refsvm.display import (
     GridDisplay,
     LOOGapDisplay,
     LOOPathDisplay,
+    SearchDisplay,
     SeedDisplay,
     StepSizeDisplay,
     ValidationPathDisplay,
@@ -191,6 +192,13 @@ cost_path(banana.X, names, kernel=RBF(0.25)).roc(banana.X, names).plot()
 # alt: A grid of scores over C and gamma; a ring marks the best one.
 search = SVCCV(Cs=[0.1, 1.0, 10.0, 100.0], gammas=[0.001, 0.01, 0.1, 1.0], cv=5).fit(heart.X, heart.y)
 GridDisplay.from_estimator(search)
+plt.show()
+
+# %%
+# Without γ there is no grid; ``search.plot()`` draws the scores against C, and along a search by gradients in their order:
+
+# alt: The score of a linear kernel against C; a ring marks the best one.
+SearchDisplay.from_estimator(SVCCV(kernel="linear", Cs=[0.01, 0.1, 1.0], cv=5).fit(heart.X, heart.y))
 plt.show()
 
 # %%

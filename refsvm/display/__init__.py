@@ -10,6 +10,7 @@
 `PathDisplay`            α against log C, with the elbow and the events
 `SeedDisplay`            α of a seed against α of the optimum, by what became of each example
 `GridDisplay`            score over C and γ, the best cell ringed
+`SearchDisplay`          the scores of another search against C, or in the order of its evaluations
 `ValidationPathDisplay`  the error as a step function of C, with its minimum
 `ProfileDisplay`         an experiment: on which share of the runs a strategy is how near to the best
 `Stepper`                a solve in a notebook, driven by hand: one run, or two side by side
@@ -37,6 +38,7 @@ from refsvm.display.leave_one_out import LOODecisionDisplay, LOOGapDisplay
 from refsvm.display.of_result import BarDisplay
 from refsvm.display.path import LOOPathDisplay, PathDisplay, ValidationPathDisplay
 from refsvm.display.residuals import ResidualDisplay
+from refsvm.display.search import SearchDisplay
 from refsvm.display.step_size import StepSizeDisplay
 from refsvm.display.stepper import Stepper
 from refsvm.display.working_set import WorkingSetDisplay
@@ -44,5 +46,6 @@ from refsvm.display.working_set import WorkingSetDisplay
 __all__ = [
     "BarDisplay", "BoxDisplay", "ConvergenceDisplay", "CostPathDisplay", "DerivativeDisplay", "GridDisplay",
     "LOODecisionDisplay", "LOOGapDisplay", "LOOPathDisplay", "MeanDisplay", "PathDisplay", "ProfileDisplay",
-    "ResidualDisplay", "SeedDisplay", "StepSizeDisplay", "Stepper", "ValidationPathDisplay", "WorkingSetDisplay",
+    "ResidualDisplay", "SearchDisplay", "SeedDisplay", "StepSizeDisplay", "Stepper", "ValidationPathDisplay",
+    "WorkingSetDisplay",
 ]  # fmt: skip

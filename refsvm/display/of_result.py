@@ -24,11 +24,13 @@ from refsvm.core.state import SolverState
 from refsvm.display.canvas import Axes, Display, require
 from refsvm.display.convergence import ConvergenceDisplay
 from refsvm.display.cost_path import CostPathDisplay
+from refsvm.display.cross_validation import GridDisplay
 from refsvm.display.derivative import DerivativeDisplay
 from refsvm.display.experiment import MeanDisplay, ProfileDisplay
 from refsvm.display.leave_one_out import LOODecisionDisplay
 from refsvm.display.path import PathDisplay, ValidationPathDisplay
 from refsvm.display.residuals import ResidualDisplay
+from refsvm.display.search import SearchDisplay
 from refsvm.display.working_set import WorkingSetDisplay
 from refsvm.experiment import Comparison, Experiment, Ranking
 from refsvm.experiment.race import RuleComparison
@@ -100,7 +102,7 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
 
     Parameters
     ----------
-    result : RuleComparison, Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, …
+    result : RuleComparison, Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, fitted search, …
         A solution needs a trace; of a recording all steps are taken. Leave-one-out of two classes in a plane shows
         each example; of others, how many examples each check and rule decided.
     ax : matplotlib Axes, optional
@@ -127,6 +129,8 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     >>> leave_one_out(load("heart").X, load("heart").y).plot()
     <BarDisplay>
     """
+    if "cv_results_" in getattr(result, "__dict__", ()):
+        return _search(result, ax, **look)
     for kind, draw in PICTURES:
         if isinstance(result, kind):
             return draw(result, ax, **look)
@@ -153,6 +157,11 @@ def _leave_one_out(loo: LeaveOneOut, ax: Axes | None, **look: Any) -> Display:
     if X is not None and X.shape == (len(loo.labels), 2) and not is_sparse(X) and not look:
         return LOODecisionDisplay.from_result(loo, X, ax=ax)
     return BarDisplay.from_result(loo, ax=ax, **look)
+
+
+def _search(search: Any, ax: Axes | None, **look: Any) -> Display:
+    is_grid = "mean_iterations" in search.cv_results_ and "gamma" in search.cv_results_["params"][0]
+    return (GridDisplay if is_grid else SearchDisplay).from_estimator(search, ax=ax, **look)
 
 
 def _state(state: SolverState, ax: Axes | None, **look: Any) -> Display:

@@ -49,6 +49,8 @@ class PathDisplay(Display):
         The names of both classes.
     is_c_path : bool
         Whether the line is that of C.
+    parameter : str
+        Name of the parameter that moves.
 
     Attributes
     ----------
@@ -75,6 +77,7 @@ class PathDisplay(Display):
     notes: tuple[str, ...] = ()
     classes: tuple[str, str] = ("−1", "+1")
     is_c_path: bool = True
+    parameter: str = "C"
     elbow_ax_: Axes = field(init=False, repr=False)
     lines_: list[Any] = field(init=False, repr=False, default_factory=list)
 
@@ -187,11 +190,13 @@ class PathDisplay(Display):
             examples = np.sort(np.argsort(-np.ptp(shares, axis=0), kind="stable")[:100])
         chosen = np.asarray(examples, dtype=np.int64)
         elbow = np.column_stack([at, path.record.elbow])
-        name, last = "C" if path.along.is_c_path else "t", float(at[-1])
+        name, last = path.along.name, float(at[-1])
         ended = path.status is not Status.CONVERGED
         notes = (f"The path ended at {name} = {last:.6g} ({path.status.name}).",) if ended else ()
         low, high = map(name_of_class, path.classes)
-        drawn = cls(C, shares[:, chosen], signs[chosen], elbow, notes, (low, high), path.along.is_c_path)
+        drawn = cls(
+            C, shares[:, chosen], signs[chosen], elbow, notes, (low, high), path.along.is_c_path, name
+        )
         return drawn.plot(ax)
 
     def _redrawn(self) -> Self:
@@ -224,7 +229,7 @@ class PathDisplay(Display):
         self.ax_.plot(self.elbow[:, 0], ticks, "|", color=INK, ms=5, label="events")
         self.ax_.plot([], [], color="0.75", label="on the elbow")
         self._labelled(
-            xscale="log" if self.is_c_path else "linear", xlabel="C" if self.is_c_path else "t",
+            xscale="log" if self.is_c_path else "linear", xlabel=self.parameter,
             ylabel=r"$y_i\alpha_i/C$" if self.is_c_path else r"$\alpha_i$",
             ylim=(low - 0.06 * room, high + 0.04 * room),
         )  # fmt: skip

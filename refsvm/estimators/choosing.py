@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
+from refsvm.estimators.shown import card_of_search
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.services.names import is_precomputed, is_user_kernel
 
@@ -55,6 +56,44 @@ class ChoosingEstimator(KernelEstimator, ABC):
         # `verbose` tells of cells here, and of steps there
         names = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
         return {name: getattr(self, name) for name in names - {"verbose", "time_limit"}}
+
+    def plot(self, ax: Any = None, **look: Any) -> Any:
+        """Draw the scores of a fitted search.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **look
+            For the display: `refsvm.display.GridDisplay` where there is a grid of C and γ, and
+            `refsvm.display.SearchDisplay` elsewhere.
+
+        Returns
+        -------
+        Display
+            The display, which has the axes as ``ax_``.
+        """
+        check_is_fitted(self, "cv_results_")
+        from refsvm.display.of_result import plot
+
+        return plot(self, ax, **look)
+
+    @property
+    def _repr_html_(self) -> Any:
+        """The card of a fitted search in a notebook, above scikit-learn's diagram."""
+        diagram = super()._repr_html_
+        return lambda: self._found_html() + diagram()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Return what a notebook shows: the same."""
+        shown: dict[str, Any] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown:
+            shown["text/html"] = self._found_html() + shown["text/html"]
+        return shown
+
+    def _found_html(self) -> str:
+        """Return the card of a fitted search; nothing before."""
+        return card_of_search(self).html(type(self).__name__) if "cv_results_" in self.__dict__ else ""
 
     def _best(self) -> Any:
         """Return the trained estimator."""

@@ -63,7 +63,7 @@ def of_solution(solution: Solution) -> Card:
     }  # fmt: skip
     parts = {"at 0": problem.n - support, "free": support - at_bound, "at its bound": at_bound}
     return Card(
-        solution._line(), sentence=solution.status.value, is_partial=solution.status is not Status.CONVERGED,
+        solution._line(), sentence=solution.reason, is_partial=solution.status is not Status.CONVERGED,
         pairs=told, parts=Parts("α", "variables", parts, problem.n),
     )  # fmt: skip
 

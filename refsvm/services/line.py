@@ -226,7 +226,8 @@ class Bar:
 
     def write(self, progress: Progress, text: str) -> None:
         """Rewrite the line, with a bar if the total is known."""
-        form = "{desc}" if progress.total is None else "{desc} |{bar:10}|"
+        bar = " {bar}" if has_widgets() else " |{bar:10}|"  # tqdm replaces "{bar}" alone by a widget
+        form = "{desc}" if progress.total is None else "{desc}" + bar
         if self._bar is None:
             place: dict[str, Any] = {"file": self._stream, "ncols": self._stream.columns(), "nrows": 20}
             self._bar = tqdm_here()(
@@ -244,6 +245,8 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
+            if not self._stays and has_widgets():  # there tqdm keeps a bar that is short of its total, in red
+                self._bar.total = None
             self._bar.close()
 
 
@@ -264,7 +267,7 @@ class Sentences:
 
 def tqdm_here() -> Any:
     """Return the class of tqdm for a notebook, where ipywidgets draw it, or for a terminal."""
-    if in_notebook() and find_spec("ipywidgets") is not None:
+    if has_widgets():
         from tqdm.notebook import tqdm
     else:
         from tqdm.std import tqdm
@@ -276,6 +279,11 @@ def in_notebook() -> bool:
     """Whether this process is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     return hasattr(shell(), "kernel")
+
+
+def has_widgets() -> bool:
+    """Whether ipywidgets draw the line."""
+    return in_notebook() and find_spec("ipywidgets") is not None
 
 
 def is_rewritten() -> bool:
@@ -354,7 +362,8 @@ def text(progress: Progress) -> str:
     known = [progress.under_way] if progress.under_way else []
     is_all = bool(progress.outcome) and progress.done == progress.total
     if progress.total is not None and not is_all and (progress.done or not progress.under_way):
-        known.append(f"{progress.done:,} of {progress.total:,} {progress.unit}")
+        is_share = progress.unit == "percent"
+        known.append(f"{progress.done:,}" + f" of {progress.total:,}" * (not is_share) + f" {progress.unit}")
     if progress.wrong is not None:
         known.append(f"{progress.wrong:,} wrong")
     if progress.gap is not None:
@@ -366,7 +375,8 @@ def text(progress: Progress) -> str:
         return f"{progress.call}: {progress.outcome} {', '.join(known)}"
     if (left := progress.seconds_left) is not None and progress.done != progress.total:
         known.append(f"{in_words(left)} left")
-    kept = f"; Ctrl-C keeps {progress.kept}" if progress.kept else ""
+    key = "the stop button" if in_notebook() else "Ctrl-C"
+    kept = f"; {key} keeps {progress.kept}" if progress.kept else ""
     return f"{progress.call}: {', '.join(known)}{kept}"
 
 

@@ -262,6 +262,22 @@ def cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
+def parameter(value: Any) -> str:
+    """Return the value of a parameter: a number with four digits, several as their count and range.
+
+    Examples
+    --------
+    >>> from refsvm.services.summary import parameter
+    >>> parameter(0.123456), parameter((0.5, 2.0, 1.0)), parameter({"ill": 2.0})
+    ('0.1235', '3 numbers, 0.5 to 2', 'ill: 2')
+    """
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {weight:.4g}" for name, weight in value.items())
+    if isinstance(value, Sequence):
+        return f"{len(value)} numbers, {min(value):.4g} to {max(value):.4g}"
+    return f"{value:.4g}"
+
+
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
     """Return lines of names, set left, and values, set right."""
     pairs = [*pairs]

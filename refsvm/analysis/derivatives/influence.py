@@ -108,11 +108,13 @@ class Influence(Shown):
     def _card(self) -> Card:
         known = int(self.is_known.sum())
         told = {
-            "groups": f"{len(self.names):,}", "known": f"{known:,}",
+            "groups": f"{len(self.names):,}", "left out so far": f"{known:,}",
             "decision values": f"{len(self.decision_values):,}",
-            "loss": f"{self.loss:.6g}", "steps": f"{self.iterations:,}", "seconds": f"{self.seconds:.3f}",
+            "mean loss": f"{self.loss:.6g}", "steps": f"{self.iterations:,}", "seconds": f"{self.seconds:.3f}",
             "status": self.status.name,
         }  # fmt: skip
+        if np.isnan(self.loss):  # no loss was asked for
+            del told["mean loss"]
         line = f"{known} of {len(self.names)} groups left out, {len(self.decision_values)} decision values"
         if known:
             largest = float(np.nanmax(self.largest))

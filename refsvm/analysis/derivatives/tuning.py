@@ -26,7 +26,7 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import warn
 from refsvm.core.result import Status
 from refsvm.services.line import checked_callback, line_of
-from refsvm.services.summary import Card, Shown
+from refsvm.services.summary import Card, Shown, parameter
 
 GAIN: Final = 1e-3
 """A search ends where an iteration gains less than this part of J, or this part of the first slope is left."""
@@ -109,8 +109,10 @@ class Tuning(Shown):
         shown = in_short(self.best)
         is_partial = self.status is not Status.CONVERGED
         line = f"loss {self.loss:.6g} at {shown or 'nothing'} after {len(self.evaluations)} evaluations"
-        told = {
-            "loss": f"{self.loss:.6g}", "evaluations": f"{len(self.evaluations):,}",
+        found = {"mean loss": f"{self.loss:.6g}"} if self.evaluations else {}
+        found |= {f"best {name}": parameter(value) for name, value in self.best.items()}
+        told = found | {
+            "evaluations": f"{len(self.evaluations):,}",
             "starts": f"{len(self.best_of_starts):,}", "seconds": f"{self.seconds:.3f}", "status": self.status.name,
         }  # fmt: skip
         line += f", {self.status.name}" * is_partial

@@ -99,7 +99,7 @@ def continued(
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
     limits.progress, limits.part = progress, part
-    look_at_line(limits, 0.0, 1.0)
+    look_at_line(limits, 0.0, 1.0, "")
     K = kernel_matrix(solved_gram(start, end), cache_mb)
     line = ProblemLine(start, end, (0.0, 1.0), largest(K), K)
     walk = PathState(start, K, engine, line)

@@ -104,25 +104,20 @@ def parametric_path(
     >>> path.alpha(0.0).round(3), path.alpha(1.0).round(3)
     (array([-3.833,  6.13 , -4.117,  1.819]), array([-0.594,  0.   , -0.813,  1.407]))
     """
-    refuse_unlike(start, end)
-    tracker, told = tracker_of_lines(tracker), Progress("parametric_path", "percent", "the path so far")
-    with line_of(told, progress) as shown:
-        limits = PathLimits(start.n, max_events, time_limit, callback)
-        limits.progress = shown or limits.progress
-        merged = merge_variables(start, end) if merge else no_merging(start)
-        one, other = (merged_problem(each, merged) for each in (start, end))
-        K = kernel_matrix(solved_gram(one, other), cache_mb)
-        line = ProblemLine(one, other, _ends(t), largest(K), K)
-        walk = PathState(one, K, engine, line)
-        fields = followed(walk, tracker, *line.t, limits)
-    path = ParametricPath(start=start, end=end, line=line, merged=merged, **fields)
-    return unless_interrupted("parametric_path", path)
+    return line_between(
+        "parametric_path", start, end, lambda path: path, t=t, tracker=tracker, merge=merge, engine=engine,
+        cache_mb=cache_mb, time_limit=time_limit, max_events=max_events, callback=callback, progress=progress,
+    )  # fmt: skip
 
 
 def line_between(
-    call: str, start: DualProblem, end: DualProblem, made: Callable[[ParametricPath], Path], **options: Any
-) -> Path:
-    """Return what a public function makes of a `parametric_path`; after Ctrl-C its error has the function's name.
+    call: str, start: DualProblem, end: DualProblem, made: Callable[[ParametricPath], Path], *, name: str = "t",
+    t: tuple[float, float] = (0.0, 1.0), tracker: PathTracker | None = None, merge: bool = True,
+    engine: str = "auto", cache_mb: float = 1000.0, time_limit: float | None = None,
+    max_events: int | None = None, callback: Callable[[LinePoint], object] | None = None,
+    progress: bool | str = "auto",
+) -> Path:  # fmt: skip
+    """Return what the public function `call` makes of the path between two problems; `name` is its parameter's name.
 
     Examples
     --------
@@ -133,8 +128,19 @@ def line_between(
     >>> line_between("mine", problem, problem.without(1), lambda path: path)
     ParametricPath(3 breakpoints, t from 0 to 1, CONVERGED)
     """
-    with interruptible() as interrupt:
-        path = made(parametric_path(start, end, **options))
+    refuse_unlike(start, end)
+    tracker, told = tracker_of_lines(tracker), Progress(call, "percent", "the path so far")
+    with line_of(told, progress) as shown, interruptible() as interrupt:
+        limits = PathLimits(start.n, max_events, time_limit, callback)
+        limits.progress = shown or limits.progress
+        merged = merge_variables(start, end) if merge else no_merging(start)
+        one, other = (merged_problem(each, merged) for each in (start, end))
+        K = kernel_matrix(solved_gram(one, other), cache_mb)
+        line = ProblemLine(one, other, _ends(t), largest(K), K)
+        line.name = name
+        walk = PathState(one, K, engine, line)
+        fields = followed(walk, tracker, *line.t, limits)
+    path = made(ParametricPath(start=start, end=end, line=line, merged=merged, **fields))
     return unless_interrupted(call, path, interrupt.pressed)
 
 

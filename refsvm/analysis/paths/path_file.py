@@ -104,7 +104,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     if gram is not given:
         arrays["variables"] = indices
     if isinstance(path, ParametricPath):
-        head |= {"t": path.line.t, "z": (path.start.z, path.end.z)}
+        head |= {"t": path.line.t, "name": path.line.name, "z": (path.start.z, path.end.z)}
         for name in ("v", "lower", "upper"):
             arrays[name] = np.array([getattr(path.start, name), getattr(path.end, name)])
     else:
@@ -191,6 +191,7 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     solved, constant = solved_gram(one, other), not (one.v.any() or other.v.any())
     K = solved.block(np.arange(solved.n)) if constant else None
     line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved.diagonal()).max()), K)
+    line.name = str(head.get("name", "t"))  # files of 0.4.0 and before do not have it
     return {"start": ends[0], "end": ends[1], "line": line}
 
 

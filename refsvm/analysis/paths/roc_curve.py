@@ -43,7 +43,7 @@ class RocCurve(Shown):
     status: Status = Status.CONVERGED
 
     def _card(self) -> Card:
-        line = f"{len(self.fpr)} operating points, t from {self.t[0]:.6g} to {self.t[-1]:.6g}, {self.status.name}"
+        line = f"{len(self.fpr)} operating points, C₊ from {self.t[0]:.6g} to {self.t[-1]:.6g}, {self.status.name}"
         return Card(line, is_partial=self.status is not Status.CONVERGED)
 
     def at(self, t: float) -> tuple[float, float]:
@@ -56,7 +56,7 @@ class RocCurve(Shown):
         """
         if not self.t[0] <= t <= self.t[-1]:
             raise ValueError(
-                f"t={t!r} is outside of the path, which goes from {self.t[0]:.6g} to {self.t[-1]:.6g}."
+                f"C₊={t!r} is outside of the path, which goes from {self.t[0]:.6g} to {self.t[-1]:.6g}."
             )
         k = min(int(self.t.searchsorted(t, side="right")) - 1, len(self.fpr) - 1)
         return float(self.fpr[k]), float(self.tpr[k])

@@ -75,8 +75,8 @@ class TrackedPath(Shown):
 
     def _span(self) -> list[str]:
         """Return the ends of the path in words; nothing of an empty one."""
-        at, name = self.record.t, "C" if self.along.is_c_path else "t"
-        return [f"{name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
+        at = self.record.t
+        return [f"{self.along.name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
 
     @property
     def events(self) -> np.ndarray:
@@ -109,18 +109,17 @@ class TrackedPath(Shown):
     def warn_if_unfinished(self, what: str) -> None:
         """Warn that something is made of a path that ends before its end, and lacks the rest."""
         if self.status is not Status.CONVERGED and len(self.record.t):
-            name, at = "C" if self.along.is_c_path else "t", self.record.t[-1]
+            where = f"{self.along.name}={self.record.t[-1]:.6g}"
             warn(
-                f"{what} ends at {name}={at:.6g}, where the path has ended ({self.status.name}), and lacks the rest: "
+                f"{what} ends at {where}, where the path has ended ({self.status.name}), and lacks the rest: "
                 "scale the features (StandardScaler), or allow more time and events."
             )
 
     def _segment(self, at: float, before: bool = False) -> tuple[int, float]:
         """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}, or 1/C in place of t; the later k where a t stands twice."""
         self.check_not_empty()
-        ts, name, advice = self.record.t, "t", ""
-        if self.along.is_c_path:
-            name, advice = "C", "; choose C_min and C_max accordingly"
+        ts, name = self.record.t, self.along.name
+        advice = "; choose C_min and C_max accordingly" if self.along.is_c_path else ""
         way, at = 1.0 if ts[0] <= ts[-1] else -1.0, real(name, at)
         passed, there = way * ts, way * at
         if not passed[0] <= there <= passed[-1]:

@@ -99,7 +99,7 @@ def followed(
 ) -> dict[str, Any]:
     """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
     recorder = PathRecorder(walk.problem.n)
-    look_at_line(limits, begin, end, is_c_path=walk.along.is_c_path)
+    look_at_line(limits, begin, end, walk.along.name, by_log=walk.along.is_c_path)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
         _begin(walk, begin, limits, tracker)
@@ -139,20 +139,22 @@ def followed(
     }  # fmt: skip
 
 
-def look_at_line(limits: PathLimits, begin: float, end: float, *, is_c_path: bool = False) -> None:
+def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
     """Let the progress of these limits, if there is one, say how far a walk is that begins now."""
     if limits.progress is not None:
-        look = partial(_look, limits.progress, limits.part, (begin, end), is_c_path)
+        look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)
 
 
-def _look(progress: Progress, part: tuple[int, int], ends: tuple[float, float], is_c_path: bool) -> None:
+def _look(
+    progress: Progress, part: tuple[int, int], ends: tuple[float, float], name: str, by_log: bool
+) -> None:
     """Say how far the path is: by log C, or by the parameter of another line."""
     if progress.state is None or progress.steps is None:
         return
     value, (begin, end) = float(progress.state[0]), ends
-    share = math.log(value * begin) / math.log(begin / end) if is_c_path else (value - begin) / (end - begin)
-    progress.under_way = f"{'C' if is_c_path else 't'} = {value:.4g}, {progress.steps:,} breakpoints"
+    share = math.log(value * begin) / math.log(begin / end) if by_log else (value - begin) / (end - begin)
+    progress.under_way = f"{name} = {value:.4g}, " * bool(name) + f"{progress.steps:,} breakpoints"
     progress.tell(int(100.0 * (part[0] + min(max(share, 0.0), 1.0)) / part[1]))
 
 
@@ -194,8 +196,7 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
 
 def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
     """Return the sentence for a path that rounding has ended, of the kernel values or of the targets."""
-    along, (name, at) = walk.along, ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
-    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
+    along, where = walk.along, _where(record, walk, begin)
     what = f"kernel values up to {walk.largest:.1g}"
     remedy = "subtract the mean of each feature and scale it (StandardScaler), or choose smaller C"
     # ε max|v| in the unit of G − b: of targets far from 0 that is above the accuracy of a path, whatever K is
@@ -207,11 +208,16 @@ def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
     )
 
 
+def _where(record: PathRecord, walk: PathState, begin: float) -> str:
+    """Return where a path ends, or that it has no start, in words."""
+    name, at = walk.along.name, 1.0 / begin if walk.along.is_c_path else begin
+    return f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
+
+
 def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
     """Return the sentence for a path that a limit has ended."""
-    name, at = ("C", 1.0 / begin) if walk.along.is_c_path else ("t", begin)
-    where = f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
     limit = "max_events" if walk.status is Status.MAX_ITER else "time_limit"
+    where = _where(record, walk, begin)
     return f"The path {where}, before its end: {limit} was reached. Raise {limit}, or scale the features."
 
 

@@ -54,6 +54,8 @@ class ProblemLine:
         Largest width of a box.
     is_c_path : bool
         Whether all is known as soon as no variable is at the bound that is not 0.
+    name : str
+        Name of the parameter, as cards and messages show it.
 
     Examples
     --------
@@ -66,7 +68,7 @@ class ProblemLine:
     array([0., 2., 2.])
     """
 
-    is_c_path = False
+    is_c_path, name = False, "t"
 
     def __init__(
         self, start: DualProblem, end: DualProblem, t: tuple[float, float], largest: float,
@@ -154,7 +156,7 @@ class RegularizationLine(ProblemLine):
         Values of C that are reported as they stand, where 1/(1/C) may not be.
     """
 
-    is_c_path = True
+    is_c_path, name = True, "C"
 
     def __init__(self, problem: DualProblem, *ends: float) -> None:
         self.exactly = {1.0 / C: C for C in ends}

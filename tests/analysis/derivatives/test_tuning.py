@@ -216,7 +216,7 @@ def test_rows_of_evaluations_and_what_a_callback_sees():
     assert 0.0 < elapsed[0] < elapsed[1] < elapsed[2] <= found.seconds
     told = found._card().pairs
     assert (told["evaluations"], told["starts"], told["status"]) == ("3", "1", "CONVERGED")
-    assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
+    assert float(told["mean loss"]) == pytest.approx(found.loss, rel=1e-5)
     assert not found._card().is_partial
     assert len({found, replace(found)}) == 2  # a result equals itself alone
     with pytest.raises(AttributeError):

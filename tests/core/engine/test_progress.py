@@ -423,14 +423,14 @@ def test_a_line_of_a_path(classes, terminal):
     told = regularization_path(X, labels, **options, callback=lambda at: seen.append(at.C) or slowly(at))
     assert {state.partition(":")[0] for state in terminal.states} == {"regularization_path"}
     assert any("C = " in state and "breakpoints" in state for state in terminal.states)
-    assert any("of 100 percent" in state for state in terminal.states)
+    assert any(" percent" in state for state in terminal.states)
     terminal.clear()
     quiet = regularization_path(X, labels, **options, progress=False)
     assert terminal.getvalue() == ""
     counts = [sum(map(len, [each.C for each in getattr(path, "paths", [path])])) for path in (told, quiet)]
     assert counts[0] == counts[1] == len(seen) + (1 if classes == 2 else 3)
     regularization_path(X, labels, **options, progress=True)
-    assert "100 of 100 percent" in terminal.states[-1]
+    assert "100 percent" in terminal.states[-1]
     if classes == 2:
         assert f"C = 10, {counts[0] - 1} breakpoints" in terminal.states[-1]
 
@@ -446,15 +446,15 @@ def test_a_line_of_folds_of_a_path(terminal):
 @needs_tqdm
 def test_a_line_of_another_line(terminal):
     cost_path(X, Y, kernel=RBF(0.5), C=1.0, engine="numpy", progress=True)
-    assert terminal.states[-1].startswith("parametric_path: t = 1, ")
-    assert "100 of 100 percent" in terminal.states[-1]
+    assert terminal.states[-1].startswith("cost_path: C₊ = 1, ")
+    assert "100 percent" in terminal.states[-1]
 
 
 @needs_tqdm
 def test_a_line_of_a_walk_from_one_problem_to_another(terminal):
     solution = solve(DualProblem.classification(X, Y, kernel=RBF(0.5), C=10.0), engine="numpy")
     found = solution.continue_to(solution.problem.without([0, 1, 2]), engine="numpy", progress=True)
-    said = f"continue_to: t = 1, {found.iterations} breakpoints, 100 of 100 percent"
+    said = f"continue_to: {found.iterations} breakpoints, 100 percent"
     assert terminal.states[-1].startswith(said)
     terminal.clear()
     solution.continue_to(solution.problem.without(0), engine="numpy", progress=False)
@@ -477,8 +477,8 @@ def test_a_line_of_examples_that_come_and_go(classes, terminal):
         terminal.clear()
         call()
         assert {state.partition(":")[0] for state in terminal.states} == {"SVC"}
-        assert "t = 1, " in terminal.states[-1]
-        assert "100 of 100 percent" in terminal.states[-1]
+        assert " breakpoints, " in terminal.states[-1]
+        assert "100 percent" in terminal.states[-1]
 
 
 # -- in a terminal and in a notebook -----------------------------------------------------------------------------------
@@ -562,3 +562,28 @@ def test_a_notebook_sees_one_line():
     assert any("leave_one_out" in text for text in texts), (cell.outputs, texts)
     streams = "".join(each.text for each in cell.outputs if each.output_type == "stream")
     assert streams == "begins\n"
+    assert not [
+        each for each in widgets.get("state", {}).values() if each["state"].get("bar_style") == "danger"
+    ]
+
+
+@needs_tqdm
+@pytest.mark.skipif(find_spec("ipywidgets") is None, reason="widgets draw the bar")
+@pytest.mark.parametrize("stays", [False, True])
+def test_widgets_draw_one_bar_and_keep_no_red_one(stays, monkeypatch):
+    pytest.importorskip("IPython")
+    monkeypatch.setattr(line, "in_notebook", lambda: True)
+    progress = Progress("leave_one_out", "decided", "these")
+    progress.begin("", total=100)
+    progress.tell(40)
+    bar = line.Bar(stays)
+    bar.write(progress, progress.text())
+    container = bar._bar.container
+    words, drawn, rest = container.children
+    assert words.value.rstrip("\u2007").endswith("the\u2007stop\u2007button\u2007keeps\u2007these")
+    assert "|" not in words.value + rest.value
+    assert (drawn.value, drawn.max) == (40, 100)
+    bar.close()
+    is_gone = container.comm is None or container.layout.visibility == "hidden"
+    assert is_gone == (not stays)
+    assert stays or drawn.bar_style != "danger"

@@ -78,4 +78,4 @@ def cost_path(
     def with_classes(path: ParametricPath) -> CostPath:
         return CostPath(**vars(path) | {"classes": classes})
 
-    return line_between("cost_path", start, end, with_classes, t=(0.0, C), **options)
+    return line_between("cost_path", start, end, with_classes, name="C₊", t=(0.0, C), **options)

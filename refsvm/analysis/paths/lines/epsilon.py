@@ -68,4 +68,4 @@ def epsilon_path(
     K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
     widest, narrowest = epsilon
     start, end = (DualProblem.regression(y=y, gram=K, C=C, epsilon=each) for each in (widest, narrowest))
-    return line_between("epsilon_path", start, end, lambda path: path, t=epsilon, **options)
+    return line_between("epsilon_path", start, end, lambda path: path, name="epsilon", t=epsilon, **options)

@@ -64,4 +64,4 @@ def nu_path(
     K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
     first, last = nu
     start, end = (DualProblem.one_class(gram=K, nu=each, weights=weights) for each in (first, last))
-    return line_between("nu_path", start, end, lambda path: path, t=nu, **options)
+    return line_between("nu_path", start, end, lambda path: path, name="nu", t=nu, **options)
