@@ -195,7 +195,7 @@ GridDisplay.from_estimator(search)
 plt.show()
 
 # %%
-# Without γ there is no grid; ``search.plot()`` draws the scores against C, and along a search by gradients in their order:
+# Without γ there is no grid: ``search.plot()`` draws the scores against C.
 
 # alt: The score of a linear kernel against C; a ring marks the best one.
 SearchDisplay.from_estimator(SVCCV(kernel="linear", Cs=[0.01, 0.1, 1.0], cv=5).fit(heart.X, heart.y))

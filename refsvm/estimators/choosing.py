@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from refsvm.core.shown import Shown
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.shown import card_of_search
 from refsvm.estimators.validation import NO_LABELS, checked_data
@@ -74,9 +75,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
             The display, which has the axes as ``ax_``.
         """
         check_is_fitted(self, "cv_results_")
-        from refsvm.display.of_result import plot
-
-        return plot(self, ax, **look)
+        return Shown.plot(self, ax, **look)  # which `refsvm` puts there
 
     @property
     def _repr_html_(self) -> Any:

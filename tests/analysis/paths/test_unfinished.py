@@ -46,10 +46,10 @@ def test_a_finished_path_says_nothing():
 
 
 def test_the_operating_points_of_an_unfinished_path_warn():
-    with pytest.warns(UserWarning, match="The path ends at t="):
+    with pytest.warns(UserWarning, match="The path ends at C₊="):
         path = cost_path(X, Y, C=4.0, max_events=10, **OPTIONS)
     with pytest.warns(
-        UserWarning, match=r"The curve of operating points ends at t=.*\(MAX_ITER\), and lacks the rest"
+        UserWarning, match=r"The curve of operating points ends at C₊=.*\(MAX_ITER\), and lacks the rest"
     ) as said:
         curve = path.roc(X, Y)
     assert curve.status is path.status
