@@ -128,6 +128,7 @@ html_sidebars = {
         "coming_from_sklearn",
         "probabilities",
         "saving_models",
+        "files_and_trust",
         "several_machines",
         "how_fast",
         "how_near_the_limit",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -14,6 +13,7 @@ from refsvm.cli import tables
 from refsvm.cli.comparison import objective_spread
 from refsvm.cli.tables import Columns
 from refsvm.experiment.grid import p_value, ratio_of
+from refsvm.services.printable import printable
 
 CHOICE: Final[Columns] = {
     "selector": "{selector}",
@@ -48,9 +48,9 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: 
         "status": None if all(map(is_solved, rows)) else tables.status_of,
     }
     tables.print_table(tables.heading(problem), columns, rows)
-    typer.echo(said_of(rows))
+    tables.echo(said_of(rows))
     first_use = sum(row["first_use_seconds"] for row in rows)
-    typer.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
+    tables.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
 
 
 def repetition_table(
@@ -79,14 +79,14 @@ def repetition_table(
         "converged": "{converged} of {runs}" if limited else None,
     }
     for problem in problems:
-        typer.echo(tables.heading(problem))
+        tables.echo(tables.heading(problem))
     tables.print_table(title, columns, rows)
-    typer.echo(fewest_steps(rows))
+    tables.echo(fewest_steps(rows))
 
 
 def tell(console: Console, text: str) -> None:
     """Print a sentence, broken where the terminal ends."""
-    console.print(Text(text))
+    console.print(Text(printable(text)))
 
 
 def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
-import typer
 
 import refsvm
 from refsvm import KKTGap, Status, write_model
 from refsvm.analysis.multiclass.model_file import different_names, whole_numbers
-from refsvm.cli import options
+from refsvm.cli import options, tables
 from refsvm.cli.choices import SELECTORS, STEPS, one
 from refsvm.cli.data import Opened, Output, Training, writable
 from refsvm.cli.messages import interrupted, is_watched, unfinished
@@ -59,7 +58,7 @@ def fit(
         f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {opened.as_told()}, "
         f"{of_task.sentence.format_map(row)}; model written to {model}."
     )
-    output.show({"problem": training.described(opened), **row}, [row], lambda: typer.echo(said))
+    output.show({"problem": training.described(opened), **row}, [row], lambda: tables.echo(said))
     _end(estimator.status_, is_cut)
 
 

@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from refsvm.services.line import Stream
+from refsvm.services.printable import printable
 
 INTERRUPTED: Final = 130
 REFUSED: Final = 2
@@ -101,7 +102,7 @@ def interrupted(*sentences: str) -> NoReturn:
 
 def _say(text: str) -> None:
     """Print one sentence, in a line, with a full stop."""
-    line = " ".join(text.split())
+    line = printable(" ".join(text.split()))
     # on what is stderr now: while progress is shown, that prints above its line
     Stream(sys.stderr).write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 
 from refsvm import Status, regularization_path
 from refsvm.analysis.paths import (
@@ -152,13 +151,14 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 def _tell(opened: Opened, found: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
     """Print the data, the path, how exact it is, and the best C of folds."""
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
-    typer.echo(f"{summary['data']}, {own}\n{found}\n")
-    typer.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
-    if found.status is not Status.CONVERGED:
-        typer.echo(found.status.value)
+    pairs = f"{len(summary['pairs'])} pairs of classes, " if "pairs" in summary else ""
+    tables.echo(sentence.format(**summary | {"shown": kinds, "told": own, "pairs": pairs}))
+    tables.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
+    if summary["status"] != "CONVERGED":
+        tables.echo(Status[summary["status"]].value)
     if "cross_validation" in summary:
         (low, high), error = summary["cross_validation"]["best_C"], summary["cross_validation"]["error"]
-        typer.echo(f"Least error of cross-validation: {error:.4f}, for C from {low:.6g} to {high:.6g}.")
+        tables.echo(f"Least error of cross-validation: {error:.4f}, for C from {low:.6g} to {high:.6g}.")
 
 
 def _draw(found: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,6 +19,8 @@ from refsvm.cli.options import option
 from refsvm.datasets import open_data
 from refsvm.datasets.opening import place_of
 from refsvm.services.files import written_whole
+from refsvm.services.line import Stream
+from refsvm.services.printable import printable
 
 _FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other commands take them."
 
@@ -47,7 +50,8 @@ def predict(
     predicted = [label_text(each) for each in values]
     lines = "".join(f"{each}\n" for each in predicted)
     if output is None:
-        typer.echo(lines, nl=False)
+        # a pipe gets the labels as they are; a terminal would obey codes in them
+        typer.echo(printable(lines) if Stream(sys.stdout).isatty() else lines, nl=False)
     else:
         with written_whole(output) as stream:
             stream.write(lines.encode())

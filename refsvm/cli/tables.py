@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from refsvm.experiment.comparison import Summary
-from refsvm.services.line import Stream
+from refsvm.services.line import Stream, line_of
+from refsvm.services.printable import printable
 from refsvm.services.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
@@ -39,7 +40,9 @@ TEXT: Final = (
 
 def print_json(document: Any) -> None:
     """Print one JSON document; numbers that JSON does not have become null."""
-    typer.echo(json_of(document, indent=2))
+    text = json_of(document, indent=2)
+    # DEL and what follows it are as they are in JSON, and codes of a terminal
+    typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def print_csv(rows: list[dict[str, Any]]) -> None:
@@ -49,6 +52,11 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         cells = (value.mean if isinstance(value, Summary) else value for value in row.values())
         writer.writerow([json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in cells])
+
+
+def echo(text: str) -> None:
+    """Print sentences on stdout, in which a text of a file has no codes of a terminal."""
+    typer.echo(printable(text))
 
 
 def status_of(row: Mapping[str, Any]) -> str:
@@ -87,7 +95,7 @@ def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
     )
     # the terminal may break a heading; a file gets it in one line
-    console.print(Text(heading), soft_wrap=True)
+    console.print(Text(printable(heading)), soft_wrap=True)
     console.print(table)
 
 
@@ -98,5 +106,65 @@ def table_of(columns: Columns, rows: list[Any]) -> Table:
     for name in shown:
         table.add_column(name, justify="left" if name in TEXT else "right", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(c.format_map(row) if isinstance(c, str) else c(row)) for c in shown.values()))
+        cells = (c.format_map(row) if isinstance(c, str) else c(row) for c in shown.values())
+        table.add_row(*map(Text, map(printable, cells)))
     return table
+
+
+def unseen(text: str) -> None:
+    """Show nothing."""
+
+
+@contextmanager
+def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
+    """One line on stderr with the seconds so far, which goes away in the end; calls within have none of their own.
+
+    The function yielded shows another text; it is `unseen` without a terminal. The progress that the package logs
+    is shown, too.
+    """
+    # whether a line can be rewritten is for the stream to say, and not for FORCE_COLOR, which asks for colours
+    console = Console(stderr=True, force_terminal=Stream(sys.stderr).isatty()) if console is None else console
+    with line_of(engine_progress.Progress("refsvm"), False):
+        # in a file or a pipe a progress line would be many lines
+        if not is_watched(console.is_terminal):
+            yield unseen
+            return
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("working")
+
+            def show(text: str) -> None:
+                bar.update(task, description=printable(text), refresh=True)
+
+            with listening(lambda record: show(record.getMessage())):
+                yield show
+
+
+@contextmanager
+def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Show the number of finished runs on stderr."""
+    with working(console) as show:
+        yield lambda done, total: show(f"{done}/{total} runs")
+
+
+@contextmanager
+def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
+    """Show the progress of a comparison on stderr."""
+    with working(console) as show:
+        position, last = 0, -math.inf
+
+        def watch(choice: Choice) -> Callable[[engine_progress.Progress], object] | None:
+            nonlocal position
+            position += 1
+            line = f"{position}/{total}  {choice}"
+
+            def look(at: engine_progress.Progress) -> None:
+                nonlocal last
+                if time.monotonic() - last > REFRESH_SECONDS:
+                    last = time.monotonic()
+                    show(f"{line}: {at.steps} iterations, KKT gap {at.gap:.1e}")
+
+            show(line)
+            return None if show is unseen else look
+
+        yield watch

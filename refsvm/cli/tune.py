@@ -6,7 +6,6 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 import numpy as np
-import typer
 
 import refsvm
 from refsvm import ActiveSet
@@ -133,12 +132,12 @@ def _tell(search: Any, opened: Opened, folds: int) -> None:
     # the results hold means over the folds
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
     found = search.best_score_ if is_regression else 1 - search.best_score_
-    typer.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
+    tables.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
     if "unsolved_splits" in results:
-        typer.echo(STARRED)
+        tables.echo(STARRED)
     given = " ".join(f"--{name} {value:.6g}" for name, value in search.best_params_.items())
     kernel = "" if search.kernel == "rbf" else f" --kernel {search.kernel}"
-    typer.echo(
+    tables.echo(
         f"Next: refsvm fit {data.name if data.name in names() else data.source}{kernel} {given} --model FILE"
     )
 

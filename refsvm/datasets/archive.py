@@ -20,6 +20,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from refsvm.services.files import member
+from refsvm.services.printable import printable
 
 _CSR: Final = ("data", "indices", "indptr", "shape")
 
@@ -61,7 +62,7 @@ class Source:
 
 def refused(source: Source, reason: str) -> ValueError:
     """Return the error for a file, with the reason."""
-    return ValueError(f"path={str(source)!r} {reason}")
+    return ValueError(printable(f"path={str(source)!r} {reason}"))
 
 
 def existing(path: str | os.PathLike[str] | Source) -> Source:

@@ -6,9 +6,10 @@ import csv
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from io import StringIO
-from itertools import islice
+from itertools import count, islice
 from statistics import mode
 from typing import Any, Final, NamedTuple
 
@@ -18,14 +19,15 @@ from refsvm.core._checks import hint
 from refsvm.datasets.archive import UNPACKING, Source, existing, opened, refused
 from refsvm.datasets.contents import beginning_of, delimiter_of, lines_in
 from refsvm.datasets.labels import is_code, labels_of
+from refsvm.services.printable import printable
 
 LEAST_ROWS: Final = 8
 """Of a file in which a column of whole numbers is taken for an index though its name does not say so."""
 
 _NAN: Final = ("nan", "NaN", "NAN", "-nan", "-NaN")
-_DECIMAL_COMMA: Final = r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?"
-_POINT: Final = r"[+-]?\d*\.\d*(?:[eE][+-]?\d+)?"
-_THOUSANDS: Final = r"[+-]?[1-9]\d{0,2},\d{3}"
+_DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?").fullmatch
+_POINT: Final = re.compile(r"[+-]?\d*\.\d*(?:[eE][+-]?\d+)?").fullmatch
+_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch
 _INDEX: Final = re.compile(r"(unnamed: \d+|index|level_0|id|row\.?names?)?", re.IGNORECASE).fullmatch
 """Names that pandas and R give to a column that numbers the rows; they write it without a name."""
 
@@ -111,7 +113,7 @@ def csv_table(
     # by place and not by name: two columns may have one name
     features = [j for j in range(len(head)) if j != place]
     if columns is not None and first:
-        features = [_column(cells.path, head, name) for name in columns]
+        features = _columns(cells.path, head, columns)
     names = tuple(head[j] for j in features) if first else None
     y = None if place is None else labels_of(cells, place, first)
     X = cells.numbers[first:, features]
@@ -138,7 +140,7 @@ def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None)
     if not is_comment or any(re.fullmatch(r"[+-]?[\d.,]*\d", name) for name in names[1:]):
         as_what = "a comment" if is_comment else "the names of the columns"
         said = f"row {line} ({', '.join(names[:5])}), which begins with #, is taken for {as_what}."
-        warnings.warn(f"path={str(cells.path)!r}: {said}", stacklevel=4)
+        warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
     return cells if is_comment else cells.below_comment()
 
 
@@ -192,7 +194,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
         raise refused(path, "holds comments (#) only; expected one example a row.")
     # spreadsheets write which character they use; it goes before what the cells look like
     between = delimiter or above.delimiter or delimiter_of(body)
-    top = [row for row in islice(_rows(body, between, strict=False), 20) if row] or [[]]
+    top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if (
         mode(map(len, top[1:] or top)) == len(top[0]) + 1
         and pd.Series(pd.to_numeric(top[0], errors="coerce")).isna().any()
@@ -203,28 +205,41 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
         StringIO(body), sep=between, header=None, dtype=str, na_filter=False, skip_blank_lines=False,
         skipinitialspace=True,
     )  # fmt: skip
-    frame = frame.apply(lambda cells: cells.str.strip())
-    frame = frame[(frame != "").any(axis=1)]
+    # all cells at once: a call for each column takes longer than the rest where there are thousands
+    texts = np.array([cell.strip() for cell in frame.to_numpy(dtype=object).ravel()], dtype=object)
+    texts = texts.reshape(frame.shape)
+    rows = np.flatnonzero((texts != "").any(axis=1))
+    texts = texts[rows]
     if between != ",":
-        kinds = (_DECIMAL_COMMA, _THOUSANDS, _POINT)
-        commas, thousands, points = (frame.apply(lambda cells, k=k: cells.str.fullmatch(k)) for k in kinds)
-        # beside points, or if all might do so, commas may separate thousands
-        if (commas & ~thousands).any(axis=None) and not points.any(axis=None):
-            frame = frame.where(~commas, frame.apply(lambda cells: cells.str.replace(",", ".")))
+        _replace_commas(texts)
+    numbers = pd.to_numeric(pd.Series(texts.ravel()), errors="coerce").to_numpy(dtype=np.float64, copy=True)
     # a NaN that is written as such becomes infinite here, to be told from what is no number
-    numbers = frame.apply(pd.to_numeric, errors="coerce").mask(frame.isin(_NAN), np.inf)
-    rows = frame.index.to_numpy() + skipped + 1
+    unknown = np.flatnonzero(np.isnan(numbers))
+    numbers[unknown[[text in _NAN for text in texts.ravel()[unknown]]]] = np.inf
     comment = None
-    if above.comment is not None and len(names := _names_in(above.comment, between)) == frame.shape[1] > 1:
+    if (
+        above.comment is not None
+        and len(names := _names_in(path, above.comment, between)) == texts.shape[1] > 1
+    ):
         comment = above.line, names
-    return Cells(path, frame.to_numpy(dtype=object), numbers.to_numpy(dtype=np.float64), rows, comment)
+    return Cells(path, texts, numbers.reshape(texts.shape), rows + skipped + 1, comment)
 
 
-def _names_in(comment: str, between: str) -> list[str]:
+def _replace_commas(texts: np.ndarray) -> None:
+    """Write a point in place of decimal commas; beside points, or if all might do so, they may separate thousands."""
+    cells = texts.ravel()
+    points = any(_POINT(cell) for cell in cells if "." in cell)
+    commas = [place for place, cell in enumerate(cells) if "," in cell and _DECIMAL_COMMA(cell)]
+    if not points and not all(_THOUSANDS(cells[place]) for place in commas):
+        for place in commas:
+            texts.flat[place] = cells[place].replace(",", ".")
+
+
+def _names_in(path: Source, comment: str, between: str) -> list[str]:
     """Return the cells of a comment, without the mark in front; a column of that name alone keeps it."""
     mark = comment[: len(comment) - len(comment.lstrip("#%/"))]
     first, *others = (
-        each.strip() for each in next(_rows(comment[len(mark) :].lstrip(), between, strict=False), [""])
+        each.strip() for each in next(_rows(path, comment[len(mark) :].lstrip(), between, strict=False), [""])
     )
     return [first or mark, *others]
 
@@ -247,15 +262,31 @@ def _text(path: Source) -> str:
     return text
 
 
-def _rows(text: str, between: str, strict: bool = True) -> Iterator[list[str]]:
-    return csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
+def _rows(
+    path: Source, text: str, between: str, first: int = 1, *, strict: bool = True
+) -> Iterator[list[str]]:
+    """Yield the cells of each row, the number of the first of which is given; refuse a cell of more than 128 KiB."""
+    rows = csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
+    for row in count(first):
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if "field limit" not in str(error):
+                raise
+            remedy = "shorten it, or look for a quotation mark that is not closed"
+            most = csv.field_size_limit()
+            raise refused(
+                path, f"has a cell of more than {most:,} characters in row {row}; {remedy}."
+            ) from None
 
 
 def _refuse_ragged(path: Source, text: str, between: str, first: int, least: int) -> None:
     """Refuse a row that has another number of cells than the first one: pandas would complete it in silence."""
     row, width = first, 0
     try:
-        for row, cells in enumerate(_rows(text, between), first):
+        for row, cells in enumerate(_rows(path, text, between, first), first):
             width = width or len(cells)
             if width < least:
                 raise refused(
@@ -285,7 +316,7 @@ def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
         return head.index(text), True
     if not is_inside:
         near = hint(text, head, f"the first row is {', '.join(head[:10])}.")
-        raise ValueError(f"label={label!r} is no column of {str(cells.path)!r}; {near}")
+        raise ValueError(printable(f"label={label!r} is no column of {str(cells.path)!r}; {near}"))
     return int(label) % len(head), False
 
 
@@ -296,10 +327,17 @@ def _is_place(label: Any) -> bool:
 
 def _column(path: Source, head: list[str], name: str) -> int:
     """Return the place of a column, or say that it is missing, or there twice."""
-    if head.count(name) != 1:
-        found = "two columns" if name in head else "no column"
-        raise refused(path, f"has {found} {name!r}; its columns are {', '.join(head[:10])}.")
-    return head.index(name)
+    return _columns(path, head, [name])[0]
+
+
+def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
+    """Return the places of some columns, or say that one is missing, or there twice."""
+    places, counts = {name: place for place, name in enumerate(head)}, Counter(head)
+    for name in names:
+        if counts[name] != 1:
+            found = "two columns" if name in counts else "no column"
+            raise refused(path, f"has {found} {name!r}; its columns are {', '.join(head[:10])}.")
+    return [places[name] for name in names]
 
 
 def _starts_with_header(cells: Cells, place: int | None) -> bool:
@@ -328,19 +366,24 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
     if is_header := bool(counts or (numbers[0] >= 1000 and len(numbers) > 1)):
         row = f"row {cells.rows[0]} ({', '.join(head[:5])})"
         said = f"{row} is taken for the names of the columns; if it is an example, put names above it."
-        warnings.warn(f"path={str(cells.path)!r}: {said}", stacklevel=4)
+        warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
     return is_header
 
 
 def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> None:
     """Note columns that number the rows: as features they would decide everything where classes follow each other."""
-    for name, column in zip(names or ("",), X.T, strict=False):
-        counts = column[0] in (0.0, 1.0) and (np.diff(column) == 1.0).all() and len(X) >= LEAST_ROWS
+    counting = (
+        (np.diff(X, axis=0) == 1.0).all(axis=0) & ((X[0] == 0.0) | (X[0] == 1.0)) & (len(X) >= LEAST_ROWS)
+    )
+    named = [place for place, name in enumerate(names or ("",)) if counting[place] or _INDEX(name)]
+    for name, column, counts in (
+        (names[place] if names else "", X[:, place], counting[place]) for place in named
+    ):
         is_unnamed = _INDEX(name) and (names or len(X) >= LEAST_ROWS) and len(set(column % 1)) == 1
         if counts or (is_unnamed and column[0] % 1 == 0.0 and len(set(column)) == len(X)):
             of = f"column {name!r}" if name else "the first column, without a name,"
             said = f"{of} numbers the rows, and is a feature; delete it from the file if it is an index."
-            warnings.warn(f"path={str(path)!r}: {said}", stacklevel=3)
+            warnings.warn(printable(f"path={str(path)!r}: {said}"), stacklevel=3)
 
 
 def require_character(delimiter: Any) -> None:

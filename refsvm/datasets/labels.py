@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from refsvm.services.printable import printable
+
 MOST_CLASSES: Final = 20
 """More different labels may be targets."""
 
@@ -97,7 +99,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     if is_number.all() and not is_exact:
         odd = labels[plain.index(False)] if not all(plain) else labels[np.abs(numbers).argmax()]
         said = f"the labels stay texts, as no number prints as {odd} again; write plain numbers if they are targets."
-        warnings.warn(f"path={str(cells.path)!r}: {said}", stacklevel=4)
+        warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
     if is_number.all() and is_exact:
         return numbers
     note_lookalikes(str(cells.path), labels, stacklevel=5)

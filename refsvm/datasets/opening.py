@@ -14,6 +14,7 @@ from refsvm.datasets.cells import cells_of, csv_table
 from refsvm.datasets.contents import ARCHIVE, TABLE, kind_of, name_of
 from refsvm.datasets.dataset import Dataset
 from refsvm.datasets.readers import libsvm_rows, read_npz
+from refsvm.services.printable import printable
 
 _ENVIRONMENT: Final = "REFSVM_DATA"
 
@@ -77,7 +78,7 @@ def open_data(
     kind = kind_of(file, is_named_table=label is not None or not labelled)
     if kind == TABLE or delimiter is not None:
         if label is None and labelled:
-            first = ", ".join(cells_of(file, delimiter).texts[0, :10])
+            first = printable(", ".join(cells_of(file, delimiter).texts[0, :10]))
             raise ValueError(
                 f"label=None, but {text!r} is a CSV file; name its label column, on the command line by --label "
                 f"(first row: {first})."

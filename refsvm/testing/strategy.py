@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 from refsvm import Check, DualProblem, PathTracker, Rule, Seeder, Shrinking
+from refsvm.core._checks import positive
 from refsvm.core.kernels import KernelMatrix
 from refsvm.core.kernels.checked import GivenMatrix
 from refsvm.core.selectors import (
@@ -23,6 +24,7 @@ from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep, Step
 from refsvm.core.stopping import KKTGap, StoppingRule
 from refsvm.services.summary import Card, Shown
 from refsvm.testing import engines
+from refsvm.testing.apart import in_a_process
 from refsvm.testing.contract import Case, check_solve, check_verdict
 from refsvm.testing.engines import NOT_COMPARED, check_engines
 from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
@@ -69,7 +71,7 @@ class StrategyReport(Shown):
         )
 
 
-def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
+def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) -> StrategyReport:
     """Check a rule against the contract of its base, and its twin against the rule.
 
     **Contract.** A rule is a frozen, hashable dataclass. One instance gives the same steps each time: its
@@ -106,6 +108,9 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
         with selectors that take candidates, and the reverse.
     rng : int, numpy.random.Generator or None
         Seed or generator of the practice problems.
+    time_limit : float, optional
+        Seconds. If given, the checks run in a process of their own, which is ended after them. The caller goes on
+        though the rule hangs in compiled code, exits or crashes.
 
     Returns
     -------
@@ -126,6 +131,13 @@ def check_strategy(rule: Any, *, rng: Any = 0) -> StrategyReport:
     >>> report.rule, len(report.problems)
     ('MostViolatingPair()', 15)
     """
+    if time_limit is not None:
+        return in_a_process(partial(_checked, rule, rng), positive("time_limit", time_limit), repr(rule))
+    return _checked(rule, rng)
+
+
+def _checked(rule: Any, rng: Any) -> StrategyReport:
+    """Check a rule in this process."""
     if not isinstance(rule, Rule | KernelMatrix | type) and hasattr(rule, "block"):
         try:
             rule = GivenMatrix(rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Final
@@ -124,14 +125,16 @@ class StoredModel:
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in given))
         ):  # numbers that are not the model's names are places
             return X
+        counts = Counter(names)
         for name in self.columns:
-            if names.count(name) != 1:
+            if counts[name] != 1:
                 found = "two columns" if name in names else "no column"
                 raise ValueError(
                     f"X has {found} {name!r}; its columns are {', '.join(names[:10])}, but the model was trained on "
                     f"{', '.join(self.columns[:10])}; rename them."
                 )
-        return X[[given[names.index(name)] for name in self.columns]]
+        places = dict(zip(names, given, strict=True))
+        return X[[places[name] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
         """X and the support vectors, of one width; both dense if X is and the vectors are not too wide for that."""

@@ -43,6 +43,7 @@ from refsvm.analysis.multiclass.model_text import (
 from refsvm.core._checks import version
 from refsvm.core.kernels import RBF, Precomputed
 from refsvm.services.files import written_whole
+from refsvm.services.printable import printable
 
 SMALLEST: Final = 1e-300
 """Least γ of a feature by which others are scaled."""
@@ -174,7 +175,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
         return model_of(unsealed(path.read_bytes()).replace("\r\n", "\n").split("\n"))
     except (ValueError, OverflowError, RecursionError) as error:
         said = {UnicodeDecodeError: "it is not text", RecursionError: "the names of the classes are nested"}
-        reason = said.get(type(error), str(error).rstrip("."))
+        reason = printable(said.get(type(error), str(error).rstrip(".")))
         raise ValueError(
             f"path={str(path)!r} is not a LIBSVM model file ({reason}); "
             "give a model written by 'refsvm fit' or LIBSVM's svm-train."
@@ -240,16 +241,18 @@ def different_names(columns: Iterable[Any]) -> list[str]:
     ['width', 'height']
     """
     names = [str(name) for name in columns]
+    known: set[str] = set()
     for place, name in enumerate(names):
         if not name:
             raise ValueError(
                 f"columns: feature {place + 1} has no name, by which predictions could find it; name it, or delete "
                 "that column if it is an index that numbers the rows."
             )
-        if names.index(name) < place:
+        if name in known:
             raise ValueError(
                 f"columns holds {name!r} twice, so predictions could not tell them apart; rename one."
             )
+        known.add(name)
     return names
 
 

@@ -27,6 +27,7 @@ from refsvm.core.result import Status
 from refsvm.core.walk.line import ProblemLine, solved_gram
 from refsvm.services.files import member, written_whole
 from refsvm.services.names import KERNELS
+from refsvm.services.printable import printable
 
 FORMAT: Final = "refsvm path 2"
 
@@ -128,7 +129,7 @@ def load_path(file: str | os.PathLike[str]) -> TrackedPath:
         try:
             return _path(*_contents(stream))
         except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = printable(" ".join(str(error).split())) or type(error).__name__
             raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({reason}).") from None
 
 

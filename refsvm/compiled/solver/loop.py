@@ -62,7 +62,7 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
         return wait_for_row(state, SELECTING)
     # compiled code would read beyond the arrays of the state, which may end the process
     if min(i, j) < 0 or max(i, j) >= len(state.alpha):
-        return NO_PAIR if max(i, j) < 0 else NO_VARIABLE
+        return NO_PAIR if max(i, j) == min(i, j) == -1 else NO_VARIABLE
     now.i, now.j = i, j
     # a stored row first, so that the other one does not take its place
     now.j_first, now.fetched = 1 if state.slots[i] < 0 else 0, 0

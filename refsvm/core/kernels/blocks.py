@@ -78,6 +78,10 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     """
     left = X.copy() if hasattr(X, "copy") else X
     found = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
+    if isinstance(found, np.ma.MaskedArray):
+        raise ValueError(
+            "The kernel callable returned a masked array; return its values, with numbers for all pairs."
+        )
     values = np.asarray(found.toarray() if is_sparse(found) else found)
     if values.dtype.kind == "O":  # numbers of any kind, or something else
         is_complex = any(isinstance(each, complex | np.complexfloating) for each in values.flat)

@@ -68,12 +68,17 @@ class _Selector:
         self._rule = rule
 
     def select(self, state: SolverState) -> Any:
-        """Return the pair, or raise ValueError where truth values would pass for 0 and 1, or half a pair is named."""
+        """Return the pair, or raise ValueError for truth values and places counted from the end."""
         found: Any = self._rule.select(state)
         i, j = found
-        is_half = isinstance(i, Integral) and isinstance(j, Integral) and int(j) < 0 <= int(i)
-        if is_half or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
-            raise ValueError(NO_PAIR.format(i, j))
+        is_wrong = (
+            isinstance(i, Integral)
+            and isinstance(j, Integral)
+            and min(int(i), int(j)) < 0
+            and not i == j == -1
+        )
+        if is_wrong or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
+            raise ValueError(f"{NO_PAIR.format(i, j)} The selector is {self._rule!r}.")
         return i, j
 
 

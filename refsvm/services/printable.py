@@ -1,0 +1,20 @@
+"""Texts of others, such as names of columns, classes and files, as a terminal or a log can show them."""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    r"""Return a text with escapes in place of what is not printable, but for spaces, tabs and line ends.
+
+    An escape code in the name of a column would clear the terminal or forge lines of a log; a sign that turns the
+    direction of writing would hide what a name is.
+
+    Examples
+    --------
+    >>> from refsvm.services.printable import printable
+    >>> printable("größe\x1b[2J") == r"größe\x1b[2J"
+    True
+    """
+    if text.isprintable():  # as nearly always
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t\xa0" else repr(c)[1:-1] for c in text)
