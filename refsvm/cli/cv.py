@@ -81,21 +81,17 @@ def cv(
 
 
 def _tell(heading: str, found: list[CrossValidation]) -> None:
-    """Print the scores first, then the folds and the cost."""
+    """Print the result of the folds, or the means of several results."""
     tables.echo(heading)
-    name = found[0].of_folds[0]
     if len(found) == 1:
-        tables.echo(tables.headline(found[0]))
+        tables.echo(f"{found[0]}\n")
     else:
         name = found[0].of_folds[0]
         scores, errors = ([getattr(each, key) for each in found] for key in (name, "standard_error"))
-        spread = f"{np.mean(scores):.4g} ± {np.mean(errors):.4g}, {min(scores):.4g} to {max(scores):.4g}"
-        tables.echo(f"{tables.NAMES[name]} {spread}")
-    of_folds = np.concatenate([each.of_folds[1] for each in found])
-    if len(known := of_folds[~np.isnan(of_folds)]):
-        tables.echo(f"{tables.NAMES[name]} of a fold: {known.min():.4g} to {known.max():.4g}")
-    steps, seconds = (sum(getattr(each, cost) for each in found) for cost in ("iterations", "seconds"))
-    tables.echo(f"{steps} steps in {seconds:.4f} s; --seeders cold,sir shows the cost from other starts")
+        tables.echo(
+            f"{name} {np.mean(scores):.4g} ± {np.mean(errors):.4g}, {min(scores):.4g} to {max(scores):.4g}"
+        )
+    tables.echo("--seeders cold,sir shows the cost from other starts")
 
 
 def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> None:

@@ -129,30 +129,12 @@ def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None
 
 
 def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
-    """Print a result in sentences."""
-    full, n = result.full_solutions, len(result.labels)
-    tables.echo(tables.heading(description))
-    tables.echo(f"leave-one-out {tables.headline(result)}")
-    pairs = "" if len(full) == 1 else f"; each example in {len(full)} pairs of classes"
-    tables.echo(", ".join(f"{name}: {count}" for name, count in result.counts.items() if count) + pairs)
-    steps, seconds = sum(each.iterations for each in full), sum(each.seconds for each in full)
-    tables.echo(
-        f"{result.iterations} steps in {result.seconds:.4f} s; {n} fits like the first would take about "
-        f"{n * steps} steps and {n * seconds:.4f} s"
-    )
-
-
-def _draw(result: LeaveOneOut, opened: Opened, file: Path) -> None:
-    """Draw what decided each example of a plane, or how many examples each check and rule decided."""
-    X = opened.data.X
-    if len(result.classes) != 2 or X.shape[1] != 2 or is_sparse(X):
-        counts = {name: count for name, count in result.counts.items() if count}
-        bars(file, list(counts), {"": [float(count) for count in counts.values()]}, "examples decided")
-        return
-    from refsvm.display import LOODecisionDisplay
-
-    with picture(file) as axes:
-        LOODecisionDisplay.from_result(result, X, ax=axes[0])
+    """Print the problem, its result, and what refits would have cost."""
+    n, steps, seconds = len(result.labels), 0, 0.0
+    for full in result.full_solutions:
+        steps, seconds = steps + full.iterations, seconds + full.seconds
+    tables.echo(f"{tables.heading(description)}\n{result}\n")
+    tables.echo(f"{n} fits like the first would take about {n * steps} steps and {n * seconds:.4f} s")
 
 
 def _end(result: LeaveOneOut) -> None:

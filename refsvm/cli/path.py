@@ -18,7 +18,7 @@ from refsvm.analysis.paths import (
     cross_validate_path,
 )
 from refsvm.analysis.scheme import OneVsOne
-from refsvm.cli import options
+from refsvm.cli import options, tables
 from refsvm.cli.choices import TRACKERS, one
 from refsvm.cli.data import Opened, Output, Training, label_text
 from refsvm.cli.messages import interrupted
@@ -151,11 +151,10 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 def _tell(opened: Opened, found: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
     """Print the data, the path, how exact it is, and the best C of folds."""
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
-    pairs = f"{len(summary['pairs'])} pairs of classes, " if "pairs" in summary else ""
-    tables.echo(sentence.format(**summary | {"shown": kinds, "told": own, "pairs": pairs}))
+    tables.echo(f"{summary['data']}, {own}\n{found}\n")
     tables.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
-    if summary["status"] != "CONVERGED":
-        tables.echo(Status[summary["status"]].value)
+    if found.status is not Status.CONVERGED:
+        tables.echo(found.status.value)
     if "cross_validation" in summary:
         (low, high), error = summary["cross_validation"]["best_C"], summary["cross_validation"]["error"]
         tables.echo(f"Least error of cross-validation: {error:.4f}, for C from {low:.6g} to {high:.6g}.")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
-import typer
 from typer import Argument
 
 from refsvm import read_model
@@ -16,11 +14,10 @@ from refsvm.cli import options
 from refsvm.cli.data import label_text, writable
 from refsvm.cli.messages import note
 from refsvm.cli.options import option
+from refsvm.cli.tables import print_data
 from refsvm.datasets import open_data
 from refsvm.datasets.opening import place_of
 from refsvm.services.files import written_whole
-from refsvm.services.line import Stream
-from refsvm.services.printable import printable
 
 _FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other commands take them."
 
@@ -50,8 +47,7 @@ def predict(
     predicted = [label_text(each) for each in values]
     lines = "".join(f"{each}\n" for each in predicted)
     if output is None:
-        # a pipe gets the labels as they are; a terminal would obey codes in them
-        typer.echo(printable(lines) if Stream(sys.stdout).isatty() else lines, nl=False)
+        print_data(lines)
     else:
         with written_whole(output) as stream:
             stream.write(lines.encode())

@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Mapping
+from io import StringIO
 from typing import Any, Final, TypeAlias
 
 import typer
@@ -15,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from refsvm.experiment.comparison import Summary
-from refsvm.services.line import Stream, line_of
+from refsvm.services.line import Stream
 from refsvm.services.printable import printable
 from refsvm.services.store import json_of
 
@@ -41,21 +42,28 @@ TEXT: Final = (
 def print_json(document: Any) -> None:
     """Print one JSON document; numbers that JSON does not have become null."""
     text = json_of(document, indent=2)
-    # DEL and what follows it are as they are in JSON, and codes of a terminal
+    # JSON leaves DEL and the codes behind it as they are
     typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def print_csv(rows: list[dict[str, Any]]) -> None:
     """Print rows as CSV, a column for each entry; of a summary its mean, and lists as JSON."""
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+    stream = StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(rows[0] if rows else [])
     for row in rows:
         cells = (value.mean if isinstance(value, Summary) else value for value in row.values())
         writer.writerow([json.dumps(cell) if isinstance(cell, list | dict) else cell for cell in cells])
+    print_data(stream.getvalue())
+
+
+def print_data(text: str) -> None:
+    """Print data as they are; in a terminal, which would obey codes in them, print escapes in place of those."""
+    typer.echo(printable(text) if Stream(sys.stdout).isatty() else text, nl=False)
 
 
 def echo(text: str) -> None:
-    """Print sentences on stdout, in which a text of a file has no codes of a terminal."""
+    """Print sentences on stdout; escapes stand for codes that a terminal would obey."""
     typer.echo(printable(text))
 
 
@@ -109,62 +117,3 @@ def table_of(columns: Columns, rows: list[Any]) -> Table:
         cells = (c.format_map(row) if isinstance(c, str) else c(row) for c in shown.values())
         table.add_row(*map(Text, map(printable, cells)))
     return table
-
-
-def unseen(text: str) -> None:
-    """Show nothing."""
-
-
-@contextmanager
-def working(console: Console | None = None) -> Iterator[Callable[[str], None]]:
-    """One line on stderr with the seconds so far, which goes away in the end; calls within have none of their own.
-
-    The function yielded shows another text; it is `unseen` without a terminal. The progress that the package logs
-    is shown, too.
-    """
-    # whether a line can be rewritten is for the stream to say, and not for FORCE_COLOR, which asks for colours
-    console = Console(stderr=True, force_terminal=Stream(sys.stderr).isatty()) if console is None else console
-    with line_of(engine_progress.Progress("refsvm"), False):
-        # in a file or a pipe a progress line would be many lines
-        if not is_watched(console.is_terminal):
-            yield unseen
-            return
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-        with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task("working")
-
-            def show(text: str) -> None:
-                bar.update(task, description=printable(text), refresh=True)
-
-            with listening(lambda record: show(record.getMessage())):
-                yield show
-
-
-@contextmanager
-def counter(console: Console | None = None) -> Iterator[Callable[[int, int], None]]:
-    """Show the number of finished runs on stderr."""
-    with working(console) as show:
-        yield lambda done, total: show(f"{done}/{total} runs")
-
-
-@contextmanager
-def progress(total: int, console: Console | None = None) -> Iterator[Watch]:
-    """Show the progress of a comparison on stderr."""
-    with working(console) as show:
-        position, last = 0, -math.inf
-
-        def watch(choice: Choice) -> Callable[[engine_progress.Progress], object] | None:
-            nonlocal position
-            position += 1
-            line = f"{position}/{total}  {choice}"
-
-            def look(at: engine_progress.Progress) -> None:
-                nonlocal last
-                if time.monotonic() - last > REFRESH_SECONDS:
-                    last = time.monotonic()
-                    show(f"{line}: {at.steps} iterations, KKT gap {at.gap:.1e}")
-
-            show(line)
-            return None if show is unseen else look
-
-        yield watch

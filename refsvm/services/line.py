@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from refsvm.core.engine.progress import Progress
+from refsvm.services.printable import printable
 
 SHOWN_FROM: Final = 2.0
 """Seconds of a call before its line is shown, if it was not asked for."""
@@ -199,7 +200,7 @@ class ProgressLine:
         try:
             self._writer = self._writer or writer(self.stays)
             self.progress.look()
-            self._writer.write(self.progress, self.progress.text())
+            self._writer.write(self.progress, printable(self.progress.text()))
             self._due = time.perf_counter() + self._writer.seconds
         except Exception:  # noqa: BLE001  of tqdm, of the widgets of a notebook: the computation goes on
             self._is_open = False

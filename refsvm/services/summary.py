@@ -13,6 +13,7 @@ from math import isnan
 from typing import Any, Final, NamedTuple
 
 from refsvm.core.shown import Shown as Shown  # noqa: PLC0414  results import it from here
+from refsvm.services.printable import printable
 
 COLOURS: Final = (
     "#8a949e66",
@@ -246,7 +247,7 @@ def card_of(result: Any) -> Card:
 def rendered(result: Any, form: str) -> str:
     """Return a result as one line, as a table of text, or as the card of a notebook."""
     name, card = type(result).__name__, card_of(result)
-    return card.line if form == "line" else card.html(name) if form == "html" else card.text(name)
+    return printable(card.line if form == "line" else card.html(name) if form == "html" else card.text(name))
 
 
 def cut(text: str) -> str:
