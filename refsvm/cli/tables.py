@@ -59,7 +59,7 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 def print_data(text: str) -> None:
     """Print data as they are; in a terminal, which would obey codes in them, print escapes in place of those."""
-    typer.echo(printable(text) if Stream(sys.stdout).isatty() else text, nl=False)
+    sys.stdout.write(printable(text) if Stream(sys.stdout).isatty() else text)
 
 
 def echo(text: str) -> None:

@@ -112,7 +112,7 @@ class Session:
                 continue
             if outcome == NO_VARIABLE:
                 raise IndexError(
-                    f"A twin named a variable beyond the last of {len(state.alpha)}, half a pair, or a code below 0; "
+                    f"A twin named a variable below 0 or beyond the last of {len(state.alpha)}, or a code below 0; "
                     "where it needs a kernel row it calls row_or_ask(state, i) of refsvm.compiled.interface.rows."
                 )
             if self.trace is not None:

@@ -202,7 +202,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
         body = f'""{between}{body}'  # R names every column but that of its row names
     _refuse_ragged(path, body, between, skipped + 1, least)
     frame = pd.read_csv(
-        StringIO(body), sep=between, header=None, dtype=str, na_filter=False, skip_blank_lines=False,
+        StringIO(body), sep=between, header=None, dtype=object, na_filter=False, skip_blank_lines=False,
         skipinitialspace=True,
     )  # fmt: skip
     # all cells at once: a call for each column takes longer than the rest where there are thousands
@@ -212,7 +212,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     texts = texts[rows]
     if between != ",":
         _replace_commas(texts)
-    numbers = pd.to_numeric(pd.Series(texts.ravel()), errors="coerce").to_numpy(dtype=np.float64, copy=True)
+    numbers = np.array(pd.to_numeric(texts.ravel(), errors="coerce"), dtype=np.float64)
     # a NaN that is written as such becomes infinite here, to be told from what is no number
     unknown = np.flatnonzero(np.isnan(numbers))
     numbers[unknown[[text in _NAN for text in texts.ravel()[unknown]]]] = np.inf

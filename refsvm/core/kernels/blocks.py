@@ -66,7 +66,7 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        If it returns complex values, or none that are numbers.
+        If it returns complex or masked values, or none that are numbers.
 
     Examples
     --------
@@ -78,10 +78,7 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     """
     left = X.copy() if hasattr(X, "copy") else X
     found = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
-    if isinstance(found, np.ma.MaskedArray):
-        raise ValueError(
-            "The kernel callable returned a masked array; return its values, with numbers for all pairs."
-        )
+    refuse_masked(found, "The kernel callable")
     values = np.asarray(found.toarray() if is_sparse(found) else found)
     if values.dtype.kind == "O":  # numbers of any kind, or something else
         is_complex = any(isinstance(each, complex | np.complexfloating) for each in values.flat)
@@ -97,6 +94,12 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
         raise ValueError(
             f"The kernel callable returned values of type {values.dtype}; it must return one real number for each pair."
         ) from None
+
+
+def refuse_masked(found: Any, name: str) -> None:
+    """Refuse an array with masked entries: the numbers behind the mask would be taken for kernel values."""
+    if np.ma.is_masked(found):
+        raise ValueError(f"{name} returned masked values; return a number for each pair, and no mask.")
 
 
 def shaped(block: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from refsvm.core._checks import column_names, examples, not_negative, owned, read_only, whole
 from refsvm.core.doors import DOORS
-from refsvm.core.kernels.blocks import called, check_finite_values, shaped
+from refsvm.core.kernels.blocks import called, check_finite_values, refuse_masked, shaped
 from refsvm.core.kernels.facts import KernelFacts
 from refsvm.core.kernels.functions import Kernel, Linear, Precomputed
 from refsvm.core.kernels.gram import Gram
@@ -85,14 +85,16 @@ def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: 
             f'kernel={kernel!r} is not a kernel; pass e.g. "rbf", RBF(gamma=0.5) or a callable k(X, Z).'
         )
     if isinstance(kernel, Kernel) and not is_builtin(type(kernel)):
-        _refuse_complex(kernel)
+        _refuse_others_than_reals(kernel)
     return Gram(kernel, _symmetric(X) if isinstance(kernel, Precomputed) else X, **moving)
 
 
-def _refuse_complex(kernel: Kernel) -> None:
-    """Refuse a kernel of the user whose function is complex, of which a matrix would hold the real part alone."""
+def _refuse_others_than_reals(kernel: Kernel) -> None:
+    """Refuse a kernel of the user whose function is complex or masked: a matrix would hold a part of it alone."""
     with np.errstate(all="ignore"):
         value = kernel.from_inner(np.full((1, 1), 0.5), np.ones(1), np.ones(1))
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"kernel={kernel!r} returned a masked array; return one of numbers, without a mask.")
     if np.iscomplexobj(value):
         raise ValueError(
             f"kernel={kernel!r} returned complex values; a kernel is a real function here: return the real part or the "
@@ -283,6 +285,7 @@ class GivenMatrix(KernelMatrix):
         """Return what the object returns as an array of its own; what is wrong with it is said in one sentence."""
         try:
             found = evaluate()
+            refuse_masked(found, "it")
             values = np.array(found, order="C")  # a copy: the object may go on to use its own
             if values.dtype.kind not in "fiub" or values.shape != shape:
                 what = f" (a {type(found).__name__})" if values.dtype.kind == "O" else ""

@@ -81,6 +81,32 @@ def test_a_complex_kernel_is_refused(name, kernel):
         CALLS[name](kernel, X.copy())
 
 
+def masked(A, B):
+    return np.ma.masked_greater(A @ B.T, 1.0)
+
+
+@dataclass(frozen=True)
+class Masking(Kernel):
+    """Roots of negative products are masked."""
+
+    def from_inner(self, inner, x_norms, z_norms):
+        return np.ma.sqrt(inner)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_masked_array_is_not_taken_without_its_mask(name):
+    with pytest.raises(ValueError, match="kernel callable returned masked values"):
+        CALLS[name](masked, X.copy())
+    with pytest.raises(ValueError, match="returned a masked array"):
+        CALLS[name](Masking(), X.copy())
+
+
+def test_a_mask_that_hides_nothing_is_passed_over():
+    plain = DualProblem.classification(X, Y, kernel=lambda A, B: A @ B.T)
+    found = DualProblem.classification(X, Y, kernel=lambda A, B: np.ma.masked_array(A @ B.T))
+    np.testing.assert_array_equal(solve(plain, engine="numpy").alpha, solve(found, engine="numpy").alpha)
+
+
 @dataclass(frozen=True)
 class Turning(Kernel):
     def from_inner(self, inner, x_norms, z_norms):

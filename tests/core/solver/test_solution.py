@@ -217,12 +217,13 @@ def test_what_is_no_rule_is_named(arguments, words):
             run(PLAIN, **arguments)
 
 
-def test_a_twin_that_chooses_no_variable_is_told_so():
+@pytest.mark.parametrize("answer", [(10**6, 0), (-2, -3), (-1, 1), (1, -1), (-2, -2)], ids=str)
+def test_a_twin_that_chooses_no_variable_is_told_so(answer):
     numba = pytest.importorskip("numba")
 
     @numba.njit
     def beyond(parameters, state):
-        return len(state.alpha), 0
+        return answer
 
     class Beyond(WorkingSetSelector):
         def select(self, state):
@@ -231,5 +232,5 @@ def test_a_twin_that_chooses_no_variable_is_told_so():
         def twin(self):
             return beyond
 
-    with pytest.raises(IndexError, match="beyond the last of"):
+    with pytest.raises(IndexError, match="below 0 or beyond the last of"):
         solve(PLAIN, selector=Beyond(), engine="numba")

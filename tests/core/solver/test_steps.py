@@ -65,10 +65,25 @@ class Answering(WorkingSetSelector):
 
 @pytest.mark.parametrize("after", [0, 2, 5])
 @pytest.mark.parametrize(
-    "answer", [(1, 1), (2, -3), (0, 0), (3, -1), (True, False), (np.True_, 0), (1, np.False_)], ids=repr
+    "answer",
+    [
+        (1, 1),
+        (2, -3),
+        (-3, 2),
+        (-1, 2),
+        (-2, -1),
+        (-3, -2),
+        (np.int64(-5), np.int8(-1)),
+        (0, 0),
+        (3, -1),
+        (True, False),
+        (np.True_, 0),
+        (1, np.False_),
+    ],
+    ids=repr,
 )
 def test_what_is_no_pair_is_refused_in_a_sentence(answer, after):
-    shown = tuple(each.item() if isinstance(each, np.bool_) else each for each in answer)
+    shown = tuple(each.item() if isinstance(each, np.generic) else each for each in answer)
     said, selector = re.escape(f"select() returned {shown!r}, which is no pair"), Answering(answer, after)
     with pytest.raises(ValueError, match=said):
         list(iterate(PLAIN, selector=selector))
