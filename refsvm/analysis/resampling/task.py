@@ -59,7 +59,10 @@ class LeftOutMachine(NamedTuple):
     @property
     def others(self) -> np.ndarray:
         """The examples of other classes, ascending."""
-        return np.setdiff1d(np.arange(self.gram.n), self.examples, assume_unique=True)
+        n = self.gram.n
+        return (
+            np.delete(np.arange(n), self.examples) if len(self.examples) < n else np.zeros(0, dtype=np.int64)
+        )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
         """h of the machine of all examples for those of other classes."""

@@ -170,7 +170,7 @@ class ByAddress:
         kind = self.kind
         self.block = np.empty(kind.words, dtype=np.int64)
         packer(kind)(tuple(values), self.block)
-        return int(self.block.ctypes.data)
+        return int(self.block.__array_interface__["data"][0])
 
 
 Class = TypeVar("Class")

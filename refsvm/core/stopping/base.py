@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,7 +65,9 @@ class StoppingRule(Rule):
         """
         if not self.relative or state.gap > self.tolerance:
             return self
-        return replace(cast("Any", self), tol=float(state.stop_memory[-1]), relative=False)
+        absolute = object.__new__(type(self))  # `replace` would check all numbers again
+        absolute.__dict__.update(self.__dict__, tol=float(state.stop_memory[-1]), relative=False)
+        return absolute
 
     def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
         """Return the tolerance that rounding of K is compared with: ε, of a relative rule times its share.
