@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from refsvm.compiled.interface.layout import SELECT
 from refsvm.compiled.interface.twin import inlined, twin
 from refsvm.compiled.selectors.gain import unless_negligible
@@ -14,7 +16,8 @@ def cornered(state, eta):  # type: ignore[no-untyped-def]
     for place in range(2):
         k = state.working_sets[0, place]
         value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
-        margin = eta * (upper - lower)
+        width = upper - lower
+        margin = eta * width if width < math.inf else 0.0
         if value > lower + margin and value < upper - margin:
             return False
     return True

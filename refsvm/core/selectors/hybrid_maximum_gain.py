@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from refsvm.core._checks import real
@@ -15,9 +16,9 @@ from refsvm.core.state import SolverState
 class HybridMaximumGain(WorkingSetSelector):
     """Most violating pair if both variables of the previous set stand at a bound, maximum gain otherwise.
 
-    "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If a variable of the previous set
-    is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so in exact arithmetic the rule
-    never stalls; it converges (Theorem 1).
+    "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). In an open box η counts as 0. If a
+    variable of the previous set is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so
+    in exact arithmetic the rule never stalls; it converges (Theorem 1).
 
     This is the rule of the paper. The authors' later C++ library differs: there small problems switch for good to
     another selector, and indices shrunk away are skipped. One thing is added here, for floating point: the most
@@ -69,7 +70,8 @@ class HybridMaximumGain(WorkingSetSelector):
         """Whether both variables of the previous working set stand at a bound, up to η(U − L)."""
         for k in state.working_sets[0].tolist():
             value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
-            margin = self.eta * (upper - lower)
+            width = upper - lower
+            margin = self.eta * width if width < math.inf else 0.0  # η ∞ is ∞, or NaN
             if value > lower + margin and value < upper - margin:
                 return False
         return True

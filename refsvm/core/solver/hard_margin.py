@@ -24,7 +24,7 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.core.arithmetic import dot
-from refsvm.core.state import SolverState
+from refsvm.core.state import NotFiniteError, SolverState
 
 INSEPARABLE: Final = -2
 """The code of `HardMargin.steps` if no function separates the classes, however hard the margin."""
@@ -64,13 +64,19 @@ class HardMargin:
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
         """Take one round of up to `budget` steps; return its code, or INSEPARABLE."""
         # to go back to: where f has no bound, one round may lead beyond all numbers
-        before = self._state.alpha.copy()
+        before, taken, outcome = self._state.alpha.copy(), self._state.iteration, 0
         with np.errstate(over="ignore", invalid="ignore"):
-            outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
+            try:
+                outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
+            except (ValueError, NotFiniteError):
+                if self._is_bounded():
+                    raise  # else the rules have met NaN or infinite values, and are not to blame
         # q < 0 in an open direction: an indefinite kernel
-        if not np.abs(self._state.alpha).max() <= MOST_ALPHA:
-            self._state.alpha[:] = before
+        if not self._is_bounded():
+            self._state.alpha[:], self._state.iteration = before, taken
             self._state.refresh()
+            if trace is not None:
+                trace.drop()
             return INSEPARABLE
         if self._hulls_meet():
             return INSEPARABLE
@@ -78,6 +84,10 @@ class HardMargin:
         if not outcome and self._cone:
             self._stretch()
         return outcome
+
+    def _is_bounded(self) -> bool:
+        state = self._state
+        return bool(np.abs(state.alpha).max() <= MOST_ALPHA and np.isfinite(state.gradient).all())
 
     def _hulls_meet(self) -> bool:
         """Whether the points that α names in the two hulls are one but for rounding."""

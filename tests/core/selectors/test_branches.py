@@ -261,6 +261,18 @@ def test_the_hybrid_counts_what_is_near_a_bound_as_at_it(expected, eta, alpha, e
     check(engine, HybridMaximumGain(eta=eta), expected, np.zeros((4, 4)), G, alpha, **SETS)
 
 
+@pytest.mark.parametrize("eta", [0.0, 1e-8, 0.1])
+@pytest.mark.parametrize("lower", [-np.inf, 0.0])
+def test_the_hybrid_counts_a_variable_of_an_open_box_as_free_unless_it_is_at_its_bound(lower, eta, engine):
+    """The pair that gains most with 0 is {3, 0}; the most violating pair is {3, 2}, which is chosen at the bounds."""
+    for alpha in (0.0, 0.5, 5.0):
+        is_free = alpha > lower
+        check(
+            engine, HybridMaximumGain(eta=eta), (3, 0) if is_free else (3, 2), [1.0] * 4, [-1.5, 0.0, -2.0, 2.0],
+            [alpha, 0.0, 0.0, 0.0], [lower, 0.0, -0.5, 0.0], [np.inf, np.inf, 1.0, 1.0], **SETS,
+        )  # fmt: skip
+
+
 def test_the_hybrid_goes_on_where_no_reselection_gains(engine):
     """With η = 0 a variable next to its bound is free, and its room is too little to gain in floating point."""
     check(

@@ -24,11 +24,14 @@ from refsvm import (
 )
 from refsvm.core.kernels import Gram
 from refsvm.core.primal import best_intercept, primal_value
+from refsvm.core.result import Trace
 from refsvm.core.solver import hard_margin
 from refsvm.core.solver.hard_margin import HardMargin
 from refsvm.core.solver.rules import chosen_rules, row_store
+from refsvm.core.state import NotFiniteError
 from refsvm.testing import SHRINK_EARLY, check_engines
 from refsvm.testing.contract import Case
+from refsvm.testing.shipped import SELECTORS
 
 from ...catalogue import combinations
 from ...settings import needs_numba
@@ -223,24 +226,53 @@ def test_where_the_sum_is_not_zero_alpha_is_not_stretched(engine):
 
 
 @pytest.mark.parametrize("largest", [np.nan, np.inf, 1e101, 1e99, 2.0])
-@pytest.mark.parametrize("place", [0, 3])
-def test_a_round_that_leads_beyond_all_numbers_is_taken_back(place, largest):
+@pytest.mark.parametrize(
+    ("place", "fails"), [(0, None), (3, None), (0, ValueError("no pair")), (0, NotFiniteError())]
+)
+def test_a_round_that_leads_beyond_all_numbers_is_taken_back(place, fails, largest):
     y = np.array([1.0, -1.0, 1.0, -1.0])
-    state = begun(hard(np.eye(4), y, Precomputed()), 0.25 * y)
+    state, trace = begun(hard(np.eye(4), y, Precomputed()), 0.25 * y), Trace()
     before = state.alpha.copy(), state.gradient.copy()
 
     def take(state, rules, budget, trace):
         state.alpha[place] = largest
+        state.iteration += 1
+        trace.append(state)
+        if fails:
+            raise fails
         return 1
 
-    outcome = HardMargin(state, take).steps(state, RULES, 10, None)
     if largest <= 1e100:
-        assert outcome == 1
+        if fails:  # the fault of a rule
+            with pytest.raises(type(fails)):
+                HardMargin(state, take).steps(state, RULES, 10, trace)
+        else:
+            assert HardMargin(state, take).steps(state, RULES, 10, trace) == 1
         assert state.alpha[place] == largest
     else:
-        assert outcome == hard_margin.INSEPARABLE
+        assert HardMargin(state, take).steps(state, RULES, 10, trace) == hard_margin.INSEPARABLE
         np.testing.assert_array_equal(state.alpha, before[0])
         np.testing.assert_allclose(state.gradient, before[1], atol=1e-15)
+    assert state.iteration == len(trace) == (largest <= 1e100)
+
+
+@needs_numba
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_engines_agree_where_an_indefinite_kernel_leaves_the_objective_without_a_maximum(selector):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, kernel = 3.0 * rng.normal(size=(9, 2)), Sigmoid(1.4, -0.5)
+        y = np.resize(SIDE, 9)
+        for problem in (
+            DualProblem.regression(X, X[:, 0], C=np.inf, epsilon=0.1, kernel=kernel),
+            DualProblem.classification(X, y, C=np.inf, kernel=kernel),
+        ):
+            ends = []
+            for engine in ("numpy", "numba"):
+                with warnings.catch_warnings(action="ignore"):
+                    end = solve(problem, selector=selector, engine=engine, max_iter=3000, trace=True)
+                ends.append((end.status, end.iterations, len(end.trace), end.alpha.tolist()))
+            assert ends[0] == ends[1]
 
 
 @pytest.mark.parametrize("short", [0.999, 0.9, 0.25, 1e-3])
