@@ -133,10 +133,25 @@ def legend_above(ax: Axes) -> None:
     legend.set_gid(ABOVE)
 
 
+def literal(name: Any) -> str:
+    """Return the text with which Matplotlib shows a name as it is: dollars do not begin a formula.
+
+    A blank stands before a leading underscore, because Matplotlib leaves labels that begin with one out of legends.
+
+    Examples
+    --------
+    >>> from refsvm.display.canvas import literal
+    >>> literal("price"), literal("_Mine"), len(literal("$5"))
+    ('price', ' _Mine', 3)
+    """
+    text = str(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
 def write_notes(ax: Axes, notes: Sequence[str]) -> None:
     """Write sentences above axes, such as which runs did not converge."""
     if notes:
-        lines = [line for note in notes for line in wrap(note, width=80)]
+        lines = [line for note in notes for line in wrap(literal(note), width=80)]
         ax.set_title("\n".join(lines), loc="left", fontsize="small")
         legend = ax.get_legend()
         if legend is not None and legend.get_gid() == ABOVE:
@@ -202,7 +217,8 @@ class Curves(Display, ABC):
             require(f"curves[{name!r}]", curve, self.kind, f"give a {self.example}")
         self._draw_on(ax, line_kwargs)
         self.lines_ = {
-            name: self._line(curve, {"label": name, **line_kwargs}) for name, curve in self.curves.items()
+            name: self._line(curve, {"label": literal(name), **line_kwargs})
+            for name, curve in self.curves.items()
         }
         self._labelled(**self._labels())
         return self._noted([note for name, curve in self.curves.items() if (note := self._note(name, curve))])

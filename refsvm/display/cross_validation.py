@@ -14,7 +14,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.seeders import Seeder
 from refsvm.core.seeders.exchange import added, removed
-from refsvm.display.canvas import Axes, Display, require, write_notes
+from refsvm.display.canvas import Axes, Display, literal, require, write_notes
 from refsvm.display.contrast import OWN_GROUND, ink
 
 MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#0072B2", "+")}
@@ -90,7 +90,7 @@ class SeedDisplay(Display):
                 look = {"ls": "none", "color": color, "marker": marker, "ms": 6, "label": name, **kwargs}
                 self.ax_.plot(self.optimum[chosen], self.seed[chosen], **look)
         return self._labelled(
-            xlabel=r"$\alpha_i$ of the optimum", ylabel=r"$\alpha_i$ of the seed", title=self.name
+            xlabel=r"$\alpha_i$ of the optimum", ylabel=r"$\alpha_i$ of the seed", title=literal(self.name)
         )
 
 

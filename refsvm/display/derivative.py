@@ -89,7 +89,8 @@ class DerivativeDisplay(Display):
         self.ax_.set_xticks(
             at[::every], [str(i) for i in shown[::every]], rotation=90 if len(shown) > 12 else 0
         )
-        letter = NAMES.get(self.name, rf"\mathrm{{{self.name}}}")
+        upright = self.name.replace("_", r"\_")  # which would put what follows below the line
+        letter = NAMES.get(self.name, rf"\mathrm{{{upright}}}")
         self.ax_.set(xlabel="variable", ylabel=rf"$d\alpha_i/d{letter}$")
         if len(self.rates) > 1:
             self._labelled()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from refsvm.core._checks import shown
-from refsvm.display.canvas import PALETTE, Axes, Display
+from refsvm.display.canvas import PALETTE, Axes, Display, literal
 from refsvm.display.contrast import OWN_GROUND, ink, legible
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ class ProfileDisplay(Display):
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
             self.ax_.step(
-                np.append(1.0, tau), np.append(0.0, height), where="post", **{"label": name, **kwargs}
+                np.append(1.0, tau),
+                np.append(0.0, height),
+                where="post",
+                **{"label": literal(name), **kwargs},
             )
         self._labelled(
             xscale="log", xlabel=f"{self.metric.replace('_', ' ')}, in those of the best", ylabel="share of runs",
@@ -182,11 +185,11 @@ class BoxDisplay(Display):
                 box.set_facecolor(legible(PALETTE[k % len(PALETTE)], self.ax_.get_facecolor()))
             for box, line in zip(drawn["boxes"], drawn["medians"], strict=True):
                 line.set(color=ink(box.get_facecolor()[:3]), gid=OWN_GROUND)
-            drawn["boxes"][0].set_label(name)
-        self.ax_.set_xticks(range(len(problems)), problems)
+            drawn["boxes"][0].set_label(literal(name))
+        self.ax_.set_xticks(range(len(problems)), [*map(literal, problems)])
         words = self.metric.replace("_", " ")
         self._labelled(
-            xlabel="problem", ylabel=words if self.baseline is None else f"{words} / {self.baseline}"
+            xlabel="problem", ylabel=words if self.baseline is None else f"{words} / {literal(self.baseline)}"
         )
         return self._noted(self.notes)
 
@@ -244,9 +247,9 @@ class MeanDisplay(Display):
                     spread = None if cell is None or found.baseline is not None else cell.sd
                     spreads.append(0.0 if spread is None else spread)
             if at:
-                look = {"fmt": "o", "ms": 5, "capsize": 2.5, "label": name, **kwargs}
+                look = {"fmt": "o", "ms": 5, "capsize": 2.5, "label": literal(name), **kwargs}
                 self.ax_.errorbar(means, at, xerr=spreads, **look)
-        self.ax_.set_yticks(range(len(problems)), problems)
+        self.ax_.set_yticks(range(len(problems)), [*map(literal, problems)])
         self.ax_.set_ylim(len(problems) - 0.5, -0.5)
         words = found.metric.replace("_", " ")
         if found.baseline is None and known and max(known) > 20.0 * min(known):
@@ -254,7 +257,8 @@ class MeanDisplay(Display):
         if found.baseline is not None:
             self.ax_.axvline(1.0, color="0.6", lw=0.8, zorder=0)
         self._labelled(
-            xlabel=words if found.baseline is None else f"{words} / {found.baseline}", ylabel="problem"
+            xlabel=words if found.baseline is None else f"{words} / {literal(found.baseline)}",
+            ylabel="problem",
         )
         return self._noted(found.notes)
 

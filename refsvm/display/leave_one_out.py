@@ -14,7 +14,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.solver.loop import iterate
 from refsvm.core.stopping import LOODualityGap
 from refsvm.core.stopping.loo_duality_gap import H
-from refsvm.display.canvas import PALETTE, Axes, Display, require
+from refsvm.display.canvas import PALETTE, Axes, Display, literal, require
 from refsvm.display.machine import machine_of, name_of_class
 
 
@@ -209,7 +209,9 @@ class LOODecisionDisplay(Display):
         x, y = self.X[self.wrong & (self.decided_by != "")].T
         self.ax_.scatter(x, y, s=70, facecolors="none", edgecolors="k", lw=0.8, label=f"wrong: {len(x)}")
         for label, marker in ((classes[-1], "o"), (classes[0], "s")):
-            self.ax_.scatter([], [], s=18, color="0.45", marker=marker, label=f"class {name_of_class(label)}")
+            self.ax_.scatter(
+                [], [], s=18, color="0.45", marker=marker, label=f"class {literal(name_of_class(label))}"
+            )
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(
             {"title": "decided by", **look}, xlabel="first feature", ylabel="second feature"

@@ -21,7 +21,7 @@ from refsvm.analysis.resampling.results import CrossValidation, LeaveOneOut
 from refsvm.core._checks import is_sparse
 from refsvm.core.result import Solution, Trace
 from refsvm.core.state import SolverState
-from refsvm.display.canvas import Axes, Display, require
+from refsvm.display.canvas import Axes, Display, literal, require
 from refsvm.display.convergence import ConvergenceDisplay
 from refsvm.display.cost_path import CostPathDisplay
 from refsvm.display.cross_validation import GridDisplay
@@ -88,7 +88,7 @@ class BarDisplay(Display):
         self._draw_on(ax, bar_kwargs)
         ends = [0.0] * len(self.names)
         for part, values in self.parts.items():
-            self.ax_.barh(list(self.names), values, left=ends, label=part, **bar_kwargs)
+            self.ax_.barh([*map(literal, self.names)], values, left=ends, label=literal(part), **bar_kwargs)
             ends = [end + value for end, value in zip(ends, values, strict=True)]
         self.ax_.invert_yaxis()
         self.ax_.set_xlabel(self.label)

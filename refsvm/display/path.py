@@ -18,7 +18,7 @@ from refsvm.analysis.paths import (
 )
 from refsvm.analysis.scheme import OneVsOne
 from refsvm.core.result import Status
-from refsvm.display.canvas import PALETTE, Axes, Curves, Display, require
+from refsvm.display.canvas import PALETTE, Axes, Curves, Display, literal, require
 from refsvm.display.contrast import OWN_GROUND, ink, mixed
 from refsvm.display.machine import machine_of, name_of_class
 
@@ -216,7 +216,7 @@ class PathDisplay(Display):
         self.ax_.set_zorder(self.elbow_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         self.lines_ = []
-        names = (f"class {self.classes[0]}", f"class {self.classes[1]}", "variables")
+        names = (*(f"class {literal(each)}" for each in self.classes), "variables")
         for label, colour, name in zip((-1.0, 1.0, 0.0), (NEGATIVE, POSITIVE, NEGATIVE), names, strict=True):
             of_class = self.shares[:, self.labels == label]
             if of_class.shape[1]:

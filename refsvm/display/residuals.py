@@ -11,7 +11,7 @@ import numpy as np
 from refsvm.analysis.resampling.jackknife import HeldOutMachines
 from refsvm.analysis.resampling.results import CrossValidation, LeaveOneOut
 from refsvm.core.rounds.machine import REGRESSION
-from refsvm.display.canvas import Axes, Display, require, require_some
+from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 
 @dataclass(eq=False)
@@ -71,7 +71,9 @@ class ResidualDisplay(Display):
             if not len(known):
                 raise ValueError(f"residuals[{name!r}] has no number; run the rounds first.")
             share = np.arange(len(known) + 1) / len(given)
-            self.ax_.step(np.append(0.0, known), share, where="post", **{"label": name, "lw": 1.6, **kwargs})
+            self.ax_.step(
+                np.append(0.0, known), share, where="post", **{"label": literal(name), "lw": 1.6, **kwargs}
+            )
         self.ax_.axhline(0.9, color="0.7", lw=0.8, ls=":")
         labels: dict[str, Any] = {
             "xlabel": r"$|y-\hat y|$",

@@ -10,7 +10,7 @@ import numpy as np
 
 from refsvm.core._checks import positive, whole
 from refsvm.core.result import Solution, Trace
-from refsvm.display.canvas import Axes, Display, require, require_some
+from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 
 @dataclass(eq=False)
@@ -124,7 +124,12 @@ class StepSizeDisplay(Display):
         edges = self._edges(whole("bins", bins, 1))
         is_single = len(self.sizes) == 1
         for name, size in self.sizes.items():
-            look = {"histtype": "stepfilled" if is_single else "step", "lw": 1.6, "label": name, **kwargs}
+            look = {
+                "histtype": "stepfilled" if is_single else "step",
+                "lw": 1.6,
+                "label": literal(name),
+                **kwargs,
+            }
             self.ax_.hist(size, bins=edges.tolist(), weights=np.full(len(size), 1.0 / len(size)), **look)
         self.ax_.axvline(0.0, color="0.3", lw=1, ls=":")
         return self._labelled(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")

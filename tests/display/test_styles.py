@@ -1,5 +1,8 @@
 """Displays under all styles of Matplotlib: words and curves can be told from their ground; and of the wrong things."""
 
+import io
+import warnings
+
 import numpy as np
 import pytest
 
@@ -18,6 +21,7 @@ from refsvm import (  # noqa: E402
     NewtonStep,
     PlanningAheadStep,
     SecondOrder,
+    compare,
     cost_path,
     iterate,
     leave_one_out,
@@ -37,6 +41,7 @@ Y = np.where(X[:, 0] + 0.5 * RNG.normal(size=40) > 0, 1.0, -1.0)
 GIVEN = {"kernel": RBF(0.5)}
 PROBLEM = DualProblem.classification(X, Y, C=10.0, **GIVEN)
 PARTED = DualProblem.classification(np.array([[0.0], [2.0]]), [-1, 1], kernel="linear", C=0.5)
+TRACED = solve(PROBLEM, step=NewtonStep(), shrinking=False, trace=True)
 PLANNED = {"step": PlanningAheadStep(), "shrinking": False, "trace": True}
 
 
@@ -141,6 +146,59 @@ def test_words_and_curves_are_legible_in_the_dark(made):
             drawn = draw(None)
             assert [found for each in drawn.figure_.axes for found in unseen(each)] == [], name
             plt.close("all")
+
+
+def drawn_with(one, other, folder):
+    """Displays of things with two names, and the words in which these stand."""
+    two, x = {one: np.arange(5.0), other: np.arange(1.0, 6.0)}, (np.arange(1.0, 4.0), np.arange(1.0, 4.0))
+    y = np.where(Y > 0, one, other)
+    path = regularization_path(X, y, C_min=0.1, C_max=10.0, **GIVEN)
+    roc = cost_path(X, Y, C=1.0, **GIVEN).roc(X, Y)
+    problem = Problem(one, lambda: Dataset("p", X, Y), C=10.0, **GIVEN)
+    runs = Experiment([Solve(other, max_iter=2), Solve(one)], [problem], folder / "a.sqlite", permutations=3)
+    with warnings.catch_warnings(action="ignore"):
+        runs.run()
+    boxes = {(problem, strategy): np.ones(3) for problem in two for strategy in two}
+    yield shown.ConvergenceDisplay({one: x, other: x}).plot(), two
+    yield shown.ConvergenceDisplay.from_solutions({one: TRACED, other: TRACED}), two
+    yield compare(PROBLEM, {one: "mvp", other: "second-order"}).plot(), two
+    yield shown.StepSizeDisplay(two).plot(), two
+    yield shown.ResidualDisplay(two).plot(), two
+    yield shown.ValidationPathDisplay({one: path.validation_error(X, y)}).plot(), [one]
+    yield shown.CostPathDisplay({one: roc, other: roc}).plot(), two
+    yield (
+        shown.BarDisplay((one, other), {f"{name}!": (1.0, 2.0) for name in two}, "s").plot(),
+        [*two, f"{one}!"],
+    )
+    yield shown.ProfileDisplay(two, "s").plot(), two
+    yield shown.BoxDisplay(boxes, "s", one).plot(), [*two, f"s / {one}"]
+    yield runs.compare("iterations").plot(), [one, f"{other} did not converge"]
+    yield path.plot(), [f"class {name}" for name in two]
+    yield (
+        shown.LOODecisionDisplay.from_result(leave_one_out(X, y, **GIVEN), X),
+        [f"class {name}" for name in two],
+    )
+
+
+@pytest.mark.parametrize(
+    "names", [("$5_to_$9", "_Mine"), ("__", "$"), ("$a$ b$^$", "\\alpha"), ("50 %", "a_b_c")]
+)
+def test_names_of_users_are_drawn_as_they_are(names, tmp_path):
+    """They are no formulas, no commands, and no curve is left out of the legend."""
+    for drawn, words in drawn_with(*names, tmp_path):
+        drawn.figure_.savefig(io.BytesIO())
+        texts = [
+            text._preprocess_math(text.get_text()) for text in drawn.figure_.findobj(matplotlib.text.Text)
+        ]
+        plain = [" ".join(text.split()) for text, is_formula in texts if not is_formula]
+        for word in words:
+            assert any(text.startswith(word) for text in plain), (word, plain)
+        plt.close(drawn.figure_)
+
+
+def test_an_underscore_puts_no_part_of_a_parameter_below_the_line():
+    rate = shown.DerivativeDisplay("my_rate", {"": np.ones(2)}).plot().ax_.get_ylabel()
+    assert rate == r"$d\alpha_i/d\mathrm{my\_rate}$"
 
 
 def test_a_colour_of_the_caller_stays(made):
