@@ -1,7 +1,11 @@
-"""The caller's arrays: what is made of them does not change with them, and they may be read-only and memory-mapped."""
+"""The caller's arrays: what is made of them does not change with them, and they may be read-only and memory-mapped.
+
+And what the calls leave behind: nothing that waits for the garbage collector.
+"""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,6 +18,7 @@ import refsvm
 from refsvm import (
     RBF,
     DualProblem,
+    KKTGap,
     Precomputed,
     Rounds,
     cost_path,
@@ -26,6 +31,7 @@ from refsvm import (
     solve,
     weight_path,
 )
+from refsvm.analysis.derivatives import influence, tune_by_gradient
 from refsvm.analysis.paths import cross_validate_path
 from refsvm.core.kernels import Gram
 from refsvm.core.rounds.round import Round
@@ -95,6 +101,14 @@ GIVEN: dict[str, Any] = {"kernel": RBF(0.3), **FAST}
 ENDS: dict[str, Any] = {"C_min": 0.1, "C_max": 10.0, **GIVEN}
 
 
+def intervals(method: str) -> Callable[[Arrays], Answer]:
+    def asked(a: Arrays) -> Answer:
+        model = refsvm.SVR(**RBF_03).fit(a["X"], a["t"])
+        return lambda: model.predict_interval(np.eye(3)[:2], method=method)
+
+    return asked
+
+
 RBF_03: dict[str, Any] = {"gamma": 0.3, **FAST}
 OWN: dict[str, Any] = {"kernel": lambda A, B: A @ B.T, **FAST}
 ESTIMATORS: dict[str, Callable[[Arrays], Answer]] = {
@@ -112,6 +126,10 @@ ESTIMATORS: dict[str, Callable[[Arrays], Answer]] = {
     "SVR.partial_fit": lambda a: twice(refsvm.SVR(**RBF_03), a, "t"),
     "OneClassSVM.partial_fit": lambda a: twice(refsvm.OneClassSVM(**RBF_03), a),
     "SVC.forget": lambda a: learned(refsvm.SVC(**RBF_03).partial_fit(a["X"], a["y"]).forget(a["few"])),
+    "SVCGradientCV.fit": lambda a: learned(
+        refsvm.SVCGradientCV(n_starts=1, max_evaluations=2, **FAST).fit(a["X"], a["y"])
+    ),
+    **{f"intervals, {method}": intervals(method) for method in ("full", "jackknife+", "cv+")},
 }
 
 
@@ -185,6 +203,18 @@ def of_a_problem(a: Arrays) -> Answer:
     return lambda: (solved(of_classes.dual()), solved(of_targets.dual()))
 
 
+def derivatives(a: Arrays) -> Answer:
+    solution = solve(problem_of(a, C=1.0), stop=KKTGap(1e-9), **FAST)
+    back = solution.pullback(X=np.array(a["Z"]), decision_function=np.ones(N))
+    return lambda: (solution.derivative("C").alpha, back["gamma"])
+
+
+def several_classes(a: Arrays) -> Answer:
+    loo = leave_one_out(a["X"], a["folds"], **GIVEN)
+    path = regularization_path(a["X"], a["folds"], **{**ENDS, "C_max": 1.0})
+    return lambda: (loo.predictions, path.decision_function(np.eye(3), 0.5))
+
+
 def then(make: Callable[[Arrays], Any], read: Callable[[Any], Any]) -> Callable[[Arrays], Answer]:
     """Make something of the arrays, and read it later."""
     return lambda a: partial(read, make(a))
@@ -227,6 +257,16 @@ CALLS: dict[str, Callable[[Arrays], Answer]] = {
         lambda result: (result.curve.error, result.curve.C),
     ),
     "Problem": of_a_problem,
+    "influence": then(
+        lambda a: influence(problem_of(a), [a["few"], [2]], **FAST),
+        lambda found: (found.decision_values, found.changes),
+    ),
+    "tune_by_gradient": then(
+        lambda a: tune_by_gradient(a["X"], a["y"], starts=1, max_evaluations=2, **FAST),
+        lambda found: found.loss,
+    ),
+    "derivatives": derivatives,
+    "several classes": several_classes,
 }
 
 
@@ -358,3 +398,26 @@ def test_arrays_that_joblib_maps_on_their_way_to_a_process(engine: str) -> None:
     with joblib.parallel_config("loky", n_jobs=2, max_nbytes=100):
         for one, other in zip(found(2), wanted, strict=True):
             np.testing.assert_allclose(one, other, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
+def test_a_call_leaves_no_circle_of_objects(name: str) -> None:
+    """Arrays that wait for the collector would add up in a service that has switched it off."""
+    answer_of(name, fresh_arrays())()  # imports, and what is kept for the next call
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        answer_of(name, fresh_arrays())()
+        gc.collect()
+        left = {type(each).__name__ for each in gc.garbage if any(map(is_array, gc.get_referents(each)))}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert not left
+
+
+def is_array(thing: Any) -> bool:
+    return isinstance(thing, np.ndarray)

@@ -8,6 +8,8 @@ which half takes it. Code that is not on disk is compiled by a child process mea
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 import warnings
@@ -91,6 +93,30 @@ class Process:
 
 
 process: Process = Process()
+
+
+_held: list[Any] = []
+"""The locks that this thread holds while it forks."""
+
+
+def _before_fork() -> None:
+    """Wait until no thread loads or compiles: a child would find half-made modules, and locks that nobody releases."""
+    _held[:] = [process.loading]
+    process.loading.acquire()
+    if numba := sys.modules.get(
+        "numba.core.compiler_lock"
+    ):  # whole, because it was imported under the first lock
+        _held.append(numba.global_compiler_lock)
+        numba.global_compiler_lock.acquire()
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 class Auto:

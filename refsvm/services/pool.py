@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -95,9 +96,11 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
-        with interruptible():  # the threads see Ctrl-C, which only this one is told
+        with (
+            interruptible()
+        ):  # only this thread is told of Ctrl-C; the others ask its block, which is in its context
             for item in items:
-                waiting.append(pool.submit(work, item))
+                waiting.append(pool.submit(copy_context().run, work, item))
                 # one task more than there are workers: none waits for the caller to take a result
                 if len(waiting) > workers:
                     yield waiting.popleft().result()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import subprocess
 import sys
+import threading
+import time
 import weakref
 from dataclasses import dataclass
 from functools import partial
@@ -423,3 +426,28 @@ def test_a_new_process_does_not_load_numba_for_a_small_problem():
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["numpy", "False"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("which", ["ours", "Numba's"])
+def test_a_process_is_forked_when_no_thread_loads_or_compiles(which):
+    """In the child nobody would ever release the lock that another thread holds."""
+    numba = pytest.importorskip("numba.core.compiler_lock")
+    lock = auto.process.loading if which == "ours" else numba.global_compiler_lock._lock
+    is_held = threading.Event()
+
+    def load():
+        with lock:
+            is_held.set()
+            time.sleep(0.3)
+
+    other = threading.Thread(target=load)
+    other.start()
+    is_held.wait()
+    if not (child := os.fork()):
+        os._exit(0 if lock.acquire(blocking=False) else 1)
+    other.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert lock.acquire(blocking=False)
+    lock.release()

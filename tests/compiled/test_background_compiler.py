@@ -385,6 +385,13 @@ def test_a_child_runs_no_code_that_its_parent_would_not_run(tmp_path):
     assert not (tmp_path / "executed").exists()
 
 
+def test_what_python_passes_over_in_its_path_is_not_told_to_a_child(monkeypatch):
+    before = background_compiler.own_path()
+    monkeypatch.setattr(background_compiler.sys, "path", [Path("/a"), None, *sys.path, b"/b", 3])
+    assert background_compiler.own_path() == before
+    json.dumps(before)
+
+
 @POSIX
 @pytest.mark.parametrize("trap", ["link to a file", "link to a folder", "open", "another user's", "a file"])
 def test_a_folder_for_locks_that_others_have_made_is_passed_over(trap, tmp_path, monkeypatch):

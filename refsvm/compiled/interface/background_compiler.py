@@ -204,9 +204,14 @@ def own_flags() -> list[str]:
 
 
 def own_path() -> list[str]:
-    """Return where the child looks for modules: as this process, but not in the working directory."""
+    """Return where the child looks for modules: as this process, but not in the working directory.
+
+    Python passes over entries of `sys.path` that are not strings.
+    """
     installed = sysconfig.get_paths().values()  # unless packages are installed there
-    return [each for each in map(os.fspath, sys.path) if each in installed or not _is_working_directory(each)]
+    entries: list[Any] = [*sys.path]
+    strings = [each for each in entries if isinstance(each, str)]
+    return [each for each in strings if each in installed or not _is_working_directory(each)]
 
 
 def _is_working_directory(folder: str) -> bool:

@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from signal import SIGINT, default_int_handler
 from types import FrameType
 from typing import Any, ClassVar, Final, Generic, TypeVar
@@ -237,12 +238,14 @@ def unless_interrupted(call: str, result: Found, pressed: bool | None = None) ->
     """
     if pressed is None:
         pressed = getattr(result, "status", None) is Status.INTERRUPTED
-    if pressed and not _outermost:
+    if pressed and around.get() is None:
         raise Interrupted(f"{call} was interrupted; error.result holds what was found until then.", result)
     return result
 
 
 _outermost: list[interruptible] = []  # the block whose handler is installed, if any
+around: ContextVar[interruptible | None] = ContextVar("around", default=None)
+"""The block around this call, which a thread does not inherit unless whoever starts it hands its context on."""
 
 
 class interruptible:  # noqa: N801  used like a function, as are those of contextlib
@@ -274,13 +277,15 @@ class interruptible:  # noqa: N801  used like a function, as are those of contex
         if in_charge and _signal.getsignal(SIGINT) is default_int_handler:
             _signal.signal(SIGINT, self._note)
             _outermost.append(self)
+            around.set(self)
             self._opened = True
-        return _outermost[0] if _outermost else self
+        return around.get() or self
 
     def __exit__(self, *failure: object) -> None:
         if self._opened:
             # the caller's own handler is Python's: nothing else was replaced in __enter__
             _outermost.clear()
+            around.set(None)
             _signal.signal(SIGINT, default_int_handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Final, Protocol
+from weakref import ref
 
 import numpy as np
 
@@ -220,17 +221,19 @@ class UpdatedInverse(UpdatedAlgebra):
                 return made
             walk.system = Bordered(made.solve(np.eye(len(made.R))), self.least_indicator * walk.largest)
             walk.system.solve(walk.right)
-        return _Inverse(walk, np.empty((len(walk.members) + 1, 0)))
+        return _Inverse(ref(walk), np.empty((len(walk.members) + 1, 0)))
 
 
 @dataclass(frozen=True)
 class _Inverse:
-    walk: PathState
+    walk: ref[PathState]  # which holds this: a circle would keep its matrices until the garbage is collected
     null: np.ndarray
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         # A⁻¹ right, refined once: x + A⁻¹(right − Ax)
-        assert self.walk.system is not None
-        inverse = self.walk.system.inverse
+        walk = self.walk()
+        assert walk is not None
+        assert walk.system is not None
+        inverse = walk.system.inverse
         x = inverse @ right
-        return np.asarray(x + inverse @ (right - elbow_matrix(self.walk) @ x))
+        return np.asarray(x + inverse @ (right - elbow_matrix(walk) @ x))

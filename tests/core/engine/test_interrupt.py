@@ -13,6 +13,7 @@ import pytest
 from refsvm import NewtonStep, Rounds, Status, StoppingRule, solve
 from refsvm.core.engine.limits import interruptible
 from refsvm.core.rounds.round import Round
+from refsvm.services.pool import in_threads
 from refsvm.testing.contract import infeasibility
 
 from ...catalogue import PROBLEMS
@@ -133,3 +134,22 @@ def test_a_press_in_a_block_of_rounds_ends_them_after_the_next():
     assert interrupted(pressed) is rounds
     assert (done, rounds.status) == ([0, 1], Status.INTERRUPTED)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("_ctrl_c_as_in_a_terminal")
+def test_a_press_ends_the_threads_of_the_call_and_no_thread_of_the_user():
+    found = {}
+
+    def solved(name):
+        found[name] = solve(ENDLESS, engine="numpy", max_iter=500).status
+
+    with interruptible() as outer:
+        signal.raise_signal(signal.SIGINT)
+        other = threading.Thread(target=solved, args=["the user's"])
+        other.start()
+        other.join(60.0)
+        list(in_threads(solved, ["of the call"], workers=2))
+        assert outer.pressed
+    assert found == {"the user's": Status.MAX_ITER, "of the call": Status.INTERRUPTED}
+    solved("later")
+    assert found["later"] is Status.MAX_ITER
