@@ -1,15 +1,56 @@
-"""Shown: a result that prints as one line; what more there is to see of it is drawn outside (`refsvm.core.doors`)."""
+"""Shown: a result that prints as one line; what more there is to see of it is drawn outside (`refsvm.core.doors`).
+
+Stamped: a result whose pickle names the version that wrote it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
+from refsvm.core._checks import version
 from refsvm.core.doors import DOORS
 
+VERSION: Final = "refsvm version"
+"""The key of a pickled state under which the version stands that wrote it."""
 
-class Shown:
+
+def ordered(text: str) -> list[int]:
+    """Return the first two numbers of a version, by which versions are ordered."""
+    return [int(number) for number in re.findall(r"\d+", text)[:2]]
+
+
+class Stamped:
+    """A result whose pickle has the version of refsvm as a stamp, which is checked before the result is read."""
+
+    needed: ClassVar[tuple[str, ...]] = ()
+    """Attributes that each pickle must have, in addition to the fields of a dataclass."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {VERSION: version(), **vars(self)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Set the attributes.
+
+        Raises
+        ------
+        ValueError
+            If a later version wrote them, or one whose results had other attributes. Results have a stamp since 0.5.0.
+        """
+        names = [*self.needed, *getattr(self, "__dataclass_fields__", ())]
+        lacks = [name for name in names if name not in state and not hasattr(type(self), name)]
+        written = state.get(VERSION, "0.3.0 or earlier" if lacks else "0.4.0")
+        if lacks or ordered(written) > ordered(version()):
+            raise ValueError(
+                f"refsvm {written} wrote this {type(self).__name__}, and refsvm {version()} cannot read it; load it "
+                "with the version that wrote it, or compute it again."
+            )
+        vars(self).update({name: value for name, value in state.items() if name != VERSION})
+
+
+class Shown(Stamped):
     """A result that prints as a line, as a table of text (`str`), and as a card in a notebook."""
 
     plot: ClassVar[Callable[..., Any]]

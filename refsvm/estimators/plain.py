@@ -6,7 +6,6 @@ Reading one makes objects of the classes listed here and of no others. `pickle` 
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from refsvm.analysis.multiclass.one_vs_one import BinaryResult
 from refsvm.core import kernels, seeders, selectors, steps, stopping
 from refsvm.core._checks import version
 from refsvm.core.result import Status
+from refsvm.core.shown import VERSION, ordered
 
 MARK: Final = "refsvm object"
 """The key under which the name of the class stands."""
@@ -25,10 +25,6 @@ KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
     if is_dataclass(found := getattr(room, name))
 }
 """Kernels and rules of this package, and what is kept of a pair of classes."""
-
-
-VERSION: Final = "refsvm version"
-"""The key under which the version stands that has written an estimator; 0.2.0 did not write it."""
 
 
 def to_state(attributes: dict[str, Any]) -> dict[str, Any]:
@@ -55,11 +51,6 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(
             f"refsvm {written} has written the file, and this is refsvm {here}. {error}"
         ) from None
-
-
-def ordered(text: str) -> list[int]:
-    """Return the first two numbers of a version, by which versions are ordered."""
-    return [int(number) for number in re.findall(r"\d+", text)[:2]]
 
 
 def to_plain(value: Any) -> Any:

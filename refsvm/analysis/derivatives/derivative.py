@@ -13,6 +13,7 @@ from refsvm.analysis.derivatives.parameters import Rates, examples_of, rates_of
 from refsvm.core._checks import examples, vector
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.result import Solution
+from refsvm.core.shown import Stamped
 from refsvm.services.summary import Card, Shown
 
 SAME: Final = 1e-7
@@ -20,7 +21,7 @@ SAME: Final = 1e-7
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OneSided:
+class OneSided(Stamped):
     """The derivative as the parameter rises, or as it falls.
 
     Attributes

@@ -23,6 +23,7 @@ from refsvm.core.kernels.functions import RBF
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
 from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.shown import Stamped
 from refsvm.core.solver.options import RunOptions
 from refsvm.services.names import gamma_on, in_order, kernel_called, of_features, parameters_named
 
@@ -122,7 +123,7 @@ class EndedEarly(Exception):  # noqa: N818  a signal, and no error
     """A limit has ended the search; its status is the argument."""
 
 
-class HeldOutLoss:
+class HeldOutLoss(Stamped):
     """J and its gradient at θ.
 
     Parameters

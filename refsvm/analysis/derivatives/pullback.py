@@ -17,6 +17,7 @@ from refsvm.core._checks import real, vector
 from refsvm.core.kernels.checked import cross_values, examples_like
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.result import Solution
+from refsvm.core.shown import Stamped
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class Probes:
         return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-class Gradients(Mapping[str, Any]):
+class Gradients(Stamped, Mapping[str, Any]):
     """The gradients of a loss by the parameters of a problem: numbers, or arrays for the examples or the features.
 
     Each is computed when it is first asked for, from the solution of one linear system, whose matrix is symmetric:

@@ -15,6 +15,7 @@ from refsvm.core._checks import examples, is_sparse
 from refsvm.core.kernels import Kernel, Linear, Precomputed
 from refsvm.core.kernels.origin import origin_of, weights_at
 from refsvm.core.kernels.sparse import TABLE_BYTES
+from refsvm.core.shown import Stamped
 
 UNBALANCED: Final = 1e-9
 """|Σα| up to which, relative to the largest |α|, it is 0 but for rounding, as of all machines but one-class ones."""
@@ -82,7 +83,7 @@ class Scaling:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredModel:
+class StoredModel(Stamped):
     """Base of all models; `Model` describes the fields. Support vectors are brought to the data they meet."""
 
     kernel: Kernel | Precomputed

@@ -108,6 +108,8 @@ class Gram(KernelMatrix):
     array([[2., 4.]])
     """
 
+    needed = ("_own_error",)
+
     def __init__(
         self, kernel: Kernel | Precomputed | Callable[..., np.ndarray], X: Any, *, is_checked: bool = False,
         origin: np.ndarray | None = None, may_move: bool = True,

@@ -9,6 +9,7 @@ import numpy as np
 
 from refsvm.core._checks import whole
 from refsvm.core.paths.recorder import PathRecord, Timeline
+from refsvm.core.shown import Stamped
 from refsvm.core.walk.line import ProblemLine
 
 POINTS: Final = 256
@@ -16,7 +17,7 @@ POINTS: Final = 256
 
 
 @dataclass(frozen=True)
-class PathAudit:
+class PathAudit(Stamped):
     """The worst violation of the KKT conditions along a path.
 
     Attributes
