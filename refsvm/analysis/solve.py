@@ -88,8 +88,9 @@ def solve(
     time_limit : float, optional
         Limit in seconds, checked between chunks of some ten milliseconds.
     callback : callable, optional
-        Called with a `refsvm.core.engine.progress.Progress` between chunks;
-        its ``state`` is the `SolverState`. A true result stops the solve. With
+        Called with a `refsvm.core.engine.progress.Progress` between chunks,
+        and at the end of a solve that takes a single one; its ``state`` is the
+        `SolverState`. A true result stops the solve. With
         shrinking, a callback changes when the gradient of all
         variables is brought up to date, and so the path: same optimum, but not
         the same steps from run to run.

@@ -117,7 +117,8 @@ def cross_validate(
         times 1 if that is less; of a regression, or times the standard
         deviation of its targets. The callback gets a
         `refsvm.core.engine.progress.Progress`, with the folds that are done
-        and the `state` of the round under way; a true result ends all rounds.
+        and the `state` of the round under way, after each fold at least; a
+        true result ends all rounds.
 
     Returns
     -------

@@ -112,6 +112,8 @@ class Limits(Generic[Seen]):
     counted: ClassVar[str] = "max_iter"
     default: ClassVar[int] = 10_000_000
     progress: Progress | None = None
+    was_asked: bool = False
+    """Whether the callback was called in the solve under way."""
 
     def __init__(
         self, n: int, most: Any = None, time_limit: Any = None,
@@ -155,14 +157,20 @@ class Limits(Generic[Seen]):
         progress.look()
         return bool(callback(progress))
 
+    def ask(self, seen: Seen) -> bool:
+        """Note the point that was reached and call the callback, if there is one; return whether it ends the call."""
+        if self.progress is None:
+            return False
+        self.tell(self.progress, seen)
+        self.was_asked = self.callback is not None
+        return self.callback is not None and self.is_ended_by(self.callback, self.progress)
+
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the Status of the first limit reached, or None, after so many steps."""
         self.last_check = time.perf_counter()
-        if self.progress is not None:
-            self.tell(self.progress, seen)
-            # asked first: the user's own reason says more than a limit that is reached with the same step
-            if self.callback is not None and self.is_ended_by(self.callback, self.progress):
-                return Status.CALLBACK
+        # asked first: the user's own reason says more than a limit that is reached with the same step
+        if self.ask(seen):
+            return Status.CALLBACK
         if self.interrupt.pressed:
             return Status.INTERRUPTED
         if count >= self.most:

@@ -306,6 +306,8 @@ class Rounds(Shown):
         start = None if start is None else starting_point(problem, start)
         origin = None if origin is None else origin.in_solver_coordinates(problem)
         solution = self.steps(problem, start, origin, rules, most, trace=trace)
+        if not self.limits.was_asked:
+            self.limits.ask(self.state)
         solution = solution.of(problem.with_gram(self._given.gram)) if self._is_centred else solution
         return unless_interrupted("Rounds.solve", solution)
 

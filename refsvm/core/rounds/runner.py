@@ -129,6 +129,7 @@ class Runner:
     def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
         """Yield how each round ended, until Ctrl-C or the callback ends them."""
         family, workers, waiting, is_told = self.family, self.family.workers, deque(plan), False
+        limits = family.limits
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
             # around each call: the generator may rest between two of them, while the caller works
@@ -141,13 +142,16 @@ class Runner:
             if interrupt.pressed:
                 family.status = Status.INTERRUPTED
             # rounds without a step are over soon where kernel rows are at hand; elsewhere their seeds take long
-            elif family.limits.seconds_left() < -OVERTIME_SECONDS:
+            elif limits.seconds_left() < -OVERTIME_SECONDS:
                 family.status = Status.TIME_LIMIT
             # the round of all examples, from which others start, says nothing about how long they take
             is_measure = done[-1].left_out is not None
             if is_measure and not is_told:
                 is_told = log_remaining(len(waiting), each / (workers.count if workers else 1))
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
+            # after each round, which the caller has taken in
+            if limits.callback and family.status is Status.CONVERGED and limits.ask(family.state):
+                family.status = Status.CALLBACK
             may_share = workers and is_measure and family.status is Status.CONVERGED
             if may_share and (shared := workers.share(self, waiting, each)):
                 yield from shared

@@ -117,6 +117,7 @@ class Run:
         """
         # the engine that a solution names is that of its own steps, not of the solve before
         self.backend.used.clear()
+        self.limits.was_asked = False
         recorder = None if trace is False else Trace(1 if trace is True else trace)
         are_ours = all(map(is_builtin, map(type, rules)))
         guards = [guard for guard in self.guards if not (are_ours and guard.for_users_rules)]
@@ -199,4 +200,6 @@ def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solu
         state = options.rules.begin(problem, starting_point(problem, start), run.rows)
         # --- steps, until a rule or a limit says stop ---
         ending = run.take_steps(state, options.rules, options.trace)
+        if not run.limits.was_asked:  # a problem that is solved at once is shown to the callback, too
+            run.limits.ask(state)
     return Solution.read(problem, state, ending)

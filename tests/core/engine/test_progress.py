@@ -21,10 +21,13 @@ import pytest
 
 from refsvm import (
     RBF,
+    Cold,
     DualProblem,
     KKTGap,
     NewtonStep,
+    Rounds,
     SecondOrder,
+    Status,
     cost_path,
     cross_validate,
     leave_one_out,
@@ -355,7 +358,40 @@ def test_a_callback_of_folds_is_told_of_them():
     assert {total for _, _, total, _ in seen} == {4}
     counts = [done for _, done, _, _ in seen]
     assert counts == sorted(counts)
-    assert {*counts} == {0, 1, 2, 3}
+    assert {*counts} == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("n", [6, 40])
+@pytest.mark.parametrize(
+    "kind",
+    [{"y": Y}, {"y": np.arange(40) % 3}, {"y": X[:, 0], "epsilon": 0.1}, {"nu": 0.4}],
+    ids=["two", "three", "regression", "novelty"],
+)
+def test_a_callback_is_called_after_each_fold_and_in_each_solve_however_small(kind, n, engine):
+    """The way that small problems take, and the clock, do not decide whether a caller sees them."""
+    given = {**kind, "kernel": RBF(0.5), "engine": engine}
+    if "y" in kind:
+        given["y"] = kind["y"][:n]
+    machines = 3 if len({*given.get("y", [])}) == 3 else 1
+    for more in (
+        {"folds": 2},
+        {"folds": 3, "seeder": Cold()},
+        {"folds": 2, "n_jobs": 2},
+        {"folds": 3, "from_full": False},
+    ):
+        seen = []
+        whole = cross_validate(X[:n], **given, **more, callback=lambda at, seen=seen: seen.append(at.done))
+        assert whole.is_finished
+        assert {*seen} >= {*range(1, len(whole.rounds) + 1)}
+        assert len(whole.rounds) == machines * more["folds"]
+        cut = cross_validate(X[:n], **given, **more, callback=lambda at: True)
+        assert cut.status is Status.CALLBACK
+        assert len(cut.rounds) < len(whole.rounds)
+    problem = DualProblem.classification(X[:n], np.where(X[:n, 0] > 0, 1, -1), kernel=RBF(0.5))
+    for solved in (solve, lambda p, **options: Rounds(p, **options).solve()):
+        seen = []
+        assert solved(problem, engine=engine, callback=seen.append).status is Status.CONVERGED
+        assert seen[-1].state.gap <= 1e-3
 
 
 def test_an_attribute_that_nothing_has_is_refused():
