@@ -91,7 +91,7 @@ def chain_of(results, clock, monkeypatch, caplog, asked, engine="numba"):
         rounds=lambda *_: [SimpleNamespace(left_out=r, status=Status.CONVERGED) for r in next(parts)],
         name=engine,
     )
-    limits = SimpleNamespace(seconds_left=lambda: float("inf"))
+    limits = SimpleNamespace(callback=None, seconds_left=lambda: float("inf"))
     family = SimpleNamespace(status=Status.CONVERGED, workers=Workers(2), backend=backend, limits=limits)
     monkeypatch.setattr(runner, "time", SimpleNamespace(perf_counter=lambda: next(times)))
     monkeypatch.setattr(
