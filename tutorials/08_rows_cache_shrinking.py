@@ -3,9 +3,9 @@ r"""
 ==========================
 
 The loop is right. Three ideas make it fast: keep the kernel rows that are needed again, compute many rows at once, and
-leave out variables that will not move. The first two leave every step as it is. The third is called *shrinking*; it
-takes other steps to the same optimum. Here it is a problem within the problem, solved by the same loop; you will write
-it in twenty lines."""
+leave out variables that will not move. The first two leave every step as it is. The third, *shrinking*, takes other
+steps to the same optimum. Here it is a problem within the problem, solved by the same loop; you will write it in
+twenty lines."""
 
 # fold: Imports, the data, and the code of this figure
 # alt: Left: the steps that each example took part in, busiest first, on a logarithmic axis; a few took part in
@@ -52,17 +52,18 @@ for r, rows, share in zip(room, computed, hits, strict=True):
     print(f"{r:4d} {rows:16d} {share:11.1%}")
 
 # %%
-# Left, how often each example moved in a solve; right, the *hit rate*: the share of the kernel rows a step asks for
-# that is in memory already, if only some of them fit. Room for 32 of the 400 rows saves nearly as much as room for all.
+# The left panel shows how often each example moved in a solve. The right panel shows the *hit rate* if only some rows
+# fit into memory: the share of the requested kernel rows that are already there. Room for 32 of the 400 rows saves
+# nearly as much as room for all.
 #
 # A row is the cost
 # -----------------
 #
-# A step needs two rows of :math:`K`. To compute a row of the Gaussian kernel takes :math:`n` inner products of
-# :math:`d` numbers and :math:`n` exponentials; everything else in a step is a few passes over :math:`n` numbers. A
-# block of rows is one product of matrices: all examples are read once for the whole block, not once for each row. On a
-# machine that does nothing else a block costs less than its rows one by one. These are the fastest of many turns, in
-# which both alternate, on one thread:
+# A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
+# and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. A block of rows is a
+# product of two matrices, which reads all examples once for the whole block and not once for each row. On an idle
+# machine a block is therefore cheaper than its rows one by one. These are the fastest of many turns, taken alternately
+# on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)
@@ -89,10 +90,11 @@ print(f"n = {wave.n}, d = {wave.d}: a row {one:.0f} µs alone, {many:.0f} µs in
 print(f"a pass over n numbers {update:.1f} µs")
 
 # %%
-# So rows are kept, in a store with a budget (``cache_mb``). Which rows are needed again depends on which variables
-# move. The figure at the head shows it: a few examples move again and again, so a small store goes a long way.
+# So a store keeps rows up to a budget (``cache_mb``). Which rows are needed again depends on which variables move. As
+# the figure at the head shows, a few examples move again and again, so a small store goes a long way.
 #
-# When the store is full the row used least recently makes room. As a function of the pairs of a run that is short:
+# When the store is full, the least recently used row makes room. Counting the hits for a given sequence of pairs takes
+# a short function:
 
 
 def lru(pairs, room):
@@ -143,22 +145,22 @@ plt.show()
 # Variables that stay put
 # -----------------------
 #
-# Many examples never move, and of the others most move early and then sit at a bound. A variable at its lower bound
-# may only rise. It will be in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. At its upper bound it may
-# only fall, and is out of the game while :math:`G_i>\max_{I_\text{up}}G`. Which variables are out is read off the
-# gradient:
+# Many examples never move, and most of the others move early and then sit at a bound. A variable at its lower bound may
+# only rise. It is in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. A variable at its upper bound may only
+# fall, and is in no violating pair while :math:`G_i>\max_{I_\text{up}}G`. The gradient thus shows which variables are
+# out:
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: distance_to_violation active_set
 #
-# In a stepper this is seen in the third picture: a variable that may only rise is out while its bar hangs below those
-# of all that may fall. With a small :math:`C` most are out soon.
+# The third picture of the stepper shows this: a variable that may only rise is out while its bar hangs below the bars
+# of all variables that may fall. With a small :math:`C` most are out soon.
 #
 # .. stepper::
 #    :selector: second-order
 #    :C: 1
 #
-# All others are the *active set*. How it shrinks while a solver works:
+# The remaining variables are the *active set*. This is how it shrinks while a solver works:
 
 # fold: The code of this figure
 # alt: Two panels over the steps. Left: the number of active variables falls fast from all examples to a small
@@ -184,8 +186,8 @@ print(
 )
 
 # %%
-# So shrinking makes mistakes: a variable ruled out now may be needed later. No harm is done as long as the excluded
-# variables are checked again at the end.
+# So shrinking makes mistakes: it may rule out a variable that is needed later. This does no harm as long as the
+# excluded variables are checked again at the end.
 #
 # A problem within the problem
 # ----------------------------
@@ -198,13 +200,13 @@ print(
 #    \max_\delta\ G_A^\top\delta-\tfrac12\,\delta^\top K_{AA}\,\delta
 #    \quad\text{where}\quad \mathbf 1^\top\delta=0,\quad L_A-\alpha_A\le\delta\le U_A-\alpha_A .
 #
-# It is a problem like any other: a linear term, which is the gradient; a kernel matrix, small and in one piece; a
-# box; a sum. The same loop solves it. Afterwards the whole gradient is brought up to date with the rows of those
-# that moved,
+# This is again a dual problem: the gradient is its linear term, its kernel matrix is small and in one piece, and it has
+# a box and a sum. The same loop solves it. Afterwards the rows of the variables that moved bring the whole gradient up
+# to date,
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
-# and one looks again. These are twenty lines of your own:
+# and the check is repeated. These are twenty lines of your own:
 
 
 def shrunk(problem, tol=1e-3, part=0.3):
@@ -241,9 +243,9 @@ print(
 )
 
 # %%
-# LIBSVM shrinks in place: now and then it drops the variables that are out and goes on with the others, whose gradient
-# alone it keeps up. When the gap is within ten times its tolerance, and at the end, it computes the gradient of all
-# again and looks at all. How many numbers does each way touch, if a step touches one for each variable in it?
+# LIBSVM shrinks in place: now and then it drops the variables that are out, and from then on it updates the gradient of
+# the others alone. When the gap is within ten times its tolerance, and at the end, it computes the whole gradient again
+# and checks all variables. How many numbers does each way touch, if a step touches one number for each variable in it?
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -301,21 +303,22 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Both ways soon work on the few that are left. LIBSVM's goes back to all variables once, when its gap is small, and
-# keeps them until it is time to shrink again. A restricted problem has one size throughout, and between two of them one
-# look at all is enough.
+# Both ways soon work on the few variables that are left. LIBSVM returns to all variables once, when its gap is small,
+# and keeps them until it is time to shrink again. A restricted problem has a fixed size, and one check of all variables
+# between two restricted problems is enough.
 #
 # Why is it safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted problem begins
-# at its optimum, and :math:`f` rises in every round, as the printed gains show. (How much is not certain: a round may
-# begin with another pair, and gain less than a step on the most violating one would.) The stopping rule has the last
-# word, on all variables with their true gradient. If a variable was left out wrongly, the next round includes it.
+# at its optimum, and :math:`f` rises in every round, as the printed gains show. The stopping rule has the last word, on
+# all variables with their true gradient. If a variable was left out wrongly, the next round includes it. (How much
+# :math:`f` rises is not certain: a round may begin with another pair, and gain less than a step on the most violating
+# pair.)
 #
 # Shrinking in the package
 # ------------------------
 #
-# The default of the package is this idea with its costs counted. Steps on all variables come first, because at first
-# the gradient does not show yet which variables are out. A restriction has to pay for the copy of its small matrix.
-# Restricted problems shrink in turn. And where a kernel row is expensive the solver begins with *blocks*: the free
+# By default, the package shrinks like this and counts the costs. It first steps on all variables, because the early
+# gradient does not show yet which are out. A restriction has to save more than the copy of its small matrix costs.
+# Restricted problems shrink in turn. Where kernel rows are expensive, the solver begins with *blocks*: the free
 # variables and the most violating of the others, whose missing rows are computed in one product.
 #
 # .. shipped:: core/solver/shrinking.py
@@ -329,7 +332,7 @@ plt.show()
 #     that is a fixed fraction of the current gap.
 #
 # ``elif late := state.iteration % rules.stop.period``
-#     If the stopping rule is evaluated every ``period`` steps only, and a restricted solve has ended in between, it
+#     If the stopping rule is evaluated only every ``period`` steps, and a restricted solve has ended in between, it
 #     takes full steps up to the next evaluation.
 #
 # ``and self._pays(state, recent, len(A := active_set(state, self.multiple)))``
@@ -339,11 +342,11 @@ plt.show()
 # ``outcome = all_variables(backend, limits, state, rules, min(budget, self.period), trace)``
 #     Otherwise it takes one period of steps on all variables.
 #
-# When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` numbers fewer. The call
-# before took ``recent`` steps, and this one is expected to take as many. The copy costs :math:`m` numbers for each
-# stored row, ``carried`` of them. This is the inequality at the end of ``_pays``. ``restricted`` makes the kernel rows
-# of the small problem: of stored rows the columns :math:`A` are copied, not computed. ``displaced`` is the formula
-# above: ``G`` is the linear term, and the box is counted from where :math:`\alpha` stands.
+# When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers. The
+# previous call took ``recent`` steps, and this call is expected to take as many. The copy costs :math:`m` numbers for
+# each of the ``carried`` stored rows. The inequality at the end of ``_pays`` compares the two. ``restricted`` makes the
+# kernel rows of the small problem: it copies the columns :math:`A` of stored rows instead of computing them.
+# ``displaced`` is the formula above: ``G`` is the linear term, and the box is counted from where :math:`\alpha` stands.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block
@@ -360,7 +363,7 @@ plt.show()
 #    :object: drifted
 #    :fold: When G is computed from scratch
 #
-# The optimum is the same with it and without, up to the tolerance:
+# The optimum is the same with shrinking and without, up to the tolerance:
 
 print(f"{'':14s}{'steps':>8s}{'with shrinking':>16s}   objectives")
 for name, sample, gamma, C in (
@@ -378,9 +381,8 @@ for name, sample, gamma, C in (
 # .. admonition:: Known elsewhere as
 #
 #    *Kernel cache* with *least recently used* replacement, LRU; *shrinking* (T. Joachims, 1999) or the *active set
-#    heuristic*. Solving for some variables while the others stay is *decomposition* or *block coordinate ascent*, and
-#    *chunking* is its oldest form. LIBSVM's shrinking drops variables in place and rebuilds their gradient towards the
-#    end; the restriction here is a problem of its own.
+#    heuristic*. Solving for some variables while the others stay is *decomposition* or *block coordinate ascent*;
+#    *chunking* is its oldest form.
 #
 # Exercises
 # ---------
@@ -394,7 +396,7 @@ for name, sample, gamma, C in (
 # .. fold:: Hints
 #
 # 1. What is the first restricted problem, and how far is it solved with ``part=0``?
-# 2. Differentiate its objective, then put in :math:`\delta=0`.
+# 2. Differentiate its objective, then set :math:`\delta=0`.
 # 3. In which directions may they move, and with which partners?
 #
 # .. endfold::
@@ -408,10 +410,9 @@ for part in (0.9, 0.3, 0.0):
     )
 
 # %%
-# 1. Rough rounds are many, and each costs an update of the whole gradient. With ``part=0`` the first problem, which
-#    has all variables in it, is solved to the end: that is no shrinking at all.
+# 1. Rough solving takes many rounds, and each updates the whole gradient. With ``part=0`` the first problem, which
+#    contains all variables, is solved to the end: nothing is shrunk.
 # 2. Its linear term is :math:`G_A`, and :math:`K_{AA}\delta=0` there.
-# 3. They may move both ways, so with any of the others they can make a pair. At the optimum they are the ones that
-#    hold :math:`b`.
+# 3. They may move both ways, so they can make a pair with any other variable. At the optimum they determine :math:`b`.
 #
 # .. endfold::

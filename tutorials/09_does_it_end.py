@@ -3,8 +3,8 @@ r"""
 ==============================
 
 Each step goes uphill, and the hill has a top. That alone does not mean that the top is reached: steps might become
-ever shorter. This chapter shows that they cannot, what the number of steps and the time depend on, measures how they
-grow with the number of examples, and says when a machine of this kind is the wrong one.
+ever shorter. This chapter proves that they cannot. It shows what the number of steps and the time depend on, measures
+how they grow with the number of examples, and says when a machine of this kind is the wrong one.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -53,7 +53,7 @@ plt.show()
 #
 # .. math:: g \;\ge\; \tfrac12\,\varepsilon\,\mu , \qquad\text{so}\qquad \sum_t\mu_t \;\le\; \frac{2f^*}{\varepsilon} .
 #
-# The whole way is of finite length. Suppose there were infinitely many steps. Then :math:`\alpha` and :math:`G`
+# So the whole way has a finite length. Suppose there were infinitely many steps. Then :math:`\alpha` and :math:`G`
 # converge, and after some step :math:`T` no :math:`G_i` changes by more than :math:`\varepsilon/4` in total. Each later
 # step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so the order of :math:`i` and :math:`j` is fixed after
 # :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
@@ -64,12 +64,13 @@ plt.show()
 # * Hence :math:`i` also rises and falls infinitely often.
 #
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
-# end each variable only rises or only falls. It meets a bound once at most, and clipped steps are finitely many. Free
-# steps are finitely many anyway. A contradiction: **the loop ends, for every** :math:`\varepsilon>0`. (The theorem is
-# that of Keerthi and Gilbert, 2002.) For second-order selection there is a proof by Chen, Fan and Lin (2006), for the
-# hybrid one by Glasmachers and Igel (2006), for planned steps one by Glasmachers (2008).
+# end each variable only rises or only falls. It meets a bound at most once, so only finitely many steps are clipped. We
+# already know that only finitely many are free. This contradicts the assumption: **the loop ends, for every**
+# :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. There are proofs for second-order
+# selection by Chen, Fan and Lin (2006), for the hybrid by Glasmachers and Igel (2006), and for planned steps by
+# Glasmachers (2008).)
 #
-# A bound is not a forecast. The inequality and what happened:
+# A bound is not a forecast. Compare the inequality with what happened:
 
 free, way, last = 0, 0.0, 0.0
 for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
@@ -85,11 +86,11 @@ print(
 # How fast, in the end?
 # ---------------------
 #
-# The bound above says that :math:`1/\varepsilon^2` steps are enough. Near the optimum things go much better, if the
-# optimum is *nondegenerate*: no variable at a bound has :math:`G_i=b` there. Then from some step on the set of free
-# variables no longer changes. On the free variables :math:`f` is a quadratic function, of which each step removes a
-# part: the distance from the maximum falls by a factor in each round of steps. On a logarithmic axis that is a straight
-# line, as at the ends of the curves at the head of the chapter. When does the set change for the last time?
+# By the bound above, a multiple of :math:`1/\varepsilon^2` steps is enough. Near the optimum far fewer are needed if
+# the optimum is *nondegenerate*: no variable at a bound has :math:`G_i=b` there. Then the set of free variables no
+# longer changes after some step. On the free variables :math:`f` is a quadratic function, and each round of steps
+# reduces the distance from the maximum by a factor. On a logarithmic axis this is a straight line, as at the ends of
+# the curves at the head of the chapter. When does the set change for the last time?
 
 toe = load("tic_tac_toe")
 for name, each in (
@@ -110,11 +111,12 @@ for name, each in (
 # %%
 # It may be late. The second optimum is degenerate, so the argument promises nothing for it.
 #
-# The factor is near one where the free variables are many and alike, and that is what a large :math:`C` makes of
-# them: few examples are bounded, and many neighbours hold one boundary.
+# Convergence is slow (the factor is close to one) when there are many free variables with nearly parallel rows in
+# :math:`K`. A large :math:`C` causes exactly that: few examples stay bounded, and many neighbouring examples share the
+# same stretch of boundary.
 #
-# Where the free variables are few, the last stretch can be done in one go: set :math:`G_i=b` for all of them, a linear
-# system. ``solve(polish=True)`` ends like that.
+# If there are few free variables, the last stretch takes a single linear system: set :math:`G_i=b` for all of them.
+# ``solve(polish=True)`` ends like that.
 #
 # .. shipped:: services/guards/polish.py
 #    :fold: One exact step on the free variables
@@ -123,22 +125,24 @@ for name, each in (
 # -------------
 #
 # * Each example that moves at least once needs its kernel row: :math:`nd` multiplications. All support vectors have
-#   moved. So training costs at least :math:`\#\text{SV}\cdot n\cdot d`.
+#   moved, so training costs at least :math:`\#\text{SV}\cdot n\cdot d`.
 # * Each step takes a few passes over :math:`n` numbers.
-# * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials:
+# * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes :math:`d`.
-# * Memory: the whole of :math:`K` has :math:`8n^2` bytes. The rows of those that move are enough, and a store with less
-#   room computes some of them again (:doc:`chapter 8 <08_rows_cache_shrinking>`). Without a store the loop holds the
-#   data, two rows, :math:`\alpha`, :math:`G` and the box.
-# * If the share of support vectors stays the same while :math:`n` grows, rows alone cost :math:`n^2d`. Where classes
-#   overlap the share does not vanish. Every example that the best classifier gets wrong becomes a bounded support
-#   vector, and by the sum constraint examples of the other class hold as much weight against it. I. Steinwart (2003)
-#   proved that the share tends to *twice* the error of the best classifier. His conditions: a kernel that can
-#   approximate every continuous function, as the Gaussian one does on a bounded set, and a :math:`C` that grows with
-#   :math:`n`, not too fast. With a fixed :math:`C` and :math:`\gamma`, as below, the theorem says nothing.
+# * The whole of :math:`K` takes :math:`8n^2` bytes of memory. The rows of the variables that move are enough. A store
+#   with less room computes some of them again (:doc:`chapter 8 <08_rows_cache_shrinking>`). Without a store the loop
+#   holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
 #
-# Measured, with exponents :math:`p` of :math:`n^p` for what grows like a power. The table has the shares of support
-# vectors and of training errors, the multiplications of a prediction, and the memory of the rows and of all of K:
+# If the share of support vectors stays the same while :math:`n` grows, rows alone cost :math:`n^2d`. Where classes
+# overlap, the share does not vanish. Every example that the best classifier gets wrong becomes a bounded support
+# vector, and by the sum constraint examples of the other class carry as much weight. I. Steinwart (2003) proved that
+# the share tends to *twice* the error of the best classifier. His theorem requires a kernel that can approximate every
+# continuous function, as the Gaussian kernel does on a bounded set, and a :math:`C` that grows with :math:`n`, but not
+# too fast. With a fixed :math:`C` and :math:`\gamma`, as below, it says nothing.
+#
+# The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
+# and the memory of the rows and of all of K. Where a quantity grows like a power :math:`n^p`, it also shows the
+# exponent :math:`p`:
 
 # fold: The code of this figure
 # alt: Support vectors, kernel rows and steps against the number of examples, both axes logarithmic. Support
@@ -179,11 +183,10 @@ for axes, (name, (make, gamma, C)) in zip(row, samples.items(), strict=True):
 plt.show()
 
 # %%
-# At these sizes the exponents of the support vectors are still below one: their share is smaller at 4000 examples
-# than at 250, and it stays above twice the share of training errors. A row costs :math:`n\cdot d`, so add one to its
-# exponent for the work, and for the memory. A prediction becomes dearer with every support vector. The steps follow no
-# power of :math:`n`.
-# Seconds on a given machine, compared with other solvers, are on the page :doc:`/how_fast`.
+# At these sizes the exponents of the support vectors are still below one: their share is smaller at 4000 examples than
+# at 250. It stays above twice the share of training errors. A row costs :math:`n\cdot d`, so add one to the exponent of
+# the rows for the work, and for the memory. Every support vector makes a prediction more expensive. The steps follow no
+# power of :math:`n`. The page :doc:`/how_fast` shows seconds on a given machine, compared with other solvers.
 #
 # When not a kernel machine
 # -------------------------
@@ -202,8 +205,9 @@ plt.show()
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ===========================================
 #
-# Two rivals, measured: logistic regression, whose boundary is straight, and a forest of a hundred trees. The errors are
-# those of five folds; the kernel machine has the :math:`\gamma` and :math:`C` of the loop, chosen on no test set.
+# The next table compares two rivals with the kernel machine: logistic regression, whose boundary is straight, and a
+# forest of a hundred trees. The errors come from five folds; the kernel machine uses the :math:`\gamma` and :math:`C`
+# of the loop, which were not chosen on a test set.
 
 # fold: Errors of three methods on four data sets
 from types import SimpleNamespace
@@ -234,12 +238,12 @@ for name, sample, gamma, C in (
     print(f"{name:12s}{wrong[0]:16.1%}{wrong[1]:10.1%}{wrong[2]:8.1%}")
 
 # %%
-# On the last set two of twenty features decide, by thresholds. The forest picks them; to the Gaussian kernel all
-# features count alike. On the banana no straight boundary will do.
+# On the last set two of twenty features decide, by thresholds. The forest picks them, whereas the Gaussian kernel
+# weighs all features alike. On the banana no straight boundary will do.
 #
 # LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (S. Shalev-Shwartz and
-# others, 2007) takes a subgradient of one example. The loop of this book keeps :math:`G`, and is slow on a
-# straight street if :math:`C` is large:
+# others, 2007) takes a subgradient of one example. The loop of this book keeps :math:`G`, and is slow on a straight
+# street if :math:`C` is large:
 
 for C in (0.01, 1.0, 100.0):
     straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
@@ -247,13 +251,13 @@ for C in (0.01, 1.0, 100.0):
     print(f"linear kernel, C = {C:6g}: {run.iterations:6d} steps. {run.status.value}")
 
 # %%
-# The page :doc:`/how_fast` has the seconds of sets with tens of thousands of examples.
+# The page :doc:`/how_fast` lists seconds for sets with tens of thousands of examples.
 #
-# How many features are enough in place of a kernel? For the Gaussian kernel draw directions :math:`\omega_s` with
-# normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product
-# :math:`2\cos(\omega\cdot x+u)\cos(\omega\cdot x'+u)` is :math:`\cos(\omega\cdot(x-x'))` plus a cosine whose mean
-# over :math:`u` is zero. :math:`\omega\cdot(x-x')` is normal with variance :math:`2\gamma\lVert x-x'\rVert^2`, and the
-# mean of the cosine of such a number is :math:`e^{-\gamma\lVert x-x'\rVert^2}=k(x,x')`. So with :math:`D` draws
+# How many features can replace a kernel? For the Gaussian kernel draw directions :math:`\omega_s` with normal entries
+# of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product :math:`2\cos(\omega\cdot
+# x+u)\cos(\omega\cdot x'+u)` is :math:`\cos(\omega\cdot(x-x'))` plus a cosine whose mean over :math:`u` is zero. Since
+# :math:`\omega\cdot(x-x')` is normal with variance :math:`2\gamma\lVert x-x'\rVert^2`, the mean of its cosine is
+# :math:`e^{-\gamma\lVert x-x'\rVert^2}=k(x,x')`. With :math:`D` draws
 #
 # .. math::
 #
@@ -262,11 +266,11 @@ for C in (0.01, 1.0, 100.0):
 #
 # a mean of :math:`D` numbers between −2 and 2, with an error that falls like :math:`1/\sqrt D` (A. Rahimi and B. Recht,
 # 2007). A linear machine on :math:`\varphi_D` then needs :math:`D` operations a step, however many examples there are.
-# The errors below are means over a hundred draws of all directions, the decisions are those of the first draw.
+# The errors below are means over a hundred draws of all directions; the decisions come from the first draw.
 
 # fold: The code of this figure
 # alt: Left: the error of kernel values made from random features, which falls in parallel to a dashed line, one
-#     over the root of their number. Right: the share of decisions that agree with those of the kernel, which rises to
+#     over the root of their number. Right: the share of decisions that agree with the kernel machine, which rises to
 #     one.
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
@@ -308,21 +312,20 @@ plt.show()
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
-# 2. ★★ Double each example and halve :math:`C`. What becomes of :math:`f^*`, of the support vectors, of the steps?
-# 3. ★ Where in the argument was :math:`\varepsilon>0` needed?
-# 4. ★ A hundred thousand examples, a third of them support vectors: how large is :math:`K`, and how many kernel
-#    values does training compute at least?
-# 5. ★★ From how many features of the last picture on are 97 % of the decisions those of the kernel? With how many
-#    examples is a step on them cheaper than one of this loop?
+# 2. ★★ Double each example and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
+# 3. ★ Where did the argument need :math:`\varepsilon>0`?
+# 4. ★ A hundred thousand examples, a third of them support vectors: how large is :math:`K`, and how many kernel values
+#    does training compute at least?
+# 5. ★★ How many features of the last picture are needed for 97 % of the decisions to agree with the kernel machine?
+#    With how many examples is a step on these features cheaper than a step of this loop?
 #
 # .. fold:: Hints
 #
 # 1. For a clipped step :math:`\mu\le\ell/q`.
 # 2. What do two copies cost together, at half the price each?
-# 3. Which bound on the number of steps has :math:`\varepsilon` in it?
+# 3. Which bound on the number of steps contains :math:`\varepsilon`?
 # 4. Every support vector has moved at least once, and needed its row then.
-# 5. The list ``agree`` belongs to ``numbers``. One kind of step passes over the features, the other over the
-#    examples.
+# 5. The list ``agree`` belongs to ``numbers``. One kind of step passes over the features, the other over the examples.
 #
 # .. endfold::
 #
@@ -346,11 +349,11 @@ print(f"5. from D = {enough} on")
 
 # %%
 # 1. :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
-# 2. With half the price each, two copies are one example: the same street and the same :math:`f^*`. The weight may be
-#    split among the copies in many ways.
-# 3. Everywhere: with :math:`\varepsilon=0` the gains of free steps have no lower bound. The optimum may then be
-#    reached in the limit only.
+# 2. With half the price each, two copies count as one example, so the street and :math:`f^*` stay the same. The weight
+#    may be split among the copies in many ways.
+# 3. Everywhere: with :math:`\varepsilon=0` the gains of free steps have no lower bound. The optimum may then be reached
+#    only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. With more examples than features: already on the heart data, whose kernel is wide and smooth.
+# 5. With more examples than features, which the heart data already have: their kernel is wide and smooth.
 #
 # .. endfold::

@@ -2,10 +2,10 @@ r"""
 10 · Two steps at once
 ======================
 
-The Newton step is the best single step on a pair. It need not be the best first half of two. This chapter shows how
-steps on a few variables undo each other, and two ways out: a step that allows for the next one (T. Glasmachers, *The
-planning-ahead SMO algorithm*, 2008), and a step that goes on along the last one (A. Torres-Barrán, C. M. Alaíz and
-J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
+The Newton step is the best single step on a pair. It need not be the best first half of two steps. This chapter shows
+how steps on a few variables undo each other, and two ways out: a step that allows for the next one (T. Glasmachers,
+*The planning-ahead SMO algorithm*, 2008), and a step that goes on along the last one (A. Torres-Barrán, C. M. Alaíz
+and J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
 """
 
 # fold: Imports and settings
@@ -39,8 +39,8 @@ plt.rcParams.update({
 # Three points and many steps
 # ---------------------------
 #
-# A negative example between two positive ones. The three variables sum to zero, so
-# :math:`\alpha_2=-\alpha_0-\alpha_1`, and the plane of :math:`\alpha_0` and :math:`\alpha_1` shows all there is.
+# A negative example lies between two positive ones. The three variables sum to zero, so
+# :math:`\alpha_2=-\alpha_0-\alpha_1`, and the plane of :math:`\alpha_0` and :math:`\alpha_1` shows everything.
 # :math:`C` is so large that no step is clipped.
 
 # fold: The code of this figure
@@ -75,17 +75,17 @@ row[0].set_ylabel(r"$\alpha_1$")
 plt.show()
 
 # %%
-# Every step on the left is the best step of its direction, and every one after the first repairs what the one
-# before has spoiled. The working sets are :math:`(0,2)` and :math:`(1,2)` in turn, the directions
-# :math:`d_1=e_0-e_2` and :math:`d_2=e_1-e_2`. How much they get in each other's way is the cosine of the angle
-# between them, measured with :math:`K`:
+# Every step on the left is the best step in its direction, but each step after the first disturbs the slope that the
+# step before has levelled. The working sets
+# :math:`(0,2)` and :math:`(1,2)` alternate; their directions are :math:`d_1=e_0-e_2` and :math:`d_2=e_1-e_2`. The
+# cosine of the angle between them, measured with :math:`K`, tells how much they interfere:
 #
 # .. math::
 #
 #    \cos\vartheta = \frac{Q_{12}}{\sqrt{Q_{11}Q_{22}}}, \qquad Q_{st} = d_s^\top K d_t ,
 #
-# (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) Each step leaves :math:`\cos^2\vartheta` of
-# what the objective still lacked:
+# (:math:`Q_{11}` and :math:`Q_{22}` are the :math:`q` of chapter 4.) After each step, the objective lacks
+# :math:`\cos^2\vartheta` of what it lacked before:
 
 directions = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, -1.0]])
 (Q11, Q12), (_, Q22) = directions @ K @ directions.T
@@ -100,9 +100,9 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # The double step
 # ---------------
 #
-# Suppose it were known that after this step on :math:`d_1` a Newton step on :math:`d_2` follows. With the slopes
-# :math:`\ell_1=d_1^\top G` and :math:`\ell_2=d_2^\top G`, a first step of length :math:`\mu` changes the second
-# slope to :math:`\ell_2-Q_{12}\mu`, and both steps together gain
+# Suppose we knew that a Newton step on :math:`d_2` follows this step on :math:`d_1`. With the slopes
+# :math:`\ell_1=d_1^\top G` and :math:`\ell_2=d_2^\top G`, a first step of length :math:`\mu` changes the second slope
+# to :math:`\ell_2-Q_{12}\mu`, and both steps together gain
 #
 # .. math::
 #
@@ -110,14 +110,14 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
-# This is the *planned step*. The next step is not known, of course. The rule bets on the *previous* working set:
-# its kernel rows are in memory, and where steps undo each other it is the one to come back. If the previous step
-# was a free Newton step then :math:`\ell_2=0`, and the formula becomes very simple:
+# This is the *planned step*. Of course the next step is not known. The rule bets on the *previous* working set: its
+# kernel rows are in memory, and where steps undo each other it is likely to come back. If the previous step was a free
+# Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
-# So a planned step is never shorter than the Newton step, and much longer if the two directions are nearly the
-# same. Here is the second step of the three points, in the plane of its two variables and along its line.
+# So a planned step is never shorter than the Newton step, and much longer if the two directions nearly coincide. The
+# figure shows the second step of the three points, in the plane of its two variables and along its line.
 
 # fold: The code of this figure
 # alt: Left: the second step in the box of its two variables; the planned step goes further along the feasible
@@ -146,9 +146,9 @@ plt.show()
 print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) {newton / (1 - cosine2):.3f}")
 
 # %%
-# By itself the planned step gains less than half of what the Newton step would. A planned step of more than
+# By itself the planned step gains less than half of what the Newton step would gain. A planned step longer than
 # :math:`2\hat\mu` even lowers the objective. The next step makes up for it, if it comes as planned. Here is the rule as
-# a function, with :math:`\ell_1` and :math:`\ell_2` named ``w1`` and ``w2`` as in the paper:
+# a function; as in the paper, ``w1`` and ``w2`` stand for :math:`\ell_1` and :math:`\ell_2`:
 
 
 def planned_step(K, G, alpha, lower, upper, pair, before):
@@ -181,15 +181,15 @@ print(f"planned step {own:.3f}")
 #    :twin:
 #    :fold: EagerPlanningStep in the package
 #
-# The box was left out of the formula, and the bet may be lost. This is taken care of:
+# The formula ignores the box, and the bet may be lost. The rule guards against both:
 #
-# * A step is planned only if the one before was free and not planned, and only if both planned steps end strictly
-#   inside the box. Otherwise it is the clipped Newton step.
+# * It plans a step only if the previous step was free and not planned, and only if both planned steps end strictly
+#   inside the box. Otherwise it takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` plans after clipped steps too.)
-# * After a planned step the selector also considers the working set that was planned with. If the planned step was
-#   far from the Newton step, by more than 0.9 of it, the pairs compared are ranked by their exact gain: then the next
+# * After a planned step the selector also considers the working set that the step was planned with. If the planned step
+#   differed from the Newton step by more than 0.9 of it, the selector ranks pairs by their exact gain: then the next
 #   step gains at least as much as planned, whichever pair it moves.
-# * A selector that does not consider it is refused:
+# * A selector that does not consider this working set is refused:
 
 try:
     solve(three, selector=MostViolatingPair(), step=PlanningAheadStep())
@@ -199,12 +199,12 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 
 # %%
 # Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` of what the Newton step gains (exercise 2 of
-# chapter 4). Within the range that is a fixed share, whatever comes next. Beyond it there may be no such share, and the
-# exact gain sees to it that the next step makes up for the planned one. Any number below one would do; the paper takes
-# this one.
+# chapter 4). Within the range this is a fixed share, whatever comes next. Beyond the range there may be no such share,
+# and only the exact gain ensures that the next step makes up for the planned one. Any number below one would do; this
+# is the paper's choice.
 #
-# The convergence proof rests on this: the objective may fall in a planned step, but never over that step and the
-# next. Counted on the chessboard, a problem known for its many steps:
+# The convergence proof rests on this: the objective may fall in a planned step, but never over that step and the next
+# together. Count it on the chessboard, a problem known for its many steps:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -222,9 +222,9 @@ print(
 )
 
 # %%
-# The bet is rarely won to the letter. It pays all the same, as the table below shows.
+# The bet is rarely won exactly, but planning pays here, as the table below shows.
 #
-# Planned steps under your hands; where one is taken the parabola of this step alone is passed at its top:
+# Try planned steps yourself; a planned step passes the top of its own parabola:
 #
 # .. stepper::
 #    :data: chessboard
@@ -235,10 +235,10 @@ print(
 # Conjugate steps
 # ---------------
 #
-# Planning bets on what comes next. The other way is to repair what came before in the same breath. Let the last step
-# have moved :math:`\alpha` by :math:`\Delta`, and let :math:`K\Delta` be kept. A step along :math:`d=e_i-e_j` changes
-# the slope along :math:`\Delta` by :math:`-\mu\,\Delta^\top Kd`: it spoils what the last step had settled. So take out
-# of :math:`d` the part that does so:
+# Planning bets on the next step. A conjugate step instead preserves what the last step achieved. Let the last step have
+# moved :math:`\alpha` by :math:`\Delta`, and keep :math:`K\Delta`. A step along :math:`d=e_i-e_j` changes the slope
+# along :math:`\Delta` by :math:`-\mu\,\Delta^\top Kd`: it spoils what the last step had settled. So remove the part of
+# :math:`d` that does so:
 #
 # .. math::
 #
@@ -251,12 +251,12 @@ print(
 #
 # .. math:: q_p = p^\top Kp = q-\frac{\beta^2}{q_\Delta}, \qquad \mu=\frac{\ell}{q_p} .
 #
-# So the step is longer and gains more, :math:`\ell^2/2q_p`. On a plane of two directions, as above, two
-# conjugate steps reach the very top. No new kernel row is needed:
-# :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The price is that more than two variables move, and any
-# of them may meet its bound. If it is one of the pair, the step is cut there, and the next one is a plain Newton step
-# again. If it is another, only the part along :math:`\Delta` is cut: the pair goes on to its own maximum, and the next
-# step goes on along the pair. Without the box the rule is short:
+# So the step is longer and gains more, :math:`\ell^2/2q_p`. In a plane of two directions, as above, two conjugate steps
+# reach the very top. No new kernel row is needed: :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The
+# price is that more than two variables move, and any of them may meet its bound. If a variable of the pair meets its
+# bound, the step is cut there, and a plain Newton step follows. If another variable does, only the part along
+# :math:`\Delta` is cut: the pair moves to its own maximum, and the next step continues along the pair. Without the box
+# the rule is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -273,8 +273,8 @@ i, j = int(np.argmax(G)), int(np.argmin(G))
 print("slopes after two conjugate steps", three.gradient(first + conjugate_move(K, G, i, j, first)).round(9))
 
 # %%
-# All three gradients are equal: no pair gains any more. Which pair does the package take? The one whose conjugate step
-# gains most, :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
+# All three gradients are equal, so no pair gains any more. Which pair does the package take? The pair whose conjugate
+# step gains most, :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
 #
 # .. shipped:: core/steps/conjugate.py
 #    :twin:
@@ -284,18 +284,18 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 #    :twin:
 #    :fold: ConjugateSecondOrder in the package
 #
-# And this is how the state moves, by :math:`\mu d+\kappa\Delta` with :math:`\kappa=-\mu\beta/q_\Delta`:
+# The state moves by :math:`\mu d+\kappa\Delta` with :math:`\kappa=-\mu\beta/q_\Delta`:
 #
 # .. shipped:: core/state.py
 #    :object: SolverState._carry
 #    :fold: SolverState._carry
 #
-# What is won, and where nothing
-# ------------------------------
+# Where planning pays
+# -------------------
 #
-# The number of steps depends on the order of the examples, because ties go to the lowest index. So here are means
-# over three orders, relative to the Newton step. They have the two rules of this chapter, and a much cheaper trick:
-# every Newton step is made a tenth longer.
+# Ties go to the lowest index, so the number of steps depends on the order of the examples. The table therefore shows
+# means over three orders, relative to the Newton step. It compares the two rules of this chapter with a much cheaper
+# trick, which makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),
@@ -333,15 +333,15 @@ for name, (sample, C, gamma) in samples.items():
     )
 
 # %%
-# The numbers under the names of the rules are ratios of steps; the last two columns say why they differ. ``free``
-# is the share of steps that do not hit the box. ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned
-# steps. Where it is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton
-# step. Planning wins on problems with many free steps in related directions, and these are the ones that take many
+# The numbers under the names of the rules are ratios of steps; the last two columns say why they differ. ``free`` is
+# the share of steps that do not hit the box. ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned steps.
+# Where it is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton step.
+# Planning wins on problems with many free steps in related directions, which are also the problems that take many
 # steps.
 #
-# The objective of one run each on the chessboard. Most planned steps that lower it are too small to be seen here: the
-# median of them takes back less than a hundredth of what the objective lacks. The largest sticks out as a thin line
-# from the curve of planning. The step after each of them makes up for it.
+# The next figure shows the objective of one run of each rule on the chessboard. Most planned steps that lower the
+# objective are too small to see: their median loss is less than a hundredth of :math:`f^*-f`. The largest sticks out of
+# the curve as a thin line. The step after each of them makes up for it.
 
 # fold: The code of this figure
 # alt: The distance of the objective from its maximum over the steps on the chessboard, for four step rules.
@@ -360,10 +360,10 @@ ConvergenceDisplay.from_solutions(runs, metric="objective", best=top, ax=axes)
 plt.show()
 
 # %%
-# How long planned steps are, as :math:`\mu/\hat\mu-1`, on an axis that is linear around zero and logarithmic
-# further out. With one set to plan with, all is to the right of zero, as the formula says. With the best of three
-# sets, the older ones have :math:`\ell_2\ne0`, and some of their plans are shorter than the Newton step or go
-# backwards.
+# The last figure shows how long planned steps are, as :math:`\mu/\hat\mu-1`, on an axis that is linear around zero and
+# logarithmic further out. If the rule plans with one working set, every value lies to the right of zero, as the formula
+# says. If it takes the best plan of three working sets, the older sets have :math:`\ell_2\ne0`, and some plans are
+# shorter than the Newton step or go backwards.
 
 # fold: The code of this figure
 # alt: Two histograms of how much longer than the Newton step a planned step is. Planned with one set, none is
@@ -386,16 +386,16 @@ plt.show()
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
-# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its examples of the chessboard and
-#    on the three points, with Newton steps as second run. Then ``OverrelaxedNewtonStep(1.5)`` on those of this chapter.
+# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its chessboard and on the three points,
+#    with Newton steps as second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
-#    many steps for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
+#    many steps does it take for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
 # 4. ★★ Why does ``ConjugateStep`` reach the top of the three points in so few steps?
 #
 # .. fold:: Hints
 #
 # 1. Set the derivative of :math:`g_2` to zero and multiply by :math:`Q_{22}`.
-# 2. The stepper has :math:`\omega` beside the over-relaxed step. In Python pass the rule as ``step``.
+# 2. The stepper shows :math:`\omega` beside the over-relaxed step. In Python pass the rule as ``step``.
 # 3. Pass it as ``step``, without shrinking, so that all steps are counted alike.
 # 4. How many independent directions does the sum leave to three variables?
 #
@@ -420,8 +420,8 @@ assert counts[10] < counts[5] < counts[1]
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
 #    solve.
 # 2. A fixed factor is a gamble: here it costs steps on the three points and saves some on the chessboard.
-# 3. The shares are printed: many sets save steps here, most of all with the largest :math:`N` that was tried. Each plan
-#    costs time in each step that plans.
+# 3. The shares are printed: here more sets save steps, and the largest :math:`N` that was tried saves most. Every
+#    planned step takes longer, because it compares more plans.
 # 4. Its plane has two directions. Two conjugate steps settle both.
 #
 # .. endfold::
