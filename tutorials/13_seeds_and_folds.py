@@ -3,8 +3,8 @@ r"""
 ====================
 
 Ten folds, twenty values of :math:`C`, one example more or less: related problems have related solutions. This chapter
-guesses one solution from another. A guess changes no answer, because the solver goes on from it. The saving depends
-on the problem: nearly all of the steps, a few, or none. The seeds are those of Z. Wen and others (2017).
+guesses one solution from another. A guess changes no answer, because the solver continues from it. It may save nearly
+all of the steps, a few, or none. The seeds were published by Z. Wen and others (2017).
 """
 
 # fold: Imports and settings
@@ -26,10 +26,10 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # A fold is an empty box
 # ----------------------
 #
-# To hold a fold out is :math:`L_i=U_i=0` for its examples, as for one example in
-# :doc:`chapter 11 <11_leave_one_out>`. All rounds of cross-validation are one problem with ten boxes. From one round
-# to the next a tenth of the examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*).
-# Most of the shared examples have nearly the same :math:`\alpha` in both solutions, many of them zero:
+# Holding a fold out sets :math:`L_i=U_i=0` for its examples, as :doc:`chapter 11 <11_leave_one_out>` does for one
+# example. Cross-validation is thus one problem with ten boxes. From one round to the next a tenth of the examples
+# leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples have nearly the
+# same :math:`\alpha` in both solutions, many of them zero:
 
 # fold: The code of this figure
 # alt: Weights without fold 0 against weights without fold 1. Shared examples scatter about the diagonal; removed
@@ -60,16 +60,17 @@ print(
 print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
 # %%
-# A seed has to satisfy the sum and the box; then the solver goes on from there. The seed changes what the solution
-# costs. The solution stays the same up to the tolerance: a prediction can differ only where :math:`h` is nearly zero.
-# Three ways to fill the gap that the removed examples leave:
+# A seed has to satisfy the sum and the box; then the solver continues from it. The seed changes the cost of the
+# solution. The solution itself stays the same up to the tolerance: a prediction can differ only where :math:`h` is
+# nearly zero. Three seeds redistribute the weight of the removed examples:
 #
-# * **SIR**, *single instance replacement*, gives what a removed example had to the most similar added one of its class.
-# * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples at once, by least
+# * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
+#   of its class that is not yet used.
+# * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
-# * **ATO**, *adjusting alpha towards the optimum*, moves the removed examples to 0 bit by bit and lets the added ones
-#   grow until they satisfy their condition. All the way the free support vectors keep :math:`G_i=b`. ATO is a walk:
-#   :doc:`the next chapter <14_straight_lines>` derives it, and has a short function for it.
+# * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples to 0 bit by bit and lets
+#   the added ones grow until they satisfy their condition. All the way the free support vectors keep :math:`G_i=b`. ATO
+#   is a walk: :doc:`the next chapter <14_straight_lines>` derives it, with a short function.
 
 # fold: The code of this figure
 # alt: Three panels, SIR, MIR and ATO, with the weights of the seed against those of the optimum. Points on the
@@ -82,16 +83,16 @@ for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
 plt.show()
 
 # %%
-# On the diagonal a seed is right from the start. ATO has followed its walk to the end here, whatever it costs
+# On the diagonal a seed is right from the start. Here ATO has followed its walk to the end, whatever it costs
 # (``budget=np.inf``): its seed is the optimum.
 #
 # One for one, or all at once
 # ---------------------------
 #
-# **SIR** rests on this: the terms of :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b` that a removed :math:`r` and an added
-# :math:`t` contribute differ by :math:`\alpha_r\bigl(k(x_r,\cdot)-k(x_t,\cdot)\bigr)`, whose norm is
-# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel that is least for the largest
-# :math:`K_{rt}`. Of the same class, so that the weight fits into the box:
+# **SIR** compares the terms that a removed :math:`r` and an added :math:`t` contribute to
+# :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b`. They differ by :math:`\alpha_r\bigl(k(x_r,\cdot)-k(x_t,\cdot)\bigr)`, whose
+# norm is :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel it is least for the largest
+# :math:`K_{rt}`. Both must be of the same class, so that the weight fits into the box:
 
 
 def sir(K, y, alpha, removed, added):
@@ -113,26 +114,27 @@ gave, took = (np.count_nonzero(each[fold == k]) for each, k in ((first.alpha, 1)
 print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
-# If one finds no partner, what the sum lacks is spread over the added examples.
+# If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
+# example. It then spreads what the sum still lacks over the added examples.
 #
-# **MIR** looks for the :math:`x` that restores optimality. Let :math:`R` be removed, :math:`T` added, and :math:`X` all
-# examples that are there afterwards. If :math:`\alpha_R` goes to zero and :math:`\alpha_T` from zero to :math:`x`, the
-# gradient changes by
+# **MIR** looks for the :math:`x` that restores optimality. Let the examples :math:`R` be removed and :math:`T` added,
+# and let :math:`X` be all examples that are there afterwards. If :math:`\alpha_R` goes to zero and :math:`\alpha_T`
+# from zero to :math:`x`, the gradient changes by
 #
 # .. math:: dG_X = K_{XR}\,\alpha_R - K_{XT}\,x .
 #
-# A free variable, and an added example that violates its condition, should end at :math:`G_i=b`, so their required
-# change is :math:`dG_i=b-G_i` (almost zero for the free ones). All other gradients should stay as they are:
-# :math:`dG_i=0`. Together with the sum constraint this is an overdetermined linear system in :math:`x`:
+# A free variable, and an added example that violates its condition, should end at :math:`G_i=b`, so the required change
+# is :math:`dG_i=b-G_i` (almost zero for the free ones). All other gradients should stay as they are: :math:`dG_i=0`.
+# Together with the sum constraint this is an overdetermined linear system in :math:`x`:
 #
 # .. math::
 #
 #    \begin{pmatrix}K_{XT}\\ \mathbf 1^\top\end{pmatrix}x \;\approx\;
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
-# It is solved by least squares. The solution is clipped to the box, and what the sum lacks then is spread over
-# :math:`T`; if :math:`T` has no room left, over the free variables, and then over all. An exact solution without
-# clipping would have kept every shared example at its optimum.
+# MIR solves it by least squares and clips the solution to the box. It spreads what the sum then lacks over :math:`T`;
+# if :math:`T` has no room left, over the free variables, and then over all. An exact solution without clipping would
+# keep every shared example at its optimum.
 
 
 def mir(K, G, b, alpha, box, removed, added, steps=50):
@@ -162,15 +164,16 @@ own = completed(own, join, next_box.lower, next_box.upper)
 print("the seed of the package:", np.allclose(own, MIR(max_iter=3).seed(first, next_box)))
 
 # %%
-# ``least_squares`` is the package's: conjugate gradients, which may end early and need no product of matrices. Three of
-# its steps are compared; over many steps rounding may tell two such computations apart.
+# ``least_squares`` comes from the package. It uses conjugate gradients, which may end early and need no product of
+# matrices. The code compares only three of its steps, because over many steps rounding may drive two such computations
+# apart.
 #
 # The loop over the folds
 # -----------------------
 #
 # Cross-validation is now one loop: empty the box of a fold, start at the seed, solve, and read the decision values of
-# the fold. No prediction is needed for them. The solver keeps :math:`G=v-K\alpha` of all examples, of those that are
-# held out as well, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
+# the fold. This needs no prediction. The solver keeps :math:`G=v-K\alpha` of all examples, including the fold that is
+# held out, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
 
 
 def held_out(problem, fold, seeder):
@@ -193,10 +196,10 @@ print(
 print("the decision values of the package:", np.allclose(values, result.decision_values.ravel()))
 
 # %%
-# ``origin=full`` says from which solution :math:`G` is updated: :math:`G\mathrel{-}=K\,\delta`, where
-# :math:`\delta` is the seed minus :math:`\alpha` of that solution. Every round starts from the solution on all
-# examples, so the rounds are independent, and threads can share them. In a *chain* each round starts from the one
-# before it, as in the paper: then ``full`` is replaced by ``run`` at the end of each pass.
+# ``origin=full`` names the solution from which :math:`G` is updated: :math:`G\mathrel{-}=K\,\delta`, where
+# :math:`\delta` is the seed minus :math:`\alpha` of that solution. Here every round starts from the solution on all
+# examples, so the rounds are independent, and threads can share them. In a *chain*, as in the paper, each round starts
+# from the previous one: then ``run`` replaces ``full`` at the end of each pass.
 #
 # .. shipped:: core/rounds/chain.py
 #    :object: planned
@@ -209,16 +212,16 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# ``planned`` lists the rounds, each with its empty box and the name of the solution that it starts from.
-# ``Rounds.run`` carries them out, in compiled code where it can and by several threads where that pays, and yields them
-# one by one. ``take`` reads the decision values off each, as the last line of the loop above does.
+# ``planned`` lists the rounds, each with its empty box and the name of the solution that it starts from. ``Rounds.run``
+# carries them out, in compiled code and several threads where that pays, and yields them one by one. ``take`` reads the
+# decision values of each round, like the last line of the loop above.
 #
 # What a seed saves
 # -----------------
 #
-# The saving of each of them in a whole cross-validation depends on the problem. With :math:`C=10` a round is short, and
-# ATO mostly expects its path to cost more than it saves; then it does not follow it, and its round takes steps. With
-# :math:`C=1000` rounds are long, and where ATO has followed its path to the end no step is left to take:
+# The saving depends on the problem. With :math:`C=10` a round is short. ATO usually expects its path to cost more than
+# it saves; then it does not follow the path, and the solver takes steps. With :math:`C=1000` rounds are long, and where
+# ATO has followed its path to the end, no step is left to take:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -232,8 +235,8 @@ for C in (10.0, 1000.0):
               f" {saved:6.1%} saved; {(counts == 0).sum()} rounds without a step")  # fmt: skip
 
 # %%
-# Fewer steps are not always less time: an event of a path is a linear system, and costs as much as many steps. Round by
-# round, with :math:`C=1000`:
+# Fewer steps do not always take less time: each event of a path requires a linear system, which costs as much as many
+# steps. Here are the rounds with :math:`C=1000`:
 
 # fold: The code of this figure
 # alt: Bars for the steps of each of the ten rounds, cold and from the three seeds. The bars of SIR and MIR are about as
@@ -253,10 +256,10 @@ for name in ("SIR", "MIR", "ATO"):
 
 # %%
 # Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` moves :math:`w` by
-# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. That costs half its square of :math:`f`, beside a term that
-# is linear in the weight (:doc:`chapter 11 <11_leave_one_out>`). Weights grow with :math:`C`, so the loss grows with
-# its square, while a cold start lacks :math:`f^*\le Cn` (exercise 2 of chapter 1). For the second round of the first
-# picture, with the step at which a cold solve is as near as the seed:
+# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. The objective falls by half the square of this distance, and
+# by a term that is linear in the weight (:doc:`chapter 11 <11_leave_one_out>`). Weights grow with :math:`C`, so the
+# loss grows with its square, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of chapter 1). The table
+# shows the second round of the first picture, and the step at which a cold solve comes as near as the seed:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
 for C in (1.0, 10.0, 100.0, 1000.0):
@@ -270,14 +273,13 @@ for C in (1.0, 10.0, 100.0, 1000.0):
               f"{(way < reached).sum():15} steps{len(way):14}")  # fmt: skip
 
 # %%
-# By :math:`f` a seed spares the first steps, in which a cold solve rises fastest. With a large :math:`C` it is even
-# below :math:`\alpha=0`, where that begins. The others are the last part of the way, on which the free variables settle
-# (:doc:`chapter 9 <09_does_it_end>`), from wherever it begins. ATO keeps :math:`G_i=b` on them, so that nothing is left
-# to settle.
+# Measured by :math:`f`, a seed only skips the first steps, where a cold solve climbs fastest; for a large :math:`C` the
+# seed even starts below the :math:`f` of :math:`\alpha=0`. Most steps are spent at the end, while the free variables
+# settle (:doc:`chapter 9 <09_does_it_end>`), and they are needed wherever the solve starts. ATO keeps :math:`G_i=b` on
+# the free variables, so that nothing is left to settle.
 #
-# A chain of seeds is one way to begin a round. The other is the solution on all examples as the origin of every round
-# (``from_full=True``, the default). Then nothing joins, and only the removed weight has to be shared out. Which takes
-# fewer steps?
+# Instead of a chain, every round can start from the solution on all examples (``from_full=True``, the default). Then no
+# example joins, and only the removed weight has to be redistributed. Which takes fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -291,9 +293,8 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# Neither is better everywhere. The steps from the full solution are those of its rounds and of that solution itself.
-# Its rounds are independent of each other, so threads can share them. The kernel rows, which all rounds share, are
-# saved either way.
+# Neither is better everywhere. The right column includes the steps of the full solution itself. From the full solution
+# the rounds are independent, so threads can share them. In both cases all rounds share the kernel rows.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -317,8 +318,8 @@ for C in (10.0, 1000.0):
 # A grid
 # ------
 #
-# ``SVCCV`` puts a grid on top: all folds and all :math:`C` of one γ are boxes over one matrix. In each cell stands the
-# mean score, and below it the mean number of steps:
+# ``SVCCV`` runs a grid: all folds and all :math:`C` of one γ are boxes over one matrix. Each cell shows the mean score,
+# and below it the mean number of steps:
 
 # fold: The code of this figure
 # alt: A grid of four values of C and four of gamma, coloured by score, with the score and the mean number of steps in
@@ -343,8 +344,8 @@ print(
 #
 # 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
 # 2. ★ Let one fold hold all positive examples. What is predicted for them?
-# 3. ★★ What does a seed of ``SIR`` lose of :math:`f`? Compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``
-#    and of a cold start for the second round of the first picture, and the optimum.
+# 3. ★★ How much of :math:`f` does a seed of ``SIR`` lose? Compute :math:`f` of the seeds of ``SIR``, ``MIR`` and
+#    ``ATO`` and of a cold start for the second round of the first picture, and the optimum.
 #
 # .. fold:: Hints
 #
@@ -372,7 +373,8 @@ print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 # %%
 # 1. Their example has :math:`\alpha_r=0`: leaving it out changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is right, and the package takes −1.
-# 3. A seed that costs more is nearer in :math:`f` here, and the walk of ATO ends at the optimum. Nearer in :math:`f` is
-#    not fewer steps: compare the lines. The last part of the way is the longest, whatever came before.
+# 3. Here the more expensive a seed is, the nearer it is in :math:`f`, and the walk of ATO ends at the optimum. Nearer
+#    in :math:`f` does not mean fewer steps: compare the lines. The last part of the way is the longest, whatever came
+#    before.
 #
 # .. endfold::

@@ -5,7 +5,7 @@ r"""
 Change a problem bit by bit: let :math:`C` grow, or let one example fade away. How does its optimum move? Along straight
 lines, from one corner to the next, and the corners can be computed. No solver is needed between them, only one linear
 system at each. This chapter derives the direction and the length of such a piece and follows a line with thirty
-lines of NumPy. Leave-one-out, seeds and paths of :math:`C` in the package are all this one walk.
+lines of NumPy. Leave-one-out, seeds and paths of :math:`C` in the package all use this walk.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -47,15 +47,15 @@ plt.show()
 # Constant rates
 # --------------
 #
-# Let the matrix stay and let everything else change along a line, with a parameter :math:`t` and constant rates:
+# Keep the matrix fixed, and let everything else change along a line, with a parameter :math:`t` and constant rates:
 #
 # .. math:: v(t)=v^0+t\,v^1,\quad L(t)=L^0+t\,L^1,\quad U(t)=U^0+t\,U^1,\quad z(t)=z^0+t\,z^1 .
 #
-# At the optimum the examples are in three sets (chapter 6): those at a bound with :math:`G_i\le b` or
-# :math:`G_i\ge b`, and the free ones :math:`M` with :math:`G_i=b`. As long as no example changes sets, the rates of
-# everything follow from this. Let :math:`d` be the rate of :math:`\alpha`. Bounded variables travel with their
-# bound: :math:`d_B=L^1_B` or :math:`U^1_B`. The free ones keep :math:`G_i=b`, that is :math:`v_i-(K\alpha)_i=b`, and
-# all together keep the sum. Differentiate both:
+# At the optimum the examples form three sets (chapter 6): those at the lower bound with :math:`G_i\le b`, those at the
+# upper bound with :math:`G_i\ge b`, and the free ones :math:`M` with :math:`G_i=b`. As long as no example changes sets,
+# this determines all rates. Let :math:`d` be the rate of :math:`\alpha`. Bounded variables travel with their bound:
+# :math:`d_B=L^1_B` or :math:`U^1_B`. The free ones keep :math:`G_i=b`, which means :math:`v_i-(K\alpha)_i=b`, and all
+# together keep the sum. Differentiate both:
 #
 # .. math::
 #
@@ -64,10 +64,10 @@ plt.show()
 #    =\begin{pmatrix}z^1-\mathbf 1^\top d_B\\ v^1_M-K_{MB}\,d_B\end{pmatrix},
 #    \qquad dG = v^1-Kd .
 #
-# A linear system with a right-hand side that does not depend on :math:`t`. So all rates are constant, and
-# :math:`\alpha`, :math:`b` and :math:`G` move along straight lines, until an example changes sets. That is an *event*:
-# a free variable reaches a bound, or a bounded one reaches :math:`G_i=b`. The next event is the nearest. Then the
-# sets change, and it goes on. Many things are such a line:
+# The right-hand side of this linear system does not depend on :math:`t`. So all rates are constant, and :math:`\alpha`,
+# :math:`b` and :math:`G` move along straight lines, until an example changes sets. That is an *event*: a free variable
+# reaches a bound, or a bounded one reaches :math:`G_i=b`. At the nearest event the sets change, and the walk continues
+# with the new ones. Many problems are such a line:
 #
 # =============================  ======================================================  ==========================
 # the line                       what moves                                              known as
@@ -82,7 +82,7 @@ plt.show()
 # One event of your own
 # ---------------------
 #
-# The direction, how far, and which example changes sets, for any of these lines: thirty lines of NumPy.
+# For any of these lines, thirty lines of NumPy find the direction, how far it leads, and which example changes sets.
 
 BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box without width, which travels
 
@@ -151,8 +151,8 @@ print(
 # bounds move linearly from :math:`\alpha_r` to 0; the variable is carried along. An *added* example starts at
 # :math:`\alpha=0`. If its optimality condition already holds, nothing needs to be done. Otherwise let its far bound
 # grow linearly from 0 to :math:`\pm C`; the variable follows that bound until its gradient reaches :math:`b`, and is
-# free from then on. At :math:`t=1` every box is that of the new problem, so the walk ends at its optimum. This is the
-# seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# free from then on. At :math:`t=1` every box is the box of the new problem, so the walk ends at its optimum. This is
+# the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -188,15 +188,14 @@ print(f"{events} events; distance from a solution of the new problem: {np.abs(ow
 print("the seed of the package:", np.allclose(own, package))
 
 # %%
-# ``margin`` and ``budget`` are infinite here: the package's ``ATO`` would otherwise watch only examples with :math:`G`
-# near :math:`b`, and leave the walk where it costs more than it saves.
+# ``margin`` and ``budget`` are infinite here. With its defaults, the package's ``ATO`` watches only examples with
+# :math:`G` near :math:`b`, and abandons a walk that costs more than it saves.
 #
 # Any line
 # --------
 #
-# The package follows any line between two problems, ``parametric_path``, and has functions with a name for some of
-# them: ``epsilon_path``, ``nu_path``, ``cost_path``, ``weight_path``. The line of your walk is the one in the picture
-# at the head of the chapter:
+# ``parametric_path`` follows any line between two problems. Some lines have a function of their own: ``epsilon_path``,
+# ``nu_path``, ``cost_path``, ``weight_path``. The line of your walk is drawn at the head of the chapter:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(
@@ -207,21 +206,22 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The package's walk takes the same three parts: the direction, how far, which example. It keeps the inverse of the
-# matrix from event to event instead of solving anew, and it has an answer where the matrix is singular.
+# The package's walk computes the same three things: the direction, how far it leads, and which example changes sets. It
+# updates the inverse of the matrix from event to event instead of solving anew, and it has an answer where the matrix
+# is singular.
 #
 # How does an inverse change when one example joins? Let :math:`A` be the matrix of the system for the free set
-# :math:`M`, :math:`P=A^{-1}`, and :math:`u=(1,K_{Mk})` the new column. Eliminate the old variables from the last
-# equation: what is left of its pivot is :math:`s=K_{kk}-u^\top Pu`, and with :math:`z=(Pu,-1)`
+# :math:`M`, :math:`P=A^{-1}`, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables from the last
+# equation leaves the pivot :math:`s=K_{kk}-u^\top Pu`. With :math:`z=(Pu,-1)`
 #
 # .. math::
 #
 #    \begin{pmatrix}A&u\\u^\top&K_{kk}\end{pmatrix}^{-1}
 #    = \begin{pmatrix}P&0\\0&0\end{pmatrix}+\frac{zz^\top}{s} .
 #
-# Multiply from the left: :math:`APu-u=0`, and :math:`u^\top Pu-K_{kk}=-s`. Read backwards, it
-# takes an example out: its column :math:`p` of :math:`P` is :math:`-z/s`, and its diagonal :math:`p_k=1/s`, so
-# :math:`P-pp^\top/p_k` has zeros there. Each takes :math:`m^2` operations; solving anew takes :math:`m^3`.
+# To check it, multiply from the left: :math:`APu-u=0`, and :math:`u^\top Pu-K_{kk}=-s`. Read backwards, the formula
+# removes an example: its column :math:`p` of :math:`P` is :math:`-z/s`, and its diagonal :math:`p_k=1/s`, so
+# :math:`P-pp^\top/p_k` has zeros there. An update takes :math:`m^2` operations, solving anew :math:`m^3`.
 
 
 def joined(P, u, corner):
@@ -242,8 +242,8 @@ more, less = joined(np.linalg.inv(A[:-1, :-1]), A[:-1, -1], A[-1, -1]), parted(n
 print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less @ A[:-1, :-1], np.eye(6)))
 
 # %%
-# And :math:`s` is the squared distance, in the space of :math:`\varphi`, of the new example from the plane through the
-# others. Where it is zero the matrix becomes singular: :doc:`chapter 15 <15_the_path_of_c>` has an answer.
+# The pivot :math:`s` is the squared distance, in the space of :math:`\varphi`, of the new example from the plane
+# through the others. Where it is zero the matrix becomes singular: :doc:`chapter 15 <15_the_path_of_c>` has an answer.
 #
 # .. shipped:: core/walk/walk.py
 #    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.distances Walk.move Walk.join Walk.leave
@@ -268,7 +268,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★★ Why are there no events between two corners, and why is :math:`f` no straight line there?
+# 1. ★★ Why are there no events between two corners, and why is :math:`f` not a straight line there?
 # 2. ★★ Let ``event`` leave one example out, without ``exchange``: which vectors of ``line`` change, and what is
 #    :math:`t` at the end?
 # 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. What moves?
@@ -317,7 +317,7 @@ print(f"3. {events} events: {np.abs(now['alpha'] - many.alpha).max():.0e} from a
 
 # %%
 # 1. A corner *is* where a set changes. With constant rates :math:`\alpha` and :math:`G` are linear in :math:`t`, and
-#    :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two of them: a parabola.
+#    :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two linear functions: a parabola.
 # 2. Only the box of :math:`r`, from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
 # 3. Only the sum, :math:`z=\nu n`: its rate is :math:`n`.
 #

@@ -2,10 +2,10 @@ r"""
 15 · The path of C
 ==================
 
-Which :math:`C`? With the walk of :doc:`chapter 14 <14_straight_lines>` the question is answered for all of them at
-once: the solution for every :math:`C`, from a few linear systems, and the error of cross-validation and of
-leave-one-out as exact functions of :math:`C`. The path goes back to T. Hastie and others (2004) and, on any data, to
-C.-J. Ong, S. Shao and J. Yang (2010).
+Which :math:`C`? The walk of :doc:`chapter 14 <14_straight_lines>` answers for all of them at once. A few linear systems
+give the solution for every :math:`C`, and the errors of cross-validation and of leave-one-out as exact functions of
+:math:`C`. T. Hastie and others (2004) published the path; C.-J. Ong, S. Shao and J. Yang (2010) made it work on any
+data.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -62,13 +62,12 @@ plt.show()
 # Right, elbow, left
 # ------------------
 #
-# The usual line for :math:`C` is another one. Divide by :math:`C`: with :math:`\lambda=1/C`,
-# :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b` the box no longer moves, bounded variables stand still,
-# and :math:`v=\lambda y`. The three sets have names of their own here: *right* (of the margin, :math:`\alpha_i=0`),
-# *left* (:math:`\alpha_i=y_iC`), and between them the *elbow*, after the bend of the hinge loss. The pictures above
-# show the three sets for three values of :math:`C`.
+# It is usual to divide by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda
+# b`, the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. The three sets have names of
+# their own here: *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and between them the
+# *elbow*, named after the bend of the hinge loss. The pictures above show the three sets for three values of :math:`C`.
 #
-# Move :math:`C` yourself. Between two events the picture is exact, because the path is.
+# Move :math:`C` yourself. The picture is exact between two events as well, because the path is.
 #
 # .. path-stepper::
 #
@@ -76,20 +75,20 @@ plt.show()
 # --------------------
 #
 # Let three points be at a right angle to one another in the space of :math:`\varphi`, each of length one: :math:`K` is
-# the unit matrix, and :math:`G_i=y_i(1-a_i)` with :math:`a_i=y_i\alpha_i`. Two are positive, one of which counts a
-# quarter: its box is :math:`[0,C/4]`. The third is negative. The sum says :math:`a_2=a_0+a_1`.
+# the unit matrix, and :math:`G_i=y_i(1-a_i)` with :math:`a_i=y_i\alpha_i`. Points 0 and 1 are positive, and point 0
+# counts a quarter: its box is :math:`[0,C/4]`. Point 2 is negative. The sum requires :math:`a_2=a_0+a_1`.
 #
-# * For a small :math:`C` each wants more than it gets. The negative one is left, :math:`a_2=C`, and so is the one that
-#   counts a quarter, :math:`a_0=C/4`. What remains for the other is :math:`a_1=\tfrac34C`: it is on the elbow, and
+# * For a small :math:`C` each point wants more weight than it gets. Points 2 and 0 are left, :math:`a_2=C` and
+#   :math:`a_0=C/4`. The remaining weight goes to point 1, :math:`a_1=\tfrac34C`: it is on the elbow, and
 #   :math:`b=G_1=1-\tfrac34C`.
-# * *First event.* The negative one is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. They meet at
-#   :math:`-1+C=1-\tfrac34C`, that is :math:`C=\tfrac87`, and it joins the elbow. From there :math:`G_1=G_2` says
+# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. They meet at
+#   :math:`-1+C=1-\tfrac34C`, so :math:`C=\tfrac87`, and the point joins the elbow. From there :math:`G_1=G_2` implies
 #   :math:`a_1+a_2=2`, and with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
-# * *Second event.* The one that counts a quarter is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. They meet at
-#   :math:`1-\tfrac C4=\tfrac C8`, that is :math:`C=\tfrac83`. Now all are on the elbow, and nothing changes any more:
+# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. They meet at :math:`1-\tfrac
+#   C4=\tfrac C8`, so :math:`C=\tfrac83`. Now all points are on the elbow, and nothing changes any more:
 #   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
 #
-# The package finds both:
+# The package finds both events:
 
 three, signs = np.eye(3), np.array([1, 1, -1])
 by_hand = regularization_path(
@@ -122,8 +121,8 @@ figure.legend(loc="outside upper center", ncols=4, frameon=False)
 plt.show()
 
 # %%
-# The sixty points of the path above have more events, found in the same way, and the line of chapter 14 leads through
-# the same solutions. The last breakpoints, with the size of the elbow:
+# The sixty points of the path above have more events, found in the same way, and the line of chapter 14 passes through
+# the same solutions. Here are the last breakpoints, with the size of the elbow:
 
 print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))
@@ -151,8 +150,8 @@ for C in (1.5, 5.0, 20.0):
 # ----------
 #
 # Since :math:`\lambda h(x)` is linear between breakpoints for *any* :math:`x`, the :math:`C` at which a held-out
-# example changes sides is known exactly. So the error of cross-validation is a step function of :math:`C`, with no
-# grid in between which a minimum could hide:
+# example changes sides is known exactly. So the error of cross-validation is a step function of :math:`C`. It leaves no
+# gaps between grid points in which a minimum could hide:
 
 # fold: The code of this figure
 # alt: The error of ten-fold cross-validation on heart as a step function of C. It falls, is least in a narrow
@@ -173,16 +172,16 @@ display.ax_.legend(frameon=False)
 plt.show()
 
 # %%
-# The curve is ragged: one example more or less. Differences of that size are chance, and a wide interval is a better
-# choice than a deep one. ``curve.best()`` returns the widest of the intervals with the least error.
+# The curve is ragged: steps of a single example are chance. A wide interval is therefore a better choice than a deep
+# one. ``curve.best()`` returns the widest of the intervals with the least error.
 #
 # The C of leave-one-out
 # ----------------------
 #
-# With :math:`n` folds of one example there are no :math:`n` paths to follow: the path of all examples tells most of
-# what is asked. While :math:`\alpha_r=0`, the path without :math:`r` is the same path. While :math:`r` is on the wrong
-# side although it is trained on, it is wrong without it too. In between a ball like that of chapter 12 moves along
-# with :math:`C`. Only where it cannot tell the sign is :math:`r` left out in earnest, and its path branches off:
+# Leave-one-out does not require :math:`n` separate paths: the path of all examples already answers most of the
+# questions. While :math:`\alpha_r=0`, the path without :math:`r` is the same path. While :math:`r` is on the wrong side
+# although it is trained on, it is also wrong without it. In between, a ball like the one in chapter 12 moves along with
+# :math:`C`. Only where the ball cannot tell the sign is :math:`r` really left out, and its path branches off:
 
 # fold: The code of this figure
 # alt: A row for each patient, with a line at those C for which the machine without that patient is wrong. Rows at
@@ -201,15 +200,15 @@ plt.show()
 
 # %%
 # Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
-# misclassifies him or her. Those at the bottom are wrong for nearly every :math:`C`: no choice of it helps them. The
-# choice is between the short pieces above.
+# misclassifies him or her. The patients at the bottom are misclassified for nearly every :math:`C`, so no choice helps
+# them. Only the short pieces above depend on the choice.
 #
 # α may jump, w cannot
 # --------------------
 #
-# Give every example a twin. The optimum as a function is the same at half the :math:`C`, but :math:`\alpha` is not
-# unique any more: a pair may share its weight in many ways. The matrix of the linear system is singular, and
-# Hastie's rule has no answer:
+# Give every example a twin. The optimal function is the same at half the :math:`C`, but :math:`\alpha` is no longer
+# unique: a pair may share its weight in many ways. The matrix of the linear system is singular, and Hastie's rule has
+# no answer:
 
 twice = np.repeat(banana.X, 2, axis=0), np.repeat(banana.y, 2)
 try:
@@ -232,12 +231,9 @@ except ValueError as error:
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
 # where :math:`s_{\max}` is the fall at which the first bounded variable reaches :math:`G_i=b`, which no :math:`u`
-# changes. Its solution is a corner, at which one of each pair goes to a bound and leaves the elbow. For other lines
-# than :math:`\lambda` there may be no :math:`d_p`; then :math:`\alpha` has to move along :math:`u` at a fixed
-# :math:`t` before it can go on: it jumps, and :math:`w` stays.
-#
-# A solver for linear programs needs the two bounds as rows of inequalities. Here are two points, each with its twin,
-# and all four on the elbow:
+# changes. The solution is a corner, at which one of each pair goes to a bound and leaves the elbow. Here are two
+# points, each with its twin, and all four on the elbow. A solver for linear programs needs the two bounds as rows of
+# inequalities:
 
 
 def longest(rate, gap, null, limit):
@@ -262,13 +258,16 @@ print(f"without β it would fall by {alone:.2f}")
 print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).round(3) + 0.0)
 
 # %%
-# The package's version scales the inequalities first, and has a closed form for a single :math:`u`:
+# For lines other than :math:`\lambda` there may be no :math:`d_p`. Then :math:`\alpha` has to move along :math:`u` at a
+# fixed :math:`t` before the walk can go on: :math:`\alpha` jumps, and :math:`w` stays.
+#
+# The package's version scales the inequalities first, and needs no linear program for a single :math:`u`:
 #
 # .. shipped:: core/walk/linear_program.py
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` does that, and has a way out where several examples stand exactly between two sets:
+# ``SVMP`` uses it, and has a way out where several examples stand exactly between two sets:
 #
 # .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step
@@ -305,7 +304,7 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Why does nothing happen any more once the left set is empty?
-# 2. ★ Leave-one-out is ``folds=len(y)`` for the path too. Compare its curve on the sixty points with ten folds.
+# 2. ★ ``folds=len(y)`` gives leave-one-out for the path too. Compare its curve on the sixty points with ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240
 #    points of the banana.
 #
@@ -335,8 +334,8 @@ for n in (30, 60, 120, 240):
     print(f"3. n = {n:3d}: {len(each.C)} breakpoints, {len(each.C) / n:.2f} for each example")
 
 # %%
-# 1. :math:`\alpha` then has no variable at :math:`\pm C`. It satisfies all conditions for every larger :math:`C`.
-# 2. The intervals of least error overlap; leave-one-out has the smaller one.
+# 1. Then no variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every larger :math:`C`.
+# 2. The intervals of least error overlap; the interval of leave-one-out is smaller.
 # 3. Roughly in proportion: a few events for each example.
 #
 # .. endfold::

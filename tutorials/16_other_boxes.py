@@ -2,10 +2,10 @@ r"""
 16 · Other boxes
 ================
 
-Classification, regression, novelty detection and the hard margin look like four methods. Each is derived here in the
-way of :doc:`chapter 2 <02_prices>`: give each constraint a price, and see what is left. Each time it is the same dual
-problem, with another linear term, another sum and another box. So each rule of this package serves all four: a
-selector reads the gradient and the box, and does not know what they mean. More than two classes are several such
+Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each in
+the way of :doc:`chapter 2 <02_prices>`: give each constraint a price, and see what remains. The result is always the
+same dual problem, with another linear term, another sum and another box. So each rule of this package serves all four:
+a selector reads the gradient and the box, and does not know what they mean. More than two classes are several such
 problems.
 """
 
@@ -71,20 +71,19 @@ plt.show()
 # Prices once more
 # ----------------
 #
-# What is left is, each time,
+# Each derivation ends at
 #
 # .. math::
 #
 #    \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha
 #    \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U .
 #
-# The rule of chapter 2, in general: a constraint "at least" gets a price, a multiplier :math:`a\ge0`. Its sign in the
-# constraint becomes the sign of :math:`\alpha`; its right-hand side becomes :math:`v`; a slack at the cost :math:`C`
-# caps the price at :math:`C`; and the derivative with respect to :math:`b` fixes the sum of all :math:`\alpha`, which
-# is :math:`z`.
+# Chapter 2 in general: each constraint "at least" gets a price, a multiplier :math:`a\ge0`. Its sign in the constraint
+# becomes the sign of :math:`\alpha`, and its right-hand side becomes :math:`v`. A slack at the cost :math:`C` caps the
+# price at :math:`C`. The derivative with respect to :math:`b` fixes the sum of all :math:`\alpha`, which is :math:`z`.
 #
-# **Hard margin.** No slack at any price: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its
-# far side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists the prices grow for ever, and the solver
+# **Hard margin.** No slack is allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
+# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever, and the solver
 # notices.
 #
 # **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` are free:
@@ -94,24 +93,25 @@ plt.show()
 #    \min\ \tfrac12\lVert w\rVert^2+C\sum_i(\xi_i+\xi_i') \quad\text{where}\quad
 #    h(x_i)\ge y_i-\varepsilon-\xi_i, \quad -h(x_i)\ge -y_i-\varepsilon-\xi_i', \quad \xi,\xi'\ge0 .
 #
-# Two constraints are two prices for each example. The first pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
+# Two constraints mean two prices for each example. The first pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
 # :math:`v_i=y_i-\varepsilon`. The second pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with
 # :math:`v_{n+i}=y_i+\varepsilon`. Both belong to the same example and share a kernel row. By the representer theorem
-# :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. :math:`b` is in no cost, so the sum is :math:`z=0`.
+# :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #
-# **Novelty detection.** No labels. Which region holds most of the examples? Ask for a half space far from the origin,
+# **Novelty detection.** There are no labels. Which region holds most of the examples? Ask for a half space far from the
+# origin,
 #
 # .. math::
 #
 #    \min\ \tfrac12\lVert w\rVert^2+\sum_i\xi_i+\nu n\,b
 #    \quad\text{where}\quad w\cdot\varphi(x_i)+b\ge-\xi_i,\quad \xi_i\ge0 .
 #
-# The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1: the box is :math:`[0,1]`. And :math:`b` now
-# has a cost of its own, :math:`\nu n`: its slope in the bill, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so
-# :math:`z=\nu n`. An example outside has :math:`\alpha_i=1`. So at most :math:`\nu n` of them can be outside: that
-# is what :math:`\nu` means.
+# The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1, so the box is :math:`[0,1]`. Here :math:`b` has
+# a cost of its own, :math:`\nu n`. Its slope in the bill, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu
+# n`. An example outside has :math:`\alpha_i=1`. So at most :math:`\nu n` of them can be outside: this is the meaning of
+# :math:`\nu`.
 #
-# All of it in a table, a line for each constraint:
+# The table has a line for each constraint:
 #
 # ========================================================  =======================  ================  =============
 # constraint of the primal                                  linear term :math:`v_i`  box               sum :math:`z`
@@ -131,7 +131,8 @@ plt.show()
 # Four problems on the same examples
 # ----------------------------------
 #
-# Forty points on a line. For classification they have labels, for regression targets, for novelty detection nothing.
+# Forty points lie on a line. For classification they have labels, for regression targets, for novelty detection
+# neither.
 
 problems = {
     "classification": DualProblem.classification(X, labels, kernel=kernel, C=2.0),
@@ -145,10 +146,10 @@ problems = {
 # ----------------
 #
 # A grey bar is the interval :math:`[L_i, U_i]` of a variable, a dot its value at the optimum. In classification the
-# label says to which side of 0 the bar reaches. A hard margin leaves that side open. In regression each example has
-# two variables, one that pulls the function up and one that pulls it down; they share a kernel row, and at most one
-# of them is not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is
-# :math:`z = \nu n = 8` instead of 0.
+# label says to which side of 0 the bar reaches. A hard margin leaves that side open. In regression each example has two
+# variables, one that pulls the function up and one that pulls it down. They share a kernel row, and at most one of them
+# is not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8`
+# instead of 0.
 
 
 # fold: The code of this figure
@@ -183,7 +184,7 @@ plt.show()
 # The same selectors, swapped in each
 # -----------------------------------
 #
-# Nothing about a selector changes from one problem to the next. How many steps each takes does; the optimum does not.
+# Nothing about a selector changes from one problem to the next. Its number of steps changes; the optimum does not.
 
 print(f"{'':18}" + "".join(f"{name:>16}" for name in problems))
 for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
@@ -211,18 +212,19 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # More than two classes
 # ---------------------
 #
-# A street has two sides. With :math:`k` classes, lay one street for each pair of classes, :math:`k(k-1)/2` in all,
-# and let each of them vote. Each problem has the examples of its two classes only: it is the problem of all examples,
-# restricted (:doc:`chapter 8 <08_rows_cache_shrinking>`), and all of them read one matrix.
+# A street has two sides. With :math:`k` classes, lay one street for each pair of classes, :math:`k(k-1)/2` in all, and
+# let each street vote. Its problem is the problem of all examples, restricted to the two classes (:doc:`chapter 8
+# <08_rows_cache_shrinking>`); all streets read one matrix.
 #
-# Isn't that too many? Training time grows like the square of the number of examples
+# Isn't that too many? Training time grows like the square of the number of examples (:doc:`chapter 9
+# <09_does_it_end>`). A pair of classes of equal size has :math:`2n/k` examples, so all pairs cost
 # (:doc:`chapter 9 <09_does_it_end>`). A pair of classes of equal size has :math:`2n/k` of them, so all pairs cost
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
 #
 # never more than twice a street for all :math:`n`. One street for each class against all others costs :math:`k\,n^2`.
-# Each class has :math:`k-1` pairs. If one class wins all of its pairs no other can have as many votes. Otherwise there
-# may be a tie, and the class that comes first has it, as in LIBSVM.
+# Each class has :math:`k-1` pairs. If one class wins all of its pairs, no other can have as many votes. Otherwise there
+# may be a tie, which goes to the class that comes first, as in LIBSVM.
 
 # fold: The code of this figure
 # alt: Three clouds of points in a plane, each in the region of its class; the three regions meet in the middle. A
@@ -245,9 +247,10 @@ print(
 )
 
 # %%
-# Two other ways use streets, too. *One-vs-rest* takes the class whose street against all others has the largest
+# Two other schemes also use streets. *One-vs-rest* takes the class whose street against all others has the largest
 # :math:`h`. A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks class 0 against class 2, then the
-# winner against class 1: fewer decisions for each prediction, from the same machines. On new points of the same clouds:
+# winner against class 1. It uses the same machines as the votes, but fewer decisions for each prediction. On new points
+# of the same clouds:
 
 # fold: Votes, one-vs-rest and a graph of pairs
 fresh, truth = np.random.default_rng(5), np.repeat([0, 1, 2], 1000)
@@ -277,10 +280,10 @@ print(f"the graph differs from the votes on {differ:.2%}: where each class has o
 assert differ < 0.01
 
 # %%
-# The path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`) is one path for each street, all over one
-# matrix. An example changes sides of a street where its decision value is 0, which each path tells exactly, and there
-# its votes are counted anew. So the error of several classes is a step function of :math:`C`, too, and its steps are
-# known, not searched on a grid.
+# The path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`) is one path for each street, all over one matrix. An
+# example changes sides of a street where its decision value is 0. Each path tells exactly where, and there the
+# example's votes are counted anew. So the error of several classes is also a step function of :math:`C`, whose steps
+# are known and not searched on a grid.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])
@@ -289,13 +292,13 @@ print(f"{len(path.C)} breakpoints of {len(path.paths)} paths; the error has {len
 print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {curve.at(3.0):.1%}")
 
 # %%
-# What can be asked of them
-# -------------------------
+# Leaving an example out
+# ----------------------
 #
-# What would the machine without example :math:`r` say? That is a question about the box. Of two classes, the box of
-# one variable closes. Of several classes it closes in each pair that the example is in; the machines of the other pairs
-# never used it. Of a regression two boxes close, those of both prices. Of novelty detection the sum
-# :math:`z=\nu\sum_iw_i` loses its part, too. :doc:`/questions` lists all questions and machines.
+# What would the machine without example :math:`r` say? That is a question about the box. With two classes, the box of
+# one variable closes. With several classes, it closes in each pair that the example belongs to; the machines of the
+# other pairs never used it. In regression, two boxes close, one for each price. In novelty detection, the sum
+# :math:`z=\nu\sum_iw_i` also loses its part. :doc:`/questions` lists all questions and machines.
 
 # %%
 # .. shipped:: analysis/scheme.py
@@ -305,19 +308,18 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # .. admonition:: Known elsewhere as
 #
 #    *ε-insensitive loss* for the tube; *one-vs-one*, *pairwise* or *max-wins* voting for the streets of pairs,
-#    *one-vs-all* for one class against all others; *DAGSVM* for the graph; *anomaly* or
-#    *outlier detection* for novelty. Regression and ν are
-#    those of V. Vapnik and of B. Schölkopf and colleagues (2000, 2001).
+#    *one-vs-all* for one class against all others; *DAGSVM* for the graph; *anomaly* or *outlier detection* for
+#    novelty. Regression was introduced by V. Vapnik, ν by B. Schölkopf and colleagues (2000, 2001).
 #
 # Exercises
 # ---------
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★ Set :math:`\varepsilon = 1.5`, more than any target is away from 0. How many support vectors are left?
+# 1. ★ Set :math:`\varepsilon = 1.5`, which exceeds the distance of every target from 0. How many support vectors are
+#    left?
 # 2. ★ Add a copy of an example of the hard margin, with the other label. What does ``solve(...).status`` say?
-# 3. ★★ Why can an example of a regression not have both of its variables different from zero, for
-#    :math:`\varepsilon>0`?
+# 3. ★★ Why can the two variables of a regression example not both differ from zero, for :math:`\varepsilon>0`?
 # 4. ★ Write the box of a problem in which the example :math:`r` counts three times.
 # 5. ★★ Three streets can give one vote to each of three classes. Where in the plane of the last picture does that
 #    happen, and which class wins?
@@ -357,10 +359,10 @@ print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}"
 # %%
 # 1. The tube holds all targets, and α = 0 is the optimum.
 # 2. No function of the kernel separates two examples that are the same.
-# 3. Take the same amount off both: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains :math:`2\varepsilon`
-#    for each unit.
+# 3. Move both towards zero by the same amount: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
+#    :math:`2\varepsilon` for each unit.
 # 4. :math:`L_r` and :math:`U_r` three times as long.
 # 5. Where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle, and where no example is near. Each
-#    has one vote, and class 0 comes first.
+#    class has one vote, and class 0 comes first.
 #
 # .. endfold::

@@ -2,9 +2,9 @@ r"""
 17 · Your own rule
 ==================
 
-Seven kinds of decisions are taken out of the loops of this package and handed in: which pair, how far, when to stop,
-where to begin, how to follow a path, what to leave out, what is known without training. Each is a small object, and
-each can be yours. This chapter writes one of each kind in some ten lines, gives one of them a compiled twin, checks
+The loops of this package leave seven kinds of decisions to objects that you pass in: which pair, how far, when to stop,
+where to begin, how to follow a path, what to leave out, what is known without training. Each object is small, and you
+can write your own. This chapter writes one of each kind in some ten lines, gives one of them a compiled twin, checks
 them, and breaks one on purpose.
 """
 
@@ -52,9 +52,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # What all of them share
 # ----------------------
 #
-# A rule is a frozen dataclass of its hyper-parameters. It decides in one method, which its family names. One instance
-# serves many solves, so it holds nothing that changes: what it remembers stands in an array that the solve keeps for
-# it. All else is optional, and the page :doc:`/contract` lists it.
+# A rule is a frozen dataclass of its hyper-parameters. It has one method to write; its base class says which. One
+# instance serves many solves, so it must not store anything that changes: its memory is an array that the solve keeps
+# for it. The remaining methods are optional, and the page :doc:`/contract` lists them.
 #
 # .. shipped:: core/rule.py
 #    :object: Rule
@@ -62,9 +62,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # A selector
 # ----------
 #
-# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. This one
-# goes round: the next :math:`i` in turn that violates by at least half of :math:`\psi`. (Without the half it may spend
-# its steps on pairs that gain next to nothing.)
+# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. This
+# selector goes round: it takes the next :math:`i` in turn that violates by at least half of :math:`\psi`. (Without the
+# half it may spend its steps on pairs that gain next to nothing.)
 
 
 @dataclass(frozen=True)
@@ -98,16 +98,16 @@ ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
 
 # %%
-# The jumps can be watched. In a notebook each press of a button is a step of the rule, next to one of
-# ``MostViolatingPair``; :doc:`/gallery/examples/06_step_through_your_own_rule` says what the buttons do. In a page no
-# Python runs, and a strip of pictures stands for the two runs.
+# You can watch the jumps. In a notebook each press of a button is a step of the rule, next to a step of
+# ``MostViolatingPair``; :doc:`/gallery/examples/06_step_through_your_own_rule` explains the buttons. A web page runs no
+# Python, so a strip of pictures shows the two runs here.
 
 banana = make_banana(40, rng=1)
 Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=MostViolatingPair())
 
 # %%
 # Does the rule end? The proof of :doc:`chapter 9 <09_does_it_end>` needs little change. Each pair has
-# :math:`\ell\ge\psi/2>\varepsilon/2`, so :math:`\varepsilon/2` takes the place of :math:`\varepsilon`:
+# :math:`\ell\ge\psi/2>\varepsilon/2`, so :math:`\varepsilon/2` replaces :math:`\varepsilon`:
 #
 # .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{(\varepsilon/2)^2} = \frac{8D^2f^*}{\varepsilon^2},
 #    \qquad \sum_t\mu_t \;\le\; \frac{4f^*}{\varepsilon} .
@@ -118,7 +118,7 @@ Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=
 # and so on down a strictly descending chain, which is impossible. The factor ½ keeps :math:`\ell>\varepsilon/2`;
 # without it :math:`\ell` has no positive lower bound and the argument fails.
 #
-# A benchmark of the half: the steps with several shares of :math:`\psi`, for two values of :math:`C`.
+# How many steps does the rule take with several shares of :math:`\psi`, for two values of :math:`C`?
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ for share in (0.0, 0.1, 0.5, 0.9):
 
 # %%
 #
-# That is one rule with its design, its proof and its benchmark. The other families follow, shorter.
+# So far one rule, with its design, its proof and its benchmark. The other families follow, more briefly.
 #
 # A step, and its twin
 # --------------------
 #
-# ``length(state, i, j)`` returns :math:`\mu` between ``state.low`` and ``state.high``. This one stays a little below
+# ``length(state, i, j)`` returns :math:`\mu` between ``state.low`` and ``state.high``. This rule stays a little below
 # the top of the parabola.
 
 
@@ -175,8 +175,8 @@ class ShortStep(StepRule):
 
 
 # %%
-# The *twin* is the same rule as a Numba function. It gets the hyper-parameters as an array and the state as a record:
-# numbers in ``state.now[0]``, arrays by their names. The same operations in the same order give the same bits.
+# The *twin* is the same rule as a Numba function. It receives the hyper-parameters as an array and the state as a
+# record: numbers in ``state.now[0]``, arrays by their names. The same operations in the same order give the same bits.
 # Without a twin a rule runs in the readable loop.
 
 from refsvm.compiled.interface.layout import LENGTH
@@ -195,15 +195,15 @@ for engine in ("numpy", "numba"):
     print(f"{engine}: {run.iterations} steps, f = {run.objective!r}")
 
 # %%
-# A twin that looks at a kernel row asks for it with ``row_or_ask``. :doc:`/gallery/examples/01_add_your_own_rule`
-# has one, with everything that can go wrong.
+# A twin that reads a kernel row asks for it with ``row_or_ask``. :doc:`/gallery/examples/01_add_your_own_rule` writes
+# such a twin, and shows everything that can go wrong.
 #
 # A stopping rule
 # ---------------
 #
-# ``check(state)`` returns 0 to go on, or the number of a reason. This one stops when the certificate of chapter 2
-# says that the objective is right to a share. The best intercept takes a sort of :math:`n` numbers, which no step does,
-# so it looks every fiftieth time.
+# ``check(state)`` returns 0 to go on, or the number of a reason. This rule stops when the certificate of chapter 2
+# proves that the objective is right up to a given share. The best intercept requires sorting :math:`n` numbers, which
+# costs more than a step, so the rule checks only every fiftieth time.
 
 
 @dataclass(frozen=True)
@@ -230,8 +230,8 @@ print(f"{run.iterations} steps. {run.reason} {run.duality_gap / run.objective:.1
 # A seeder
 # --------
 #
-# ``seed(solved, problem)`` returns a feasible α for the next problem. ``complete`` repairs the sum. This one gives
-# what is left out to the free support vectors in proportion to their similarity.
+# ``seed(solved, problem)`` returns a feasible α for the next problem. ``complete`` repairs the sum. This seeder hands
+# the weight of the example left out to the free support vectors, in proportion to their similarity.
 
 from refsvm.core.seeders.spread import complete
 
@@ -259,13 +259,14 @@ for seeder in (Cold(), AVG(), TOP(), InProportion()):
     )
 
 # %%
-# (Where the errors differ, an example is within the tolerance of :math:`h=0`; see chapter 11.)
+# (Where the errors differ, one example is within the tolerance of :math:`h=0`; see chapter 11.)
 #
 # A check
 # -------
 #
-# ``decide(full, rows)`` sees the solution on all examples and says for which of them the sign without them is known.
-# This one is a weaker form of the check on training errors, for examples that are far on the wrong side.
+# ``decide(full, rows)`` receives the solution on all examples and returns for which of them the sign without them is
+# known. This check is a weaker form of the check on training errors: it decides examples that are far on the wrong
+# side.
 
 
 @dataclass(frozen=True)
@@ -287,8 +288,8 @@ print({name: count for name, count in loo.counts.items() if count}, f"error {loo
 # %%
 # Shrinking
 # ---------
-#
-# ``steps(backend, limits, state, …)`` takes steps on the variables that it chooses. Most of a shrinking is its
+# ``steps(backend, limits, state, …)`` takes steps on the variables that it chooses. Most of the work is the restricted
+# problem, which the package provides; this class only decides whether to shrink at all.
 # restricted problem, and that is there to be used; this one only decides whether to begin at all.
 
 
@@ -312,8 +313,8 @@ print(f"{solve(problem, shrinking=LargeOnly()).iterations} steps")
 # ---------
 #
 # ``follow(walk, end)`` yields a breakpoint after every event of the path of :math:`C` (:doc:`chapter 15
-# <15_the_path_of_c>`). This one is SVMP, and counts. How one is written from the ground up is in
-# :doc:`/gallery/examples/03_add_your_own_tracker`.
+# <15_the_path_of_c>`). This tracker is SVMP, and counts. :doc:`/gallery/examples/03_add_your_own_tracker` writes a
+# tracker from the ground up.
 
 from refsvm import SVMP
 
@@ -336,19 +337,19 @@ path = regularization_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.1, C_max
 print(f"{len(path.C)} breakpoints")
 
 # %%
-# The check of them all
-# ---------------------
+# Checking all of them
+# --------------------
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
-# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It holds it to the
-# contract of its family, and compares rule and twin bit for bit.
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It tests the contract of
+# the family, and compares rule and twin bit for bit.
 
 for rule in (InTurn(), ShortStep(), InProportion()):
     report = check_strategy(rule)
     print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
 
 # %%
-# A check is worth something only if it can fail. Here is a step with a typical slip: it forgets the box.
+# A check is worth something only if it can fail. Here is a step with a typical mistake: it forgets the box.
 
 
 @dataclass(frozen=True)
@@ -368,7 +369,7 @@ except AssertionError as error:
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Strategy* objects or *policies* for rules; a *plug-in* for one of your own; *conformance tests* for
+#    *Strategy* objects or *policies* for rules; a *plug-in* for a rule of your own; *conformance tests* for
 #    ``check_strategy``. A record of numbers that a compiled function reads is a *struct*.
 #
 # Exercises
@@ -376,13 +377,13 @@ except AssertionError as error:
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★ Write a selector that returns (0, 0). What are you told?
+# 1. ★ Write a selector that returns (0, 0). What does ``check_strategy`` report?
 # 2. ★ Return ``None``.
 # 3. ★ Which share of ``ShortStep`` takes the fewest steps on the heart data?
 #
 # .. fold:: Hints
 #
-# 1. Give an instance, ``Zero()``, to ``check_strategy``, which reads what is returned.
+# 1. Give an instance, ``Zero()``, to ``check_strategy``, which inspects the returned value.
 # 2. The same class will do, if the answer is a parameter.
 # 3. ``ShortStep(share)`` takes any share, also above one.
 #
@@ -414,9 +415,9 @@ for share in (0.5, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6):
 assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 
 # %%
-# 1. That (0, 0) is no pair: a step needs two different variables.
-# 2. The same: :math:`i` and :math:`j` are taken from what is returned.
+# 1. It reports that (0, 0) is not a pair: a step needs two different variables.
+# 2. It reports the same: :math:`i` and :math:`j` are taken from the returned value.
 # 3. Every share above one that was tried takes fewer steps than one itself: that is the over-relaxed step of chapter 4.
-#    Which share is best differs from problem to problem.
+#    The best share differs from problem to problem.
 #
 # .. endfold::

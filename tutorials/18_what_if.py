@@ -3,9 +3,9 @@ r"""
 ============
 
 Turn a knob a little: how does the machine change? Between two events the optimum is a smooth function of every number
-in the problem, and its derivative is one linear system, the one of :doc:`chapter 14 <14_straight_lines>`. No path is
-followed for it. So the numbers of the kernel, which move along no straight line, have slopes too, and a machine can
-learn which features count.
+in the problem, and the linear system of :doc:`chapter 14 <14_straight_lines>` gives its derivative without following a
+path. So parameters of the kernel, along which the optimum does not move in straight lines, have slopes too, and a
+machine can learn which features count.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -76,9 +76,9 @@ plt.show()
 # A slope without a path
 # ----------------------
 #
-# At the optimum the free examples :math:`M` keep :math:`G_i=b`, those at a bound stay there, and the sum stays
-# :math:`z`. Let a parameter :math:`\theta` move, any number in the problem, and write a dot for the derivative with
-# respect to it. Differentiate :math:`G_i=v_i-(K\alpha)_i=b` and the sum:
+# At the optimum the free examples :math:`M` keep :math:`G_i=b`, the examples at a bound stay there, and the sum stays
+# :math:`z`. Let any number :math:`\theta` of the problem change, and write a dot for the derivative with respect to it.
+# Differentiate :math:`G_i=v_i-(K\alpha)_i=b` and the sum:
 #
 # .. math::
 #
@@ -87,9 +87,9 @@ plt.show()
 #    =\begin{pmatrix}\dot z-\mathbf 1^\top\dot\alpha_B\\ \dot v_M-(\dot K\alpha)_M-K_{MB}\,\dot\alpha_B\end{pmatrix},
 #    \qquad \dot h(x)=\sum_i k(x,x_i)\,\dot\alpha_i+\dot b+\sum_i\alpha_i\,\dot k(x,x_i) .
 #
-# For :math:`C` it is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a Gaussian
-# kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The optimum is no straight line in
-# :math:`\gamma`, but it has a slope all the same. Each number of the problem has one:
+# For :math:`C` this is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
+# Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The optimum is not a
+# straight line in :math:`\gamma`, but it has a slope. So has every number of the problem:
 
 machine = optimum(smooth)
 step = 1e-5
@@ -115,8 +115,8 @@ print(
 # The system of three points
 # --------------------------
 #
-# Three points on a line, the one in the middle of the other class. At :math:`C=0.8` the middle one has
-# :math:`\alpha=C`, and the outer ones are free: the system has three rows.
+# Three points lie on a line, the middle one in the other class. At :math:`C=0.8` the middle one has :math:`\alpha=C`,
+# and the outer ones are free, so the system has three rows.
 
 line, labels, C = np.array([[0.0], [1.0], [2.5]]), np.array([-1, 1, -1]), 0.8
 three = solve(DualProblem.classification(line, labels, kernel=RBF(0.5), C=C), stop=KKTGap(1e-12))
@@ -131,8 +131,8 @@ for name, right_side in sides.items():
     print(f"{'':6}", np.append(ours.intercept, ours.alpha[M]).round(6), "in the package")
 
 # %%
-# Drawn with its numbers: the rows say what has to stay true, the columns what may move. Both right sides belong to the
-# same matrix, so a second parameter costs no second factorisation.
+# In the figure, the rows say what has to stay true, the columns what may move. Both right sides belong to the same
+# matrix, so a second parameter costs no second factorisation.
 
 # fold: The code of this figure
 # alt: A matrix of three rows and columns with its numbers: a zero in the corner, ones along the border, kernel values
@@ -158,9 +158,9 @@ plt.show()
 # Events are kinks
 # ----------------
 #
-# At an event an example stands between two sets: at its bound, with :math:`G_i=b`. If :math:`C` rises it does one
-# thing, if :math:`C` falls another. Each way has a system of its own, and the derivative two sides. No number stands
-# for both, so none is returned:
+# At an event an example is between two sets: at its bound, with :math:`G_i=b`. If :math:`C` rises it enters one set, if
+# :math:`C` falls the other. Each direction has its own system, so the derivative has two sides. No single number
+# represents both, so the package returns none:
 
 kink = optimum(path.C[event]).derivative("C")
 for name, side, (one, other) in (
@@ -177,27 +177,27 @@ except ValueError as error:
     print(error)
 
 # %%
-# Which side an example takes is not a matter of its own: several may stand at an event, and each choice changes the
-# rates of all. The rates :math:`d` solve a small problem of the kind we know, a parabola in a box, and the special
+# Several examples may stand at an event, and each choice of sets changes the rates of all, so the sides cannot be
+# chosen one by one. The rates :math:`d` solve a small problem of the kind we know, a parabola in a box, and the special
 # events of the walk find its solution.
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
 #    :fold: Choosing the sets at an event
 #
-# Duplicates are another matter. They may share a change of :math:`\alpha` in many ways, while :math:`h` has one
-# derivative: ``derivative`` gives that of :math:`h`, and refuses that of :math:`\alpha`.
+# Duplicates are a different matter. They may share a change of :math:`\alpha` in many ways, while :math:`h` has a
+# unique derivative: ``derivative`` returns the derivative of :math:`h`, and refuses the derivative of :math:`\alpha`.
 #
 # Backwards
 # ---------
 #
-# A loss :math:`\ell` of decision values has a gradient :math:`g` by :math:`\alpha` and :math:`b`. Each parameter
-# :math:`\theta` has a right side :math:`r_\theta` of its own. But
+# Let :math:`\ell` be a loss that depends on the decision values, and :math:`g` its gradient with respect to
+# :math:`(b,\alpha)`. Each parameter :math:`\theta` has its own right side :math:`r_\theta`. But
 #
 # .. math:: \dot\ell = g^\top A^{-1} r_\theta = (A^{-1} g)^\top r_\theta ,
 #
-# and :math:`A^{-1}g` does not know :math:`\theta`. One system serves all: ``pullback`` solves it, and each
-# gradient is then an inner product.
+# and :math:`A^{-1}g` does not depend on :math:`\theta`. ``pullback`` solves this one system; each derivative is then an
+# inner product.
 #
 # .. shipped:: analysis/derivatives/pullback.py
 #    :object: Gradients
@@ -206,8 +206,8 @@ except ValueError as error:
 # Features that count
 # -------------------
 #
-# The banana again, with 200 points to train on and 200 to judge by. Eight features of noise are added to the two of the
-# plane. A kernel with one :math:`\gamma` for all of them measures distances that are mostly noise:
+# The banana again, with 200 points to train on and 200 to validate. Eight features of noise are added to the two
+# coordinates of the plane. A kernel with one :math:`\gamma` for all features measures distances that are mostly noise:
 
 rng = np.random.default_rng(0)
 data = make_banana(1400, rng=3)
@@ -231,8 +231,8 @@ for gamma in (0.03, 0.1, 0.3, 1.0, 3.0):
           f"{error(RBF(gamma), wide):.3f} with the noise")  # fmt: skip
 
 # %%
-# Give each feature a :math:`\gamma_j` of its own, :math:`k(x,z)=\exp(-\sum_j\gamma_j(x_j-z_j)^2)`, and follow the
-# gradient of the logistic loss on the 200 points downhill:
+# Give each feature its own :math:`\gamma_j`, :math:`k(x,z)=\exp(-\sum_j\gamma_j(x_j-z_j)^2)`, and follow the gradient
+# of the logistic loss on the 200 validation points downhill:
 
 gammas, history = np.full(10, 0.1), []
 for step in range(40):
@@ -248,11 +248,11 @@ print(f"error {error(RBF(gammas), wide):.3f} on the test points")
 print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[2:].max().round(3))
 
 # %%
-# The loop knows nothing of the plane, and finds it:
+# Nothing tells the loop which features form the plane; it finds them:
 
 # fold: The code of this figure
 # alt: The gammas of ten features over forty steps on a logarithmic axis. All begin at a tenth. Two rise above one, the
-#     eight of the noise fall to about a hundredth. Beside it the loss on the points to judge by, which falls.
+#     eight noise features fall to about a hundredth. Beside it the loss on the validation points, which falls.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
 track = np.array([each for each, _ in history])
 left.plot(track[:, 2:], color="0.7", lw=1.0)
@@ -266,8 +266,8 @@ right.set(xlabel="step", ylabel="logistic loss on the points to judge by")
 plt.show()
 
 # %%
-# The points to judge by have been used for a choice of ten numbers, so their loss is too kind; the test points are the
-# fair ones. A local minimum is all that a descent finds.
+# The validation points were used to choose ten parameters, so their loss is optimistic. Only the test points give an
+# honest estimate. The descent finds only a local minimum.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -281,17 +281,18 @@ plt.show()
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★ In the system of the three points the derivative of :math:`\alpha` by :math:`C` sums to zero. Which row says
-#    so? Check it.
-# 2. ★ Divide the derivative by :math:`\log\gamma` of the machine of sixty points by that by :math:`\gamma`.
-# 3. ★★ Why is the gradient of a loss by the weight of an example with :math:`\alpha_i=0` zero? And by that of a free
-#    one?
+# 1. ★ In the system of the three points the derivative of :math:`\alpha` with respect to :math:`C` sums to zero. Which
+#    row says so? Check it.
+# 2. ★ For the machine of sixty points, divide the derivative with respect to :math:`\log\gamma` by the derivative with
+#    respect to :math:`\gamma`.
+# 3. ★★ Why is the gradient of a loss with respect to the weight of an example with :math:`\alpha_i=0` zero? And with
+#    respect to the weight of a free example?
 # 4. ★★ Give all ten features the same :math:`\gamma`. What does the sum of the ten gradients say?
 #
 # .. fold:: Hints
 #
 # 1. The bounded one moves too, with :math:`C`.
-# 2. The chain rule.
+# 2. Use the chain rule.
 # 3. Which number of the problem does such a weight change, and does the optimum use it?
 # 4. Move all ten by the same amount.
 #
@@ -321,8 +322,8 @@ print(f"4. the sum is {each.sum():.6f}, the gradient by the one γ of all {alone
 # %%
 # 1. The first row: :math:`\mathbf 1^\top\dot\alpha_M=\dot z-\mathbf 1^\top\dot\alpha_B`, and :math:`\dot z=0`.
 # 2. :math:`d/d\log\gamma=\gamma\,d/d\gamma`.
-# 3. A weight moves the bound :math:`\pm C`. Only the examples at that bound touch it: for all others a little more
-#    room changes nothing.
-# 4. It is the gradient by one :math:`\gamma` for all features.
+# 3. A weight moves the bound :math:`\pm C`. Only the examples at that bound touch it: for all others a little more room
+#    changes nothing.
+# 4. It is the gradient with respect to one :math:`\gamma` for all features.
 #
 # .. endfold::
