@@ -120,7 +120,7 @@ class LeftOutPaths:
         square = np.max([length**2 for _, length, _ in moved], axis=0)
         reach = np.sqrt(0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
         # where nothing bounds it, 0 of an example's own distance is still 0
-        reach = np.minimum(reach, 1e100)[:, None] * self._distances[rest]
+        reach = np.where(self._distances[rest] > 0.0, reach[:, None], 0.0) * self._distances[rest]
         must, cannot = np.ones((2, len(rest), len(y)), dtype=bool)
         for end, (change, *_) in zip(ends, moved, strict=True):
             centre = self._values[end] + 0.5 * change
@@ -145,6 +145,8 @@ class LeftOutPaths:
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
         loss[room.min(axis=0) < self._weight] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())
+        if loss[nearest] == np.inf:
+            return free, 0.0
         takers[nearest] = True
         return takers, float(loss[nearest])
 
@@ -157,13 +159,14 @@ class LeftOutPaths:
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
-        # where they cannot take it nothing is certain
-        a, room = np.where(a <= room, a, 1e100), np.maximum(room, 1e-9)
+        # if the takers have no room for it, s + δ is not feasible and nothing bounds ŵ_R
+        fits = a <= room
+        a, room = np.where(fits, a, 0.0), np.where(room > 0.0, room, 1.0)
         change = (a / room)[:, None] * Ku - (a / room * own + a)[:, None] * K[rest]
         # ‖δŵ‖² = aᵣ² (uᵀKu/(Σu)² − 2 (Ku)ᵣ/Σu + Kᵣᵣ), u without r
         square = (u @ Ku - 2.0 * own * Ku[rest] + own**2 * diagonal) / room**2
         square += diagonal - 2.0 * (Ku[rest] - own * diagonal) / room
-        return label * change, a * np.sqrt(np.maximum(square, 0.0)), a
+        return label * change, np.where(fits, a * np.sqrt(np.maximum(square, 0.0)), np.inf), a
 
     # -- walks for the rest ------------------------------------------------------------------------------------------
 

@@ -9,8 +9,18 @@ import pytest
 
 pytest.importorskip("scipy")
 
-from refsvm import RBF, KKTGap, cost_path, cross_validate, leave_one_out, regularization_path
-from refsvm.analysis.paths import ErrorCurve, cross_validate_path
+from refsvm import (
+    RBF,
+    DualProblem,
+    KKTGap,
+    Linear,
+    cost_path,
+    cross_validate,
+    leave_one_out,
+    regularization_path,
+    solve,
+)  # fmt: skip
+from refsvm.analysis.paths import ErrorCurve, cross_validate_path, left_out
 
 from ...settings import FAST
 
@@ -120,3 +130,40 @@ def test_weights_beyond_what_can_be_computed_with_are_refused(k: int, largest: f
             ValueError, match=r"sample_weight contains 1e\+\d+, .* give weights of moderate size"
         ):
             call()
+
+
+@pytest.mark.parametrize(
+    ("r", "C", "x", "labels", "weights"),
+    [
+        # one who leaves weighs more than all who could take over, than a bounded one of them, and than no bounded one
+        (3, 0.608, [0.5, -1.45, 0.06, -1.42], "+-+-", [0.043, 0.052, 1.31, 1.58]),
+        (
+            3,
+            0.02,
+            [3.3, 3.9, 2.5, 3.6, 2.7, 3.1, 3.5, 3.0],
+            "+-+--++-",
+            [0.2, 0.5, 0.5, 5.0, 0.2, 0.1, 0.5, 0.5],
+        ),
+        (2, 0.02, [0.8, -0.4, -1.7, -0.6, 0.1], "+-+-+", [0.5, 0.5, 5.0, 0.2, 0.5]),
+        # G of the bounded one who takes over is far from b
+        (1, 7.63, [-0.4, 1.3, 1.3, 1.9, 0.2], "+-+-+", [0.1, 0.5, 0.1, 1.0, 5.0]),
+    ],
+)
+def test_a_sign_is_that_of_a_refit_whatever_those_weigh_who_could_take_over(
+    monkeypatch: Any, r: int, C: float, x: list[float], labels: str, weights: list[float]
+) -> None:
+    monkeypatch.setattr(left_out, "APART", 1)  # no walk covers a segment of which something is said
+    X, y, w = (
+        np.reshape(x, (-1, 1)),
+        np.array([1 if each == "+" else -1 for each in labels]),
+        np.array(weights),
+    )
+    found = cross_validate_path(
+        X, y, kernel=Linear(), C_min=0.01, C_max=50.0, folds="loo", sample_weight=w, engine="numpy"
+    )
+    rest = np.arange(len(y)) != r
+    problem = DualProblem.classification(X[rest], y[rest], kernel=Linear(), C=C * w[rest])
+    refit = solve(problem, stop=KKTGap(1e-9), polish=True, engine="numpy")
+    h = float(X[r] @ X[rest].T @ refit.alpha + refit.intercept)
+    assert abs(h) > 0.1
+    assert (found.curves[r].at(C) == 0.0) == (h * y[r] > 0.0)
