@@ -479,6 +479,7 @@ def test_from_the_full_solution_sir_mir_and_avg_are_one_rule():
         ("seeds_and_answers.py", ["The same predictions", "Iterations, 3", "Iterations, 10"]),
         ("preparations.py", ["How the preparations were found", "Glasmachers 2008: the eighteen sets"]),
         ("conjugate.py", ["Steps to", "CPU seconds", "The cost of a step", "Leave-one-out"]),
+        ("screening.py", ["What is compared", "Steps and", "CPU seconds", "The share removed"]),
         ("planning_ahead.py", ["Shrinking ×", "Table 1", "Table 2", "Figure 4", "§7.2", "§7.3"]),
         ("svmp.py", ["Which Gaussian", "Table II", "Table III", "Compared with warm-started rounds",
                      "Compared with R's", "Cost of", "german"]),
