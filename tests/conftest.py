@@ -47,7 +47,13 @@ MANY = 1000
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Let each worker of a long session compile a part of the package; what one has compiled the others load."""
     worker = getattr(session.config, "workerinput", None)
-    if worker is None or len(session.items) < MANY or INTERPRETED or not find_spec("numba"):
+    if (
+        worker is None
+        or not session.config.getoption("full")
+        or len(session.items) < MANY
+        or INTERPRETED
+        or not find_spec("numba")
+    ):
         return
     from refsvm.compiled.warming import FAMILIES, load
 

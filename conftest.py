@@ -1,0 +1,41 @@
+"""Which tests a session runs: the quick ones, or all of them with ``--full``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent
+
+QUICK = (
+    # every rule against its oracle and its twin
+    "tests/core/selectors", "tests/core/steps", "tests/core/stopping", "tests/core/seeders", "tests/core/trackers",
+    "tests/core/walk", "tests/theorems", "tests/test_truth.py", "tests/test_properties.py", "tests/test_any_problem.py",
+    # each public function, estimator and command once: their examples, and the commands on every kind of problem
+    "README.md", "refsvm", "tests/cli/test_every_task.py", "tests/test_import.py",
+)  # fmt: skip
+"""What runs where no path, mark or keyword is given; nothing else is collected then."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option."""
+    parser.addoption("--full", action="store_true", help="run all tests, not only the quick ones")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run all tests that a path, a mark or a keyword names, whether they are quick or not."""
+    if hasattr(config, "workerinput"):  # workers of pytest-xdist get the option of their session
+        return
+    is_named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    if is_named or config.option.keyword or config.option.markexpr != "not slow":
+        config.option.full = True
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is not quick."""
+    if config.getoption("full") or not collection_path.is_relative_to(ROOT):
+        return None
+    place = collection_path.relative_to(ROOT)
+    are_near = (place.is_relative_to(quick) or Path(quick).is_relative_to(place) for quick in QUICK)
+    return None if any(are_near) else True
