@@ -2,10 +2,10 @@ r"""
 1 · The widest street
 =====================
 
-Two kinds of points in a plane, and a line between them. Many lines will do. A support vector machine takes the one
-that keeps the largest distance from both kinds: the middle of the widest street that can be laid between them. This
-chapter says what that means as a formula, finds the street with a general optimiser, and lets some points stand on
-the street where none fits. It needs nothing but vectors.
+Two kinds of points lie in a plane, with a line between them. Many lines will do. A support vector machine takes the
+line that keeps the largest distance from both kinds: the middle of the widest street that can be laid between them.
+This chapter writes that as a formula, finds the street with a general optimiser, and lets some points stand on the
+street where none fits. It needs nothing but vectors.
 """
 
 # fold: Imports, the examples, and the code of this figure
@@ -71,38 +71,41 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # .. math:: h(x) = w\cdot x + b .
 #
-# On one side :math:`h` is positive, on the other negative. So its sign is a classifier. The distance of a point
-# from the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the direction
-# :math:`w/\lVert w\rVert` changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
+# On one side :math:`h` is positive, on the other negative, so its sign is a classifier. The distance of a point from
+# the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the direction :math:`w/\lVert w\rVert`
+# changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
-# Multiply :math:`w` and :math:`b` by two, and the line stays the same. This freedom is used up by asking that the
+# Multiply :math:`w` and :math:`b` by two, and the line stays the same. To use up this freedom, require that the
 # *margins*, the two edges of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is :math:`1/\lVert w\rVert` away
-# from the middle, the *geometric margin*, so the street is :math:`2/\lVert w\rVert` wide. All points are outside of it,
-# and on the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide street
-# is a short :math:`w`:
+# from the middle, the *geometric margin*, so the street is :math:`2/\lVert w\rVert` wide. All points are outside the
+# street, and on the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide
+# street means a short :math:`w`:
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #
 # Why the square and the half? They change no minimiser, and their derivative is :math:`w`.
 #
-# Why wide? The classifier has to *generalise*: to be right on points that it has not seen. A new point near one of the
-# old ones is on the right side as long as it is off by less than the geometric margin. So the widest street
-# forgives the largest error of position at every point. It forgives errors of the line, too: turn it a little, and all
-# points stay on their sides as long as each moves by less than its distance. And two theorems count. A perceptron,
-# which corrects itself by every example that it gets wrong, makes at most :math:`(R/\rho)^2` corrections, where
-# :math:`\rho` is the geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines
-# through the origin). And of :math:`n` examples, each left out once, at most those on a margin can be predicted
-# wrongly: no other changes the street (:doc:`chapter 11 <11_leave_one_out>`).
+# Why wide? The classifier has to *generalise*: to be right on points that it has not seen. A new point near an old one
+# is on the right side if their distance is less than the geometric margin. So the widest street forgives the largest
+# error of position at every point. It also forgives errors of the line: turn it a little, and all points stay on their
+# sides as long as the line moves by less than its distance from each of them.
 #
-# Turn the line, and shift it. Left is the street around it that holds no point, right the width of the widest street of
-# each direction, which has its line in the middle. The widest of all is at the top of that curve.
+# Two theorems support this. A perceptron corrects itself by every example that it gets wrong; it makes at most
+# :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric margin and :math:`R` the length of the longest
+# example (A. Novikoff, 1962, for lines through the origin). And if each of :math:`n` examples is left out once, at most
+# those on a margin can be predicted wrongly, because no other example changes the street (:doc:`chapter 11
+# <11_leave_one_out>`).
+#
+# Turn the line, and shift it. The left picture shows the street around it that holds no point. The right one shows for
+# each direction the width of its widest street, with its line in the middle. The widest of all is at the top of that
+# curve.
 #
 # .. line-stepper::
 #
 # Found by a general optimiser
 # ----------------------------
 #
-# SciPy's SLSQP takes any smooth function and any constraints. That is all we need for twenty points.
+# SciPy's SLSQP takes any smooth function and any constraints, which is all we need for twenty points.
 
 
 def widest_street(X, y):
@@ -137,15 +140,15 @@ plt.show()
 
 # %%
 # Only few points stand on a margin. They hold the street in place, and are called *support vectors*. The other points
-# could move anywhere outside the street, on their own side, or be removed, without changing it. The first exercise
+# could be removed, or move anywhere outside the street on their own side, without changing it. The first exercise
 # checks this.
 #
 # When no street fits
 # -------------------
 #
-# Turn the label of one point round, in the middle of its kind, and no line separates the two kinds. So points must be
-# allowed on the street, and beyond it, at a price. Let :math:`\xi_i\ge0` be by how much point :math:`i` falls short of
-# its margin, its *slack*, and :math:`C` the price of a unit of slack:
+# Turn round the label of one point in the middle of its kind, and no line separates the two kinds. So points must be
+# allowed on the street, and beyond it, at a price. Let the *slack* :math:`\xi_i\ge0` be how far point :math:`i` falls
+# short of its margin, and :math:`C` the price of a unit of slack:
 #
 # .. math::
 #
@@ -157,10 +160,10 @@ plt.show()
 #
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
-# This :math:`F` is the *primal objective*. It is convex: a parabola plus functions with one bend. So every local
-# minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. It is never below the count of errors, which
-# is not convex. Logistic regression has a smooth loss in its place, which is never zero: every example keeps pulling at
-# the line, so there all of them would be support vectors.
+# This :math:`F` is the *primal objective*. It is convex, as the sum of a parabola and functions with one bend, so every
+# local minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. It is never below the count of errors,
+# which is not convex. Logistic regression instead uses a smooth loss that is never zero: every example keeps pulling at
+# the line, so all of them would be support vectors.
 
 # %%
 
@@ -218,14 +221,14 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# A small :math:`C` buys width with slack, a large one slack with width. A street that gives way to every single
-# point *overfits*: it follows chance, and errs on points not yet seen. How much is too much is a question about data,
-# not about geometry; :doc:`chapter 5 <05_the_whole_loop>` has a picture, and chapters :doc:`11 <11_leave_one_out>` and
+# A small :math:`C` buys width with slack, a large one slack with width. A street that gives way to every single point
+# *overfits*: it follows chance, and errs on points not yet seen. How much is too much is a question about data, not
+# about geometry; :doc:`chapter 5 <05_the_whole_loop>` shows a picture, and chapters :doc:`11 <11_leave_one_out>` and
 # :doc:`15 <15_the_path_of_c>` come back to it.
 #
-# Here are the same points. "End" lays the street, for the :math:`C` of the slider; drag a point across the line, and
-# press it again. A press of "Step" is one step of the solver that chapters 3 to 5 build, and the two other pictures are
-# explained there.
+# Here are the same points. "End" lays the street for the :math:`C` of the slider; drag a point across the line, and
+# press it again. Each press of "Step" takes one step of the solver that chapters 3 to 5 build; they also explain the
+# two other pictures.
 #
 # .. stepper::
 #    :data: clouds
@@ -237,8 +240,8 @@ plt.show()
 # In the package
 # --------------
 #
-# The same street, by :class:`~refsvm.estimators.svc.SVC`. It does not use SLSQP. The rest of this book explains how it
-# works.
+# :class:`~refsvm.estimators.svc.SVC` finds the same street. It does not use SLSQP. The rest of this book explains how
+# it works.
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
@@ -247,8 +250,8 @@ hard = solve(DualProblem.classification(X, turned, kernel=Linear(), C=np.inf))
 print("without slack:", hard.status.value)
 
 # %%
-# And this is :math:`F` as the package computes it, to come back to: it is written with the variables
-# :math:`\alpha` and :math:`G` of the next chapter, where its lines are explained.
+# For later reference, this is :math:`F` as the package computes it. It uses the variables :math:`\alpha` and :math:`G`
+# of the next chapter, which explains its lines.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.primal_objective
@@ -277,9 +280,9 @@ print("without slack:", hard.status.value)
 # Many problems at once: D. DeCoste and K. Wagstaff took the solution of one as the seed of the next (2000), V. Franc
 # and colleagues stopped at the sign of a left-out example (2008). T. Hastie and colleagues followed the solution along
 # :math:`C` (2004), C.-J. Ong and colleagues on any data (2010). Where examples are too many for a matrix, C. Williams
-# and M. Seeger (2001) and A. Rahimi and B. Recht (2007) made features in its place, and S. Shalev-Shwartz and others
+# and M. Seeger (2001) and A. Rahimi and B. Recht (2007) replaced it by features, and S. Shalev-Shwartz and others
 # (2007) and C.-J. Hsieh and others (2008) kept :math:`w`; Z. Wen and others trained on graphics processors (2018). The
-# chapters of this book are these papers in their order of ideas. In the picture their numbers stand in brackets.
+# chapters of this book follow these papers in the order of ideas; the picture shows chapter numbers in brackets.
 
 # fold: The code of this figure
 # alt: A time axis from 1961 to today in three columns, with the number of a chapter at each entry. Left, the models and
@@ -326,7 +329,7 @@ plt.show()
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★ Take away all points of the first picture that are not on a margin, and find the street again. Has it moved?
+# 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has it moved?
 # 2. ★ Show that :math:`F` of the soft street is never more than :math:`Cn`. (Which :math:`w` is the laziest?)
 # 3. ★ Why does a general optimiser not do for ten thousand points?
 #
@@ -334,7 +337,7 @@ plt.show()
 #
 # 1. ``widest_street`` takes any points and labels.
 # 2. What does a machine cost that answers the same for every point, and which slacks does it have?
-# 3. Count the unknowns of the version with slacks, and think of the linear systems that are solved in each iteration.
+# 3. Count the unknowns of the version with slacks, and think of the linear systems that each iteration solves.
 #
 # .. endfold::
 #
@@ -347,10 +350,10 @@ for C in (0.03, 0.3, 30.0):
     print(f"2. C = {C:g}: F = {soft_w @ soft_w / 2 + C * slack.sum():.3f}, C n = {C * len(y):g}")
 
 # %%
-# 1. A point off its margin has :math:`y_ih(x_i)>1`. Near the solution its constraint asks for nothing, and a minimum
-#    of a convex function stays the minimum if constraints that ask for nothing there are dropped.
+# 1. A point off its margin has :math:`y_ih(x_i)>1`, so its constraint is not active near the solution. A minimum of a
+#    convex function stays the minimum if inactive constraints are dropped.
 # 2. :math:`w=0` and :math:`b=0` give every point the slack 1, so :math:`F=Cn`. The minimum is no larger.
-# 3. It solves linear systems in all its variables, of which there are as many as examples. Ten thousand of them make
-#    a matrix of :math:`10^8` numbers, in every iteration. The way out begins in :doc:`the next chapter <02_prices>`.
+# 3. It solves linear systems in all its variables, of which there are as many as examples. Ten thousand of them make a
+#    matrix of :math:`10^8` numbers, in every iteration. The way out begins in :doc:`the next chapter <02_prices>`.
 #
 # .. endfold::

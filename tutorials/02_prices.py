@@ -3,9 +3,9 @@ r"""
 ==========
 
 :doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. Here each constraint becomes a price instead.
-The prices are the unknowns of a second problem, the *dual*. It has one variable for each example, it needs of the
-examples only their inner products, and any point of it proves how good a street can be at best. From here on the dual
-is what is solved.
+The prices are the unknowns of a second problem, the *dual*. It has one variable for each example, it uses only the
+inner products of the examples, and any point of it proves how good a street can be at best. From here on we solve the
+dual.
 """
 
 # fold: Imports, the examples, and the code of this figure
@@ -53,8 +53,8 @@ plt.show()
 #    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
 # Lift the constraints, and charge for breaking them: :math:`a_i\ge0` for each unit by which the first is broken,
-# :math:`r_i\ge0` for the second. Over-fulfilment is paid back. Such prices are called *Lagrange multipliers*,
-# and the bill is the *Lagrangian*
+# :math:`r_i\ge0` for the second. Over-fulfilment is refunded. Such prices are called *Lagrange multipliers*, and the
+# bill is the *Lagrangian*
 #
 # .. math::
 #
@@ -72,17 +72,17 @@ plt.show()
 # * In :math:`\xi_i` it is a straight line with the slope :math:`C-a_i-r_i`, which has to be zero too. With
 #   :math:`r_i\ge0` this says :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
-# What remains when all this is put in is
-# :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. One change of names makes it simpler. Let the sign carry
-# the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound is
+# Putting all this in leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. A change of names makes it
+# simpler. Let the sign carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound
+# is
 #
 # .. math::
 #
 #    \max_\alpha\ f(\alpha) = y^\top\alpha-\tfrac12\,\alpha^\top K\alpha
 #    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
 #
-# with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative
-# one. This is the *dual problem*. The package keeps it in one object, and makes it here:
+# with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative one.
+# This is the *dual problem*. The package keeps it in one object, and makes it here:
 #
 # .. shipped:: core/formulations.py
 #    :object: Formulations.classification
@@ -95,13 +95,13 @@ for i in (0, 2):
 # --------------------
 #
 # Let the examples be numbers: 0 and 1 negative, 3 positive, and no slack. The street lies between 1 and 3, so
-# :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum says :math:`a_3=a_0+a_1`, and
+# :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum requires :math:`a_3=a_0+a_1`, and
 #
 # .. math:: f = a_0+a_1+a_3-\tfrac12(3a_3-a_1)^2 = 2a_3-\tfrac12(3a_3-a_1)^2 .
 #
-# For a given :math:`a_3` this is largest with :math:`a_1` as large as it can be: :math:`a_1=a_3`, :math:`a_0=0`. What
-# is left, :math:`2a_3-2a_3^2`, has its top at :math:`a_3=\tfrac12`, where :math:`f=\tfrac12` as well. The price of the
-# point that is not on a margin is zero.
+# For a given :math:`a_3` this is largest when :math:`a_1` is as large as possible: :math:`a_1=a_3`, :math:`a_0=0`. The
+# remaining :math:`2a_3-2a_3^2` has its top at :math:`a_3=\tfrac12`, where :math:`f` is also :math:`\tfrac12`. The price
+# of the point that is not on a margin is zero.
 
 line, sides = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
 by_hand = solve(DualProblem.classification(line, sides, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
@@ -111,8 +111,8 @@ print(
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
-# There is a picture of the dual, too. Without slack the prices of each class have the same sum :math:`s`. Divided by
-# :math:`s` they are the weights of a mixture of the examples of that class, a point of its *convex hull*, and :math:`w`
+# The dual also has a picture. Without slack the prices of each class have the same sum :math:`s`. Divided by :math:`s`
+# they are the weights of a mixture of the examples of that class, which is a point of its *convex hull*, and :math:`w`
 # is :math:`s` times the difference of the two points. The prices of the optimum belong to the two nearest points of the
 # hulls: the widest street is at a right angle to the line that joins them.
 
@@ -150,10 +150,10 @@ print(
 # Never above
 # -----------
 #
-# That :math:`f(\alpha)` is never above :math:`F` can be seen without any theory. Take any feasible :math:`\alpha`,
-# any :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. Its :math:`\lVert w\rVert^2` is
-# :math:`\alpha^\top K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where :math:`b` drops out because
-# :math:`\sum_i\alpha_i=0`. In the last of these lines :math:`\alpha_iy_i=a_i`, as :math:`y_i^2=1`:
+# No theory is needed to see that :math:`f(\alpha)` is never above :math:`F`. Take any feasible :math:`\alpha`, any
+# :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. Its :math:`\lVert w\rVert^2` is :math:`\alpha^\top
+# K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where :math:`b` drops out because :math:`\sum_i\alpha_i=0`.
+# In the last of these lines :math:`\alpha_iy_i=a_i`, as :math:`y_i^2=1`:
 #
 # .. math::
 #
@@ -162,10 +162,10 @@ print(
 #        &= \sum_i\Bigl(C\,\xi_i - a_i\bigl(1-y_ih(x_i)\bigr)\Bigr) \;\ge\; 0 ,
 #
 # since :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
-# *certificate*: they hold for whatever program computed :math:`\alpha`, whatever rule stopped it. That :math:`f` is
+# *certificate*: they hold for any program that computed :math:`\alpha`, and any rule that stopped it. That :math:`f` is
 # never above :math:`F` is *weak duality*, and :math:`F-f` is the *duality gap*.
 #
-# A thousand random prices and a thousand random streets, and the optimum between them:
+# The optimum lies between a thousand random prices and a thousand random streets:
 
 # fold: Random prices and streets, and a general optimiser in between
 certain = minimize(
@@ -209,9 +209,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# At the optimum both are equal: that is *strong duality*, and :doc:`chapter 6 <06_when_it_is_over>` proves it. So no
-# term of the last sum may be positive: either the price is zero or the constraint holds with equality. This is
-# *complementary slackness*, and it sorts the examples:
+# At the optimum both are equal: that is *strong duality*, and :doc:`chapter 6 <06_when_it_is_over>` proves it. So every
+# term of the last sum is zero: either the price is zero or the constraint holds with equality. This is *complementary
+# slackness*, and it sorts the examples:
 #
 # =====================  ============================  =======================================================
 # :math:`a_i`            :math:`y_ih(x_i)`             the example
@@ -235,15 +235,15 @@ for name, members in (
 # From both sides
 # ---------------
 #
-# A solver raises :math:`f` step by step; ``iterate`` is one, and chapters 3 to 5 build it. At each point it may ask
-# what the street of that point would cost, with the best intercept. The optimum is between the two curves all the way:
-# this is the picture at the head of the chapter.
+# A solver raises :math:`f` step by step; ``iterate`` is one, and chapters 3 to 5 build it. At each point it may compute
+# what the street of that point would cost, with the best intercept. The optimum is between the two curves all the way,
+# as in the picture at the head of the chapter.
 
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
 # %%
-# Take the steps yourself: the line under the buttons has :math:`f` and :math:`F`, here with the intercept of the
-# stepper, and marks are filled by their price as a share of :math:`C`. What becomes of the prices when :math:`C` grows?
+# Take the steps yourself: the line under the buttons shows :math:`f` and :math:`F`, here with the intercept of the
+# stepper, and marks are filled by their price as a share of :math:`C`. How do the prices change when :math:`C` grows?
 #
 # .. stepper::
 #    :data: clouds
@@ -255,12 +255,13 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 # Streets that bend
 # -----------------
 #
-# The dual knows the examples through :math:`K_{ij}=x_i\cdot x_j` only, and so does the classifier,
-# :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b`. Put another function :math:`k(x,x')` in the place of the inner product, and
-# all formulas stay. The street is then straight in another space, into which a *feature map* :math:`\varphi` takes the
-# examples, and bends in this one. Here is a feature map that can be seen: :math:`\varphi(x)=(x,x^2)` takes points of a
+# The dual uses only :math:`K_{ij}=x_i\cdot x_j` of the examples, and so does the classifier,
+# :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b`. Replace the inner product by another function :math:`k(x,x')`, and all
+# formulas stay. The street is then straight in another space, into which a *feature map* :math:`\varphi` takes the
+# examples, and bends in this one. Here is a feature map that can be drawn: :math:`\varphi(x)=(x,x^2)` takes points of a
 # line, of which the inner ones are of one kind, to points of a plane. No threshold on the line separates them; a
-# straight line in the plane does, and back on the line it is two thresholds. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
+# straight line in the plane does, and back on the line it becomes two thresholds. The kernel is
+# :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
 kind = np.where(np.abs(dots) < 1.25, 1, -1)
@@ -302,11 +303,11 @@ left.legend(frameon=False, loc="upper right", ncols=3)
 plt.show()
 
 # %%
-# Which functions are kernels? A function will do if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
-# :math:`\varphi`, that is if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0` for every
-# :math:`d`. (This is *Mercer's condition*, of 1909.) One way is a line: with such a :math:`\varphi`,
-# :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. The other way, for :math:`n` points: a positive semi-definite
-# matrix has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
+# Which functions are kernels? A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
+# :math:`\varphi`. This holds exactly if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0`
+# for every :math:`d`. (This is *Mercer's condition*, of 1909.) One direction takes a line: with such a :math:`\varphi`,
+# :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. For the other direction, with :math:`n` points: a positive
+# semi-definite matrix has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
 #
 # .. math::
 #
@@ -335,30 +336,29 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
 # Here are :math:`f`, its gradient and the gap in the package, ready for the chapters to come. The gradient
-# :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable,
-# :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`: by so much :math:`f` grows for each unit by which
-# :math:`\alpha_i` rises a little. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Of all symbols
-# this is the one to remember. With it the code of :math:`F` at the end of chapter 1 can be read: ``alpha @ (v - G)`` is
-# :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for
-# the best intercept.
+# :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable, :math:`G_i=\partial
+# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`: if :math:`\alpha_i` rises a little, :math:`f` grows by this much per
+# unit. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Of all symbols this is the one to remember.
+# It explains the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert
+# w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Lagrange multipliers* or *dual variables* for the prices; *Wolfe dual* for the problem in them;
-#    *complementary slackness* for the table above; the *kernel trick* for the exchange of the inner product. Most texts
-#    write :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise
-#    :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`; so does LIBSVM.
+#    *Lagrange multipliers* or *dual variables* for the prices; *Wolfe dual* for the problem in them; *complementary
+#    slackness* for the table above; the *kernel trick* for replacing the inner product. Most texts write
+#    :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`,
+#    whose gradient is :math:`-y_iG_i`; so does LIBSVM.
 #
 # Exercises
 # ---------
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★★ Why are the :math:`a_i` called prices? Ask of example :math:`i` not :math:`y_ih(x_i)\ge1-\xi_i` but
-#    :math:`\ge1+u-\xi_i` with a small :math:`u`. By how much does the optimum grow? (In the dual :math:`v_i` becomes
+# 1. ★★ Why are the :math:`a_i` called prices? Require :math:`y_ih(x_i)\ge1+u-\xi_i` of example :math:`i`, with a small
+#    :math:`u`, instead of :math:`\ge1-\xi_i`. By how much does the optimum grow? (In the dual :math:`v_i` becomes
 #    :math:`y_i(1+u)`.)
 # 2. ★ Fix :math:`b=0`. Which line of the derivation falls away, and which constraint of the dual?
 # 3. ★ Prove that the classifier needs no :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
@@ -367,7 +367,7 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 #
 # 1. At fixed :math:`\alpha` the objective :math:`f` is linear in :math:`v`. The optimum also moves, but :math:`f` is
 #    flat there in every direction that is feasible both ways.
-# 2. Which of the three points of the list speaks of :math:`b`?
+# 2. Which of the three points of the list is about :math:`b`?
 # 3. Put :math:`w=\sum_i\alpha_i\varphi(x_i)` into :math:`h(x)=w\cdot\varphi(x)+b`.
 #
 # .. endfold::
@@ -384,9 +384,9 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
     print(f"1. example {i}: growth / u = {growth / u:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
 
 # %%
-# 1. By :math:`a_iu`, but for terms in :math:`u^2`: the price of example :math:`i` is what a little more
-#    margin for it costs.
-# 2. That about :math:`b`, and with it :math:`\sum_i\alpha_i=0`. Then one variable may move alone; the next chapter
+# 1. By :math:`a_iu`, up to terms in :math:`u^2`: the price of example :math:`i` is the cost of a little more margin for
+#    it.
+# 2. The line about :math:`b`, and with it :math:`\sum_i\alpha_i=0`. Then one variable may move alone; the next chapter
 #    shows what the sum changes.
 # 3. :math:`h(x)=w\cdot\varphi(x)+b=\sum_i\alpha_i\,\varphi(x_i)\cdot\varphi(x)+b=\sum_i\alpha_ik(x_i,x)+b`.
 #

@@ -26,17 +26,16 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # One variable cannot move
 # ------------------------
 #
-# The sum is prescribed: :math:`\sum_i\alpha_i=0`. Raising one variable by :math:`\mu` breaks it by
-# :math:`\mu`. So another one has to fall by as much, and the simplest move is
+# The sum is prescribed: :math:`\sum_i\alpha_i=0`. Raising one variable by :math:`\mu` breaks this by :math:`\mu`. So
+# another variable has to fall by as much, and the simplest move is
 #
 # .. math:: \alpha_i \leftarrow \alpha_i+\mu, \qquad \alpha_j \leftarrow \alpha_j-\mu,
 #
 # a step of length :math:`\mu` along :math:`e_i-e_j`, where :math:`e_i` is the vector with a one at place :math:`i`.
 # The two indices are the *working set* :math:`(i,j)`.
 #
-# Three examples, and all there is fits on a page: :math:`\alpha_2=-\alpha_0-\alpha_1`, so two coordinates show
-# everything. The box of the third example cuts a corner off the square of the first two. Three pairs are three
-# directions.
+# Three examples fit on a page: :math:`\alpha_2=-\alpha_0-\alpha_1`, so two coordinates show everything. The box of the
+# third example cuts a corner off the square of the first two. Three pairs are three directions.
 
 # fold: The code of this figure
 # alt: The plane of two variables with contours of the objective. The feasible region is a shaded triangle. At a
@@ -71,14 +70,14 @@ plt.show()
 # How far?
 # --------
 #
-# As far as the box allows both variables. :math:`\alpha_i` has :math:`U_i-\alpha_i` to rise, and :math:`\alpha_j` has
-# :math:`\alpha_j-L_j` to fall. Backwards it is the other way round. So :math:`\mu` lies between
+# As far as the box allows both variables. :math:`\alpha_i` can rise by :math:`U_i-\alpha_i`, and :math:`\alpha_j` can
+# fall by :math:`\alpha_j-L_j`. Backwards the roles are exchanged. So :math:`\mu` lies between
 #
 # .. math::
 #
 #    \text{lo}=\max(L_i-\alpha_i,\ \alpha_j-U_j) \quad\text{and}\quad \text{hi}=\min(U_i-\alpha_i,\ \alpha_j-L_j).
 #
-# In the package the state of a solve works this out for the pair that is about to move. It also notes the slope and
+# In the package the state of a solve computes this for the pair that is about to move. It also computes the slope and
 # the curvature, which are the subject of :doc:`the next chapter <04_one_step>`.
 #
 # .. shipped:: core/state.py
@@ -97,8 +96,8 @@ plt.show()
 #
 # .. math:: \psi = \max_{I_\text{up}} G - \min_{I_\text{down}} G .
 #
-# This is the *KKT gap*. If :math:`\psi\le0` no pair gains. Otherwise the two indices at which the maximum and the
-# minimum are taken do; they are the *most violating pair*.
+# This is the *KKT gap*. If :math:`\psi\le0` no pair gains. Otherwise the indices of the maximum and the minimum form a
+# pair that gains, the *most violating pair*.
 #
 # .. shipped:: core/arithmetic.py
 #    :object: Arithmetic.most_violating_pair
@@ -111,9 +110,9 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
     print(f"{name:8s} G = {G.round(3)}, most violating pair ({i}, {j}), ψ = {psi:.4f}")
 
 # %%
-# Here are more examples. The bars of the third picture show :math:`G_i-b`, twice: for the variables that may rise
-# and for those that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`: the step gains if the bar of
-# :math:`i` among the first ends above that of :math:`j` among the others.
+# Here are more examples. The bars of the third picture show :math:`G_i-b` twice: for the variables that may rise and
+# for the variables that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`: the step gains if the
+# bar of :math:`i` among the first ends above the bar of :math:`j` among the others.
 #
 # .. stepper::
 #    :selector: mvp
@@ -122,9 +121,9 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # Two are enough
 # --------------
 #
-# It could be that no pair gains and yet some direction that moves many variables does. It cannot. Let :math:`d` lead
-# from :math:`\alpha` to another feasible point. Its entries sum to zero, so what the positive ones add the negative
-# ones take away, and the two can be matched:
+# Could some direction that moves many variables gain although no pair does? It cannot. Let :math:`d` lead from
+# :math:`\alpha` to another feasible point. Its entries sum to zero, so the negative entries take away what the positive
+# ones add, and the two can be matched:
 #
 # .. math:: d = \sum_{i:\,d_i>0}\ \sum_{j:\,d_j<0} t_{ij}\,(e_i-e_j), \qquad t_{ij}\ge0 .
 #
@@ -133,12 +132,13 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 #
 # .. math:: \nabla f\cdot d = \sum_{i,j} t_{ij}\,(G_i-G_j) \;\le\; \psi\sum_{i,j} t_{ij} .
 #
-# If :math:`\psi\le0` no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
-# parabola that bends down, as :math:`d^\top Kd\ge0`: what does not begin uphill never rises. So the point is optimal.
-# **A point is optimal exactly if no pair gains.** That is the whole theory behind this kind of solver. It has a
-# name, *sequential minimal optimisation*, SMO: always the smallest problem that can be solved at all.
+# If :math:`\psi\le0`, no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
+# parabola that bends down, as :math:`d^\top Kd\ge0`: if it does not begin uphill, it never rises. So the point is
+# optimal. **A point is optimal exactly if no pair gains.** That is the whole theory behind this kind of solver. It is
+# called *sequential minimal optimisation*, SMO, because it always solves the smallest problem that can be solved at
+# all.
 #
-# The matching, on an example:
+# Here is the matching of an example:
 
 
 def matched(d):
@@ -169,16 +169,16 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Write a function that returns lo and hi of a pair, and call it at the start of the picture for all six ordered
-#    pairs. Which number of the pair :math:`(j,i)` belongs to which of :math:`(i,j)`?
-# 2. ★ :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be looked at to find the most
-#    violating one?
-# 3. ★★ Without :math:`b` there is no sum (exercise 2 of chapter 2). How does a solver look that moves one variable at
-#    a time? Write it in six lines.
+#    pairs. Which number of the pair :math:`(j,i)` belongs to which number of :math:`(i,j)`?
+# 2. ★ :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be compared to find the most violating
+#    pair?
+# 3. ★★ Without :math:`b` there is no sum (exercise 2 of chapter 2). How does a solver work that moves one variable at a
+#    time? Write it in six lines.
 #
 # .. fold:: Hints
 #
 # 1. The formulas for lo and hi are two lines of NumPy; for :math:`(j,i)` exchange the indices in them.
-# 2. The index of the maximum does not depend on that of the minimum.
+# 2. The index of the maximum does not depend on the index of the minimum.
 # 3. :math:`G_i` is the slope along :math:`\alpha_i` and :math:`K_{ii}` the curvature.
 #
 # .. endfold::
@@ -202,7 +202,7 @@ print("3. without b:", alpha.round(4), "with b:", best.round(4))
 
 # %%
 # 1. Backwards is forwards with the sign turned: lo of :math:`(j,i)` is minus hi of :math:`(i,j)`.
-# 2. :math:`2n`, once for the maximum and once for the minimum: the pair need not be searched for among all pairs.
-# 3. It sets :math:`G_i` to zero, or goes to the bound: Newton's step for one variable, cut off at the box.
+# 2. :math:`2n`, once for the maximum and once for the minimum: the search need not go through all pairs.
+# 3. It sets :math:`G_i` to zero, or goes to the bound: Newton's step for one variable, clipped to the box.
 #
 # .. endfold::

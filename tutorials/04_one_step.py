@@ -52,15 +52,15 @@ show_step(4)
 plt.show()
 
 # %%
-# Left is the square of the two variables, seen from the top. Their sum is fixed, so the point moves along the straight
-# line, here to where the line touches a contour of :math:`f`. Right is the same step as a parabola: what :math:`f`
-# gains along that line.
+# The left panel shows the square of the two variables from above. Their sum is fixed, so the point moves along the
+# straight line, here to where the line touches a contour of :math:`f`. The right panel shows the same step as a
+# parabola: the gain of :math:`f` along that line.
 #
 # A parabola
 # ----------
 #
 # Put :math:`\alpha+\mu(e_i-e_j)` into :math:`f(\alpha)=y^\top\alpha-\tfrac12\alpha^\top K\alpha` and subtract
-# :math:`f(\alpha)`. What is left is the *gain* of a step of length :math:`\mu`:
+# :math:`f(\alpha)`. This leaves the *gain* of a step of length :math:`\mu`:
 #
 # .. math::
 #
@@ -75,18 +75,17 @@ plt.show()
 # Cut by the box
 # --------------
 #
-# The step has to stay between lo and hi of :doc:`chapter 3 <03_why_two>`. A parabola that is cut off on one side has
-# its highest point at the cut, if the cut comes before the top. So the best feasible step is
-#
+# The step has to stay between lo and hi of :doc:`chapter 3 <03_why_two>`. If the cut comes before the top, the highest
+# remaining point of the parabola is at the cut. So the best feasible step is
 # .. math:: \mu = \min\bigl(\max(\hat\mu,\ \text{lo}),\ \text{hi}\bigr),
 #
-# and this line is the whole of the rule in the package:
+# and this line is the whole rule in the package:
 #
 # .. shipped:: core/steps/newton.py
 #    :twin:
 #
-# A step that ends at the top, like the one at the head, is called *free*, one that ends at the box *clipped*. Here is a
-# clipped one, of the same run.
+# A step that ends at the top, like the step at the head, is called *free*; a step that ends at the box is *clipped*.
+# Here is a clipped step of the same run.
 
 # fold: The code of this figure
 # alt: A clipped step, seen from above and from the side, as the free one was. The parabola goes on rising beyond the
@@ -94,8 +93,8 @@ plt.show()
 state = show_step(8)
 plt.show()
 
-# %%
-# This step goes to the edge of the box and no further. "The pair that moves next" in the stepper has the same two
+# This step goes to the edge of the box and no further. "The pair that moves next" in the stepper shows the same two
+# pictures for every step; with a small :math:`C` most steps are clipped, with a large one few.
 # pictures for every step; with a small :math:`C` most steps are clipped, with a large one few.
 #
 # .. stepper::
@@ -105,13 +104,13 @@ plt.show()
 # The step, taken
 # ---------------
 #
-# Moving the point is not all. The next choice needs the gradient at the new point. As :math:`G=y-K\alpha` is linear
-# in :math:`\alpha`, it need not be computed again:
+# The next choice needs the gradient at the new point. As :math:`G=y-K\alpha` is linear in :math:`\alpha`, it need not
+# be computed again:
 #
 # .. math:: G \leftarrow G-\mu\,(K_{i\cdot}-K_{j\cdot}) .
 #
-# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. Two rows are all that a step costs. Of the other
-# :math:`n-2` rows it needs nothing. This line is why the method works for matrices that no memory could hold.
+# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. A step costs only two rows, and needs none of the other
+# :math:`n-2`. This line is why the method works for matrices that no memory could hold.
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.move moved
@@ -128,21 +127,21 @@ print(
 )
 
 # %%
-# The first branch is the step of this chapter. The second one, with :math:`\kappa`, belongs to steps with momentum
-# (:doc:`chapter 10 <10_two_steps_at_once>`); here ``kappa`` is 0 and nothing of it runs.
+# The first branch is the step of this chapter. The second branch belongs to steps with momentum (:doc:`chapter 10
+# <10_two_steps_at_once>`); here ``kappa`` is 0 and this branch does not run.
 #
-# Two things in this code are worth a look. A variable that reaches its bound is *set* to it. Adding the missing piece
-# would round, and :math:`\alpha_i=U_i` must be exactly true, because whether a variable may rise is decided by
-# equality. And each update rounds :math:`G` a little; when that could matter for the stopping rule, :math:`G` is
-# computed again from scratch.
+# Two details of this code matter. A variable that reaches its bound is *set* to it. Adding the missing piece would
+# round, but :math:`\alpha_i=U_i` must be exactly true, because equality decides whether a variable may rise. And each
+# update rounds :math:`G` a little; when that could matter for the stopping rule, :math:`G` is computed again from
+# scratch.
 #
 # No parabola
 # -----------
 #
 # If two examples are the same point, :math:`q=0`: the parabola is a straight line. If their labels differ it goes
-# uphill for ever, and only the box ends it. The Newton step would divide by zero. With
-# :math:`q=10^{-12}` in its place, as the program LIBSVM has it too, the formula gives a giant step, and the box cuts
-# it. A kernel that breaks Mercer's condition may have :math:`q<0`; then the same is done.
+# uphill for ever, and only the box ends it. The Newton step would divide by zero. The package replaces :math:`q` by
+# :math:`10^{-12}`, as LIBSVM does; the formula then gives a giant step, and the box cuts it. A kernel that breaks
+# Mercer's condition may have :math:`q<0`, which is handled in the same way.
 
 twins = DualProblem.classification(np.zeros((2, 1)), np.array([-1, 1]), kernel=RBF(1.0), C=5.0)
 state = next(iterate(twins, step=NewtonStep()))
@@ -162,8 +161,8 @@ print("α =", state.alpha)
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Derive :math:`g(\mu)`.
-# 2. ★★ The exact gain of a clipped step can be written as :math:`\tfrac12q\mu(2\hat\mu-\mu)`. Show it, and conclude
-#    that a step half as long as the Newton step still has three quarters of its gain.
+# 2. ★★ Show that the exact gain of a clipped step is :math:`\tfrac12q\mu(2\hat\mu-\mu)`, and conclude that a step half
+#    as long as the Newton step still yields three quarters of its gain.
 # 3. ★ Which steps :math:`\mu` gain anything at all?
 # 4. ★★ In the last example, why does :math:`\alpha` end at its bounds, and what is the duality gap there?
 #
@@ -190,9 +189,9 @@ print(f"4. duality gap {twins.duality_gap(state.alpha):.1e}, objective {twins.ob
 # 2. Put :math:`\ell=q\hat\mu` into :math:`g`. With :math:`\mu=\omega\hat\mu` the share of :math:`\tilde g` is
 #    :math:`2\omega-\omega^2`, which is 0.75 at one half. A tenth too long costs one per cent:
 #    :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` does that on purpose.
-# 3. Those between 0 and :math:`2\hat\mu`.
+# 3. The steps between 0 and :math:`2\hat\mu`.
 # 4. The slope stays :math:`G_1-G_0=2` all the way, since the two rows of :math:`K` are equal. No street can separate
-#    two equal points, so both are bounded. The gap is zero: :math:`f=2C` is what both slacks cost.
+#    two equal points, so both are bounded. The gap is zero: :math:`f=2C`, which is the cost of both slacks.
 #
 # .. endfold::
 #

@@ -2,10 +2,9 @@ r"""
 5 · The whole loop
 ==================
 
-Everything is there: the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`), the step
-(:doc:`chapter 4 <04_one_step>`). This chapter puts it together twice. First as a function of your own, of a dozen
-lines. Then as the loop of the package, which is not much longer and is read here line by line. Both take the same
-steps.
+Everything is ready: the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`), the step
+(:doc:`chapter 4 <04_one_step>`). This chapter puts it together twice: first as your own function of a dozen lines, then
+as the loop of the package, which is not much longer and is read here line by line. Both take the same steps.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -53,16 +52,15 @@ last.axis("off")
 plt.show()
 
 # %%
-# The data of this chapter: two hundred points that no line separates, a Gaussian kernel with :math:`\gamma=0.5`, and
-# the price of slack :math:`C=10`. Above is the boundary :math:`h(x)=0` as it appears while the loop of this chapter
-# runs.
+# This chapter uses two hundred points that no line separates, a Gaussian kernel with :math:`\gamma=0.5`, and the price
+# of slack :math:`C=10`. The picture shows how the boundary :math:`h(x)=0` develops while the loop of this chapter runs.
 #
 # Your own
 # --------
 #
-# Start at :math:`\alpha=0`, where :math:`G=y`. Again and again: take the most violating pair, stop if it violates
-# nothing, go up its parabola as far as the box allows, bring :math:`G` up to date. The intercept :math:`b` is the
-# middle of the last two values of :math:`G` that were compared; :doc:`chapter 6 <06_when_it_is_over>` shows why.
+# Start at :math:`\alpha=0`, where :math:`G=y`. Then repeat: take the most violating pair, stop if it violates nothing,
+# go up its parabola as far as the box allows, update :math:`G`. The intercept :math:`b` is the middle of the last two
+# values of :math:`G` that were compared; :doc:`chapter 6 <06_when_it_is_over>` shows why.
 
 
 def smo(K, y, C, tol=1e-3):
@@ -87,10 +85,10 @@ h = K @ alpha + b
 print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right, Σα = {alpha.sum():.1e}")
 
 # %%
-# This is a support vector machine, trained. Everything else in this book makes it faster, safer, or asks more of it.
+# This is a support vector machine, trained. The rest of this book makes it faster, safer, or asks more of it.
 #
-# Is it right? Chapter 2 has the certificate, and the package takes the same steps. It gets the same matrix here, so
-# that not even the last digit of a kernel value differs.
+# Is it right? Chapter 2 provides the certificate, and the package takes the same steps. It gets the same matrix here,
+# so that not even the last digit of a kernel value differs.
 
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
@@ -104,10 +102,10 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # The loop of the package
 # -----------------------
 #
-# :func:`~refsvm.core.solver.loop.steps` is that loop with its three decisions taken out and handed in: *which pair* is
-# a :class:`~refsvm.core.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.core.steps.base.StepRule`,
-# *when to stop* a :class:`~refsvm.core.stopping.base.StoppingRule`. What changes while a problem is solved is in one
-# object, the :class:`~refsvm.core.state.SolverState`.
+# :func:`~refsvm.core.solver.loop.steps` is the same loop, but it receives its three decisions as objects: *which pair*
+# is a :class:`~refsvm.core.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.core.steps.base.StepRule`,
+# *when to stop* a :class:`~refsvm.core.stopping.base.StoppingRule`. One object holds everything that changes while a
+# problem is solved, the :class:`~refsvm.core.state.SolverState`.
 #
 # .. shipped:: core/solver/loop.py
 #    :object: Steps steps
@@ -115,24 +113,24 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # Line by line:
 #
 # ``while not (code := stop.check(state))``
-#     The stopping rule is asked before every step. It returns 0 to go on, or the number of its reason.
+#     The loop calls the stopping rule before every step. It returns 0 to go on, or the number of its reason.
 # ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)``
 #     The selector returns two indices, or (−1, −1) if it knows no pair that gains. If two steps in a row have changed
-#     nothing, not even the last digit, floating point has come to its end, and so has the loop.
+#     nothing, not even the last digit, floating point can do no better, and the loop ends.
 # ``state.rows.use(i, j)``
 #     The kernel rows of both variables are computed, if they are not in memory. :doc:`Chapter 8
 #     <08_rows_cache_shrinking>` is about this line.
 # ``state.measure(i, j)``
 #     :math:`\ell`, :math:`q`, lo and hi of the pair: chapters 3 and 4.
 # ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)``
-#     The step rule says how far. One that plans ahead leaves *candidates*, pairs that the next selection should
-#     consider; it starts with none. :doc:`Chapter 10 <10_two_steps_at_once>` has two rules that look further than one
-#     step.
+#     The step rule says how far. A rule that plans ahead leaves *candidates*, pairs that the next selection should
+#     consider; each step starts with none. :doc:`Chapter 10 <10_two_steps_at_once>` presents two rules that look
+#     further than one step.
 # ``state.move(i, j, mu)``
-#     :math:`\alpha` and :math:`G` as in chapter 4; then the most violating pair of the new point, which is also the
-#     :math:`\psi` that the next ``check`` compares with its tolerance. Only a step with *momentum*
-#     (``step.uses_momentum``) moves more than the pair; chapter 10 introduces it, and until then the first branch can
-#     be skipped.
+#     Updates :math:`\alpha` and :math:`G` as in chapter 4. It then finds the most violating pair of the new point and
+#     its :math:`\psi`, which the next ``check`` compares with its tolerance. Only a step with *momentum*
+#     (``step.uses_momentum``) moves more than the pair; chapter 10 introduces it, and until then you can skip the first
+#     branch.
 # ``yield state``
 #     The caller of the loop may look at the state after every step. It is one object that changes: copy what you keep.
 #
@@ -150,16 +148,16 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # Watch it
 # --------
 #
-# Here is the loop under your hands: choose the pair, or let a selector choose; change :math:`C`; drag a point. It takes
-# the steps of the package, to the last bit, as long as no example is moved.
+# Here you can control the loop: choose the pair, or let a selector choose; change :math:`C`; drag a point. It takes the
+# steps of the package, to the last bit, as long as no example is moved.
 #
 # .. stepper::
 #    :selector: mvp
 #
-# For a rule of your own there is :doc:`the same in a notebook </gallery/examples/06_step_through_your_own_rule>`.
+# For your own rule, use :doc:`the stepper in a notebook </gallery/examples/06_step_through_your_own_rule>`.
 #
-# Ten steps as a table. The selector here is the package's default, ``SecondOrder``, which takes the curvature into
-# account as well (:doc:`chapter 7 <07_which_pair>`).
+# The table shows ten steps. Its selector is the package's default, ``SecondOrder``, which also takes the curvature into
+# account (:doc:`chapter 7 <07_which_pair>`).
 
 # fold: The code of this table
 print(" step    i    j       mu    l/q  ends at       gap  objective")
@@ -177,8 +175,8 @@ for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
 # The two engines
 # ---------------
 #
-# The loop above is plain NumPy. There is a second one, compiled with Numba, and each of these rules has a *twin* there:
-# a function of the same name that makes the same decisions. ``engine=`` says which one runs. The results are equal, to
+# The loop above is plain NumPy. A second loop is compiled with Numba, and each of these rules has a *twin* there: a
+# function of the same name that makes the same decisions. ``engine=`` says which loop runs. The results are equal to
 # the last bit.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step
@@ -194,8 +192,8 @@ print(solution.status.value)
 print(f"ψ = {solution.kkt_gap:.1e}, F − f = {solution.duality_gap:.1e}, b = {solution.intercept:.3f}")
 
 # %%
-# As a scikit-learn estimator the same solver is called :class:`~refsvm.estimators.svc.SVC`. The circles are free
-# support vectors; they stand on the margins, as chapter 2 says. The crosses are bounded ones.
+# :class:`~refsvm.estimators.svc.SVC` is the same solver as a scikit-learn estimator. The circles are free support
+# vectors; they stand on the margins, as chapter 2 says. The crosses are bounded ones.
 
 from sklearn.inspection import DecisionBoundaryDisplay
 
@@ -233,12 +231,12 @@ plt.show()
 # Two knobs
 # ---------
 #
-# :math:`\gamma` says how near two examples have to be to count as alike, :math:`C` what an error costs. Here is the
-# boundary for three values of each, with the share of errors on these examples and on two thousand new ones of the same
-# kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it errs on both. With the largest it
-# overfits: it is right on every example that it was trained on, and errs on the new ones. A machine that generalises is
-# in between, and neither the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` measures
-# it without new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# :math:`\gamma` says how near two examples have to be to count as alike, :math:`C` how much an error costs. The panels
+# show the boundary for three values of each, with the share of errors on these examples and on two thousand new ones of
+# the same kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it errs on both. With the
+# largest it overfits: it is right on every example that it was trained on, and errs on the new ones. A machine that
+# generalises is in between, and neither the training errors nor the objective say where. :doc:`Chapter 11
+# <11_leave_one_out>` measures it without new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
@@ -281,17 +279,17 @@ plt.show()
 # 1. ★★ Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
 #    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the pairs of
 #    the package?
-# 2. ★★ Let it choose any pair that gains, at random. How many steps, on the first forty examples?
-# 3. ★ Run it with :math:`C` = 0.1, 10 and 100. What becomes of steps, free and bounded support vectors?
+# 2. ★★ Let it choose any pair that gains, at random. How many steps does it take on the first forty examples?
+# 3. ★ Run it with :math:`C` = 0.1, 10 and 100. How do the steps and the free and bounded support vectors change?
 # 4. ★ Which line would you have to change for a problem without the sum?
 #
 # .. fold:: Hints
 #
 # 1. Keep :math:`i`. Compute slope and curvature against all :math:`j` as arrays, and take the ``argmax`` where both
 #    conditions hold.
-# 2. Two draws: first of those that may rise and lie above the lowest that may fall, then of those that may fall and
-#    lie below the first.
-# 3. Free is strictly inside the box, bounded is exactly at :math:`\pm C`.
+# 2. Draw twice: first among the variables that may rise and lie above the lowest that may fall, then among the
+#    variables that may fall and lie below the first.
+# 3. Free means strictly inside the box, bounded exactly at :math:`\pm C`.
 # 4. Exercise 3 of chapter 3 has a solver for it.
 #
 # .. endfold::
@@ -347,10 +345,11 @@ for price in (0.1, 10.0, 100.0):
     print(f"3. C = {price:6g}: {len(moved):5d} steps, {free.sum():3d} free, {bounded.sum():3d} bounded")
 
 # %%
-# 1. Fewer steps, and those of the package.
-# 2. Any pair that gains leads uphill, and chance gets there too. It takes its time.
-# 3. A larger :math:`C` makes more steps, fewer bounded support vectors, and a street that fits the examples closer.
-# 4. The choice, since one variable would do, and with it all that speaks of :math:`j`. And :math:`b`, which would not
+# 1. It takes fewer steps, and the same pairs as the package.
+# 2. Any pair that gains leads uphill, so chance also reaches the top. It takes its time.
+# 3. A larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples more
+#    closely.
+# 4. The choice, since one variable would do, and with it every line about :math:`j`. And :math:`b`, which would not
 #    exist.
 #
 # .. endfold::

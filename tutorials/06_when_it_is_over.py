@@ -3,8 +3,8 @@ r"""
 ===================
 
 The loop of :doc:`chapter 5 <05_the_whole_loop>` stops when no pair gains more than a little. This chapter draws what
-that means: marks that have to get out of each other's way, with the intercept in the middle. It shows what a
-tolerance is worth, in decisions and in the objective, and which other reasons to stop there are.
+that means: marks that have to get out of each other's way, with the intercept in the middle. It shows how a tolerance
+affects decisions and the objective, and which other reasons to stop there are.
 """
 
 # fold: Imports and settings
@@ -26,9 +26,9 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.
 # Marks that get out of each other's way
 # --------------------------------------
 #
-# A variable at its lower bound may only rise, one at its upper bound may only fall, a free one may do both. Draw
-# :math:`G_i` for all that may rise as marks that point up, for all that may fall as marks that point down. Chapter 3
-# says: the point is optimal exactly if no up-mark is above a down-mark. What still overlaps is :math:`\psi`.
+# A variable at its lower bound may only rise, a variable at its upper bound may only fall, a free one may do both. Draw
+# :math:`G_i` of all that may rise as marks that point up, and of all that may fall as marks that point down. By chapter
+# 3, the point is optimal exactly if no up-mark is above a down-mark. The remaining overlap is :math:`\psi`.
 
 # fold: The code of this figure
 # alt: Three panels with the gradient of every example, upward marks for those that may rise and downward marks
@@ -60,9 +60,9 @@ plt.show()
 #
 # .. math:: G_i-b = y_i-h(x_i) .
 #
-# So :math:`G_i=b` says :math:`h(x_i)=y_i`: the example stands exactly on its margin. Complementary slackness, the table
-# of :doc:`chapter 2 <02_prices>`, demands that of free support vectors. A variable above the line would gain by rising;
-# for :math:`y_i=1` its margin is too small. With the three rows of that table:
+# So :math:`G_i=b` means :math:`h(x_i)=y_i`: the example stands exactly on its margin. Complementary slackness, the
+# table of :doc:`chapter 2 <02_prices>`, demands this of free support vectors. A variable above the line would gain by
+# rising; for :math:`y_i=1` its margin is too small. With the three rows of that table:
 #
 # .. math::
 #
@@ -70,13 +70,13 @@ plt.show()
 #    }\alpha_i=U_i.
 #
 # These are the *Karush-Kuhn-Tucker conditions*. A :math:`b` that satisfies all of them exists exactly if
-# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is if :math:`\psi\le0`. Before the end there is none, and
-# the middle of the overlap is the fairest choice: with it every condition is broken by :math:`\psi/2` at most.
+# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is if :math:`\psi\le0`. Before the end no such :math:`b`
+# exists, and the middle of the overlap is the fairest choice: it breaks every condition by at most :math:`\psi/2`.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.kkt_gap DualProblem.intercept DualProblem.midway
 #
-# The stopping rule compares the number that the state keeps with a tolerance, and that is all:
+# The stopping rule only compares the number that the state keeps with a tolerance:
 #
 # .. shipped:: core/stopping/kkt_gap.py
 #    :twin:
@@ -91,17 +91,17 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # -------------------------
 #
 # :math:`\psi` has the unit of the labels. With :math:`\varepsilon=10^{-3}` every condition holds up to half a
-# thousandth of the distance from the middle of the street to its margin. In the objective? Put
-# :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of chapter 2. The
-# term of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. It is zero unless the example breaks its condition, by
-# at most :math:`\psi/2` then; so it is at most :math:`C\psi/2`:
+# thousandth of the distance from the middle of the street to its margin. How large is the error of the objective? Put
+# :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of chapter 2. The term
+# of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. It is zero unless the example breaks its condition, which it
+# does by at most :math:`\psi/2`; so the term is at most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
 # At an optimum :math:`\psi\le0`, so both objectives are equal there: this proves the strong duality of chapter 2.
 #
 # In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` smaller
-# again. The table shows the bound, the gap and the error, its last line by how much the bound is larger than the gap:
+# again. The table shows the bound, the gap and the error; its last line shows how many times the bound exceeds the gap:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
@@ -124,12 +124,11 @@ print(f"bound / gap from {min(ratios):.0f} to {max(ratios):.0f}")
 # The best intercept
 # ------------------
 #
-# :math:`F` depends on :math:`b`, and before the end the middle of the overlap is not always the :math:`b` that makes it
-# smallest. That one is found exactly. In terms of :math:`G` the slack is
-# :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So as a function of :math:`b` alone :math:`F` is convex and made of
-# straight pieces: it falls by :math:`C` for each positive example with :math:`G_i>b`, rises by :math:`C` for each
-# negative one with :math:`G_i<b`, and bends at the :math:`G_i`. Sort them and find the bend where the slope changes
-# its sign.
+# :math:`F` depends on :math:`b`, and before the end the middle of the overlap is not always the best :math:`b`. The
+# best :math:`b` can be found exactly. In terms of :math:`G` the slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`.
+# So as a function of :math:`b` alone :math:`F` is convex and made of straight pieces: it falls by :math:`C` for each
+# positive example with :math:`G_i>b`, rises by :math:`C` for each negative one with :math:`G_i<b`, and bends at the
+# :math:`G_i`. Sort them and find the bend where the slope changes its sign.
 
 # fold: The code of this figure
 # alt: The cost F as a function of b alone, a convex curve. The best b is at its lowest point; the middle of the
@@ -155,7 +154,7 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 #    :object: best_intercept
 #
 # At an optimum without a free support vector the lowest part is flat: a whole interval of :math:`b` is valid, from the
-# highest :math:`G_i` of those that may rise to the lowest of those that may fall. Here is one, with a small :math:`C`.
+# highest :math:`G_i` that may rise to the lowest that may fall. Here is such an optimum, with a small :math:`C`.
 
 # fold: The code of this figure
 # alt: The cost F as a function of b, which falls, is flat over an interval, and rises. The interval is shaded, and a
@@ -180,7 +179,7 @@ print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the packag
 # The objective rises, the gap does not fall
 # ------------------------------------------
 #
-# Each step raises :math:`f`. :math:`\psi` falls in the long run only: a step that settles one pair can disturb
+# Each step raises :math:`f`. But :math:`\psi` falls only in the long run: a step that settles one pair can disturb
 # another.
 
 # fold: The code of this figure
@@ -206,16 +205,16 @@ plt.show()
 # ---------------------
 #
 # The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when a step that moves a variable again is
-# short. That is cheap to see, and says nothing about optimality: a step may be short because the box is near. The
-# rule is here to reproduce the tables of that paper. The second run below shows the fault: it ends while :math:`\psi`
-# is still far above the tolerance.
+# short. That is cheap to see, and says nothing about optimality: a step may be short because the box is near. The rule
+# is here to reproduce the tables of that paper. The second run below shows the fault: it ends while :math:`\psi` is
+# still far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
 #
-# Two more rules ask for less than the optimum, only for the *sign* of one decision; they are the subject of
-# :doc:`chapter 12 <12_a_sign_is_enough>`. A limit in steps or seconds, a callback and Ctrl-C end a solve too.
-# However it ends, there is a solution, and its status is a sentence:
+# Two more rules need only the *sign* of one decision, which requires less than the optimum; they are the subject of
+# :doc:`chapter 12 <12_a_sign_is_enough>`. A limit in steps or seconds, a callback and Ctrl-C also end a solve. However
+# it ends, there is a solution, and its status is a sentence:
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)
@@ -235,17 +234,16 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★ Show that each condition is broken by at most :math:`\psi/2` with the middle :math:`b`.
-# 2. ★★ Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty
-#    examples of each class, as :doc:`the stepper </stepper>` has them.
-# 3. ★ Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from those
-#    at :math:`10^{-6}`?
+# 1. ★ Show that the middle :math:`b` breaks each condition by at most :math:`\psi/2`.
+# 2. ★★ Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty examples
+#    of each class, as in :doc:`the stepper </stepper>`.
+# 3. ★ Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from the
+#    predictions at :math:`10^{-6}`?
 # 4. ★★ At the optimum, why is the middle of the overlap a best :math:`b`?
 #
 # .. fold:: Hints
 #
-# 1. Write the largest :math:`G_i` of those that may rise and the smallest of those that may fall with :math:`b` and
-#    :math:`\psi`.
+# 1. Express the largest :math:`G_i` that may rise and the smallest that may fall by :math:`b` and :math:`\psi`.
 # 2. With a small :math:`C` every variable is at its bound, far from 0. Which marks are left for each class?
 # 3. Compare the signs of ``decision_values``.
 # 4. Put :math:`\psi\le0` into the inequality for :math:`F-f`.
@@ -264,12 +262,11 @@ rough, fine = (solve(wide, stop=KKTGap(tol)).decision_values for tol in (0.1, 1e
 print(f"3. {int((np.sign(rough) != np.sign(fine)).sum())} of {wide.n}")
 
 # %%
-# 1. The largest :math:`G_i` of those that may rise is :math:`b+\psi/2`, and the smallest of those that may fall is
-#    :math:`b-\psi/2`.
+# 1. The largest :math:`G_i` that may rise is :math:`b+\psi/2`, and the smallest that may fall is :math:`b-\psi/2`.
 # 2. It can. Then every :math:`b` between the two marks satisfies all conditions and gives the same :math:`F`; the
-#    package takes the middle. LIBSVM does too.
-# 3. The line above says it. A sign changes only where :math:`h` is nearly zero.
-# 4. With :math:`\psi\le0` no condition is broken by it, so :math:`F-f` is at most zero by the inequality above, and
+#    package and LIBSVM take the middle.
+# 3. The printed line shows it. A sign changes only where :math:`h` is nearly zero.
+# 4. With :math:`\psi\le0` the middle breaks no condition, so :math:`F-f` is at most zero by the inequality above, and
 #    never less.
 #
 # .. endfold::
