@@ -30,7 +30,7 @@ from refsvm.core.kernels.matrix import KernelMatrix, View
 
 
 class Formulations:
-    """Constructors of a `refsvm.DualProblem` from examples."""
+    """Constructors that make a `refsvm.DualProblem` from examples."""
 
     gram: KernelMatrix
     v: np.ndarray
@@ -39,7 +39,7 @@ class Formulations:
     upper: np.ndarray
     n: int
 
-    if TYPE_CHECKING:  # the fields of `refsvm.DualProblem`, in its order
+    if TYPE_CHECKING:  # the fields of `refsvm.DualProblem`, in the same order
 
         def __init__(
             self, gram: Any, v: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray
@@ -47,7 +47,7 @@ class Formulations:
 
     @classmethod
     def _of_checked(cls, gram: KernelMatrix, v: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Self:
-        """Return a problem with z = 0 and L ≤ 0 ≤ U of new arrays that need no check; they are sealed."""
+        """Return a problem with z = 0 from checked new arrays with L ≤ 0 ≤ U, and make the arrays read-only."""
         for array in (v, lower, upper):
             array.flags.writeable = False
         problem = object.__new__(cls)
@@ -59,7 +59,7 @@ class Formulations:
 
     @classmethod
     def _of_labels(cls, gram: KernelMatrix, labels: np.ndarray, penalties: np.ndarray) -> Self:
-        """Return the problem of checked labels, ±1 and 0 of examples without a box, and penalties of all of them."""
+        """Return a classification problem from checked penalties and labels: ±1, or 0 for an example to leave out."""
         signed = np.where(labels == 0.0, 0.0, labels * penalties)
         return cls._of_checked(gram, labels, np.minimum(0.0, signed), np.maximum(0.0, signed))
 
@@ -76,33 +76,40 @@ class Formulations:
         gram: Any = None,
         C: float | np.ndarray = 1.0,
     ) -> Self:
-        """Dual of the C-SVM: v = y, z = 0, aᵢ = yᵢαᵢ ∈ [0, Cᵢ] (MVP to SVMP all use it).
+        """Make the dual of the C-SVM for two classes: v = y, z = 0, aᵢ = yᵢαᵢ ∈ [0, Cᵢ].
 
         Parameters
         ----------
         X : array-like or CSR of shape (n, d)
-            Examples, which are copied; with ``kernel=Precomputed()`` the (n, n) Gram matrix. That is not copied: do not
-            write to it while the problem or an object made from it is in use. A matrix that is not symmetric is
-            replaced, with a warning, by ½(K + Kᵀ).
+            Examples, which are copied; with ``kernel=Precomputed()`` the (n, n) kernel matrix, see Notes.
         y : array-like of shape (n,)
-            Labels −1 and +1, both present.
+            Labels −1 and +1; both must occur.
         kernel : str, kernel object or callable, default "rbf"
-            A name, as `refsvm.SVC` has them, whose parameters are the next three; an object brings its own.
+            Kernel: a name that `refsvm.SVC` knows, with its parameters in `gamma`, `degree` and `coef0`, or an object,
+            which holds its own parameters.
         gamma : {"scale", "auto"} or float
+            γ of a kernel given as a name, as in `refsvm.SVC`.
         degree : int
+            Degree of the kernel "poly".
         coef0 : float
+            Constant term of the kernels "poly" and "sigmoid".
         gram : array-like of shape (n, n) or object, optional
             The kernel matrix itself, in place of X and kernel: an array, which is not copied, or an object of your own
-            that evaluates its blocks, see `refsvm.core.kernels.checked.GivenMatrix`.
+            that evaluates blocks of it (see `refsvm.core.kernels.checked.GivenMatrix`).
         C : float or array-like of shape (n,)
-            Penalty: positive; one for each example may contain zeros (that example is ignored). Infinity is the
-            hard margin: no example may be on the wrong side. Where no plane separates the classes, `solve` ends
-            with ``Status.INSEPARABLE``.
+            Penalty above 0, or one penalty for each example; examples with penalty 0 are ignored. Infinity asks for a
+            hard margin: no example may be on the wrong side. If no function of the kernel separates the classes,
+            `solve` then ends with ``Status.INSEPARABLE``.
 
         Raises
         ------
         ValueError
             On NaN, wrong shapes, a single class, labels other than ±1, C ≤ 0.
+
+        Notes
+        -----
+        A precomputed kernel matrix is not copied: do not write to it while the problem or an object made from it is in
+        use. A matrix that is not symmetric is replaced, with a warning, by ½(K + Kᵀ).
         """
         K = matrix_given(X, DOORS.kernel_named(kernel, gamma, degree, coef0), gram)
         labels = signs(y, K.n)
@@ -123,23 +130,23 @@ class Formulations:
         C: float | np.ndarray = 1.0,
         epsilon: float = 0.1,
     ) -> Self:
-        """Dual of ε-insensitive regression, loss C·max(0, |y − h(x)| − ε): 2n variables over n kernel rows.
+        """Make the dual of regression with the loss C·max(0, |y − h(x)| − ε): 2n variables share n kernel rows.
 
             vᵢ = yᵢ − ε,  0 ≤ αᵢ ≤ C        for example i, pulling h(xᵢ) up
             vₙ₊ᵢ = yᵢ + ε,  −C ≤ αₙ₊ᵢ ≤ 0    for example i, pulling h(xᵢ) down;      z = 0
 
-        h(x) = Σ (αᵢ + αₙ₊ᵢ) k(x, xᵢ) + b. Each kernel row serves both variables and is stored once. The names
-        are those of A. J. Smola and B. Schölkopf, "A tutorial on support vector regression", Statistics and
-        Computing 14, 2004, eq. 10, with α − α* for the sum above.
+        h(x) = Σ (αᵢ + αₙ₊ᵢ) k(x, xᵢ) + b. Each kernel row serves both variables of its example and is stored once.
+        A. J. Smola and B. Schölkopf, "A tutorial on support vector regression", Statistics and Computing 14, 2004,
+        eq. 10, write α − α* for the sum αᵢ + αₙ₊ᵢ.
 
         Parameters
         ----------
         X, kernel, gamma, degree, coef0, gram, C
             As for `classification`; an infinite C allows no error beyond ε.
         y : array-like of shape (n,)
-            Targets, finite.
+            Finite targets.
         epsilon : float
-            ε ≥ 0, the half width of the tube in which errors cost nothing.
+            Largest error ε ≥ 0 that costs nothing, 0.1 by default.
 
         Raises
         ------
@@ -179,22 +186,23 @@ class Formulations:
         nu: float = 0.5,
         weights: np.ndarray | float = 1.0,
     ) -> Self:
-        """Dual of the one-class SVM, which finds a region that holds all but at most a share ν of the examples.
+        """Make the dual of the one-class SVM, which finds a region with at least a share 1 − ν of the examples in it.
 
             v = 0,   0 ≤ αᵢ ≤ wᵢ,   1ᵀα = ν Σ wᵢ
 
-        h(x) = Σ αᵢ k(x, xᵢ) + b is negative outside of the region; −b is the ρ of B. Schölkopf et al., "Estimating
-        the support of a high-dimensional distribution", Neural Computation 13, 2001, eq. 5, times νn: α is scaled as
-        in LIBSVM.
+        h(x) = Σ αᵢ k(x, xᵢ) + b is negative outside the region. α is scaled as in LIBSVM, so −b is νn times the ρ of
+        B. Schölkopf et al., "Estimating the support of a high-dimensional distribution", Neural Computation 13, 2001,
+        eq. 5.
 
         Parameters
         ----------
         X, kernel, gamma, degree, coef0, gram
             As for `classification`.
         nu : float
-            ν in (0, 1]: at most this share of the examples is outside, and at least this share are support vectors.
+            Share ν of the examples, in (0, 1]: at most this share lies outside the region, and at least this share are
+            support vectors.
         weights : float or array-like of shape (n,)
-            wᵢ ≥ 0, not all zero.
+            Weights wᵢ ≥ 0 of the examples, not all zero.
 
         Raises
         ------
@@ -212,23 +220,23 @@ class Formulations:
         K = matrix_given(X, DOORS.kernel_named(kernel, gamma, degree, coef0), gram)
         nu, size = share("nu", nu), vector("weights", weights, K.n)
         if (size < 0).any() or not size.any():
-            raise ValueError("weights must not be negative, and at least one must be above 0.")
+            raise ValueError(f"weights range from {size.min():g} to {size.max():g}; give weights ≥ 0, not all 0.")
         z = min(nu * float(size.sum()), float(size.sum()))
         return cls(K, np.zeros(len(size)), z, np.zeros(len(size)), size)
 
     @property
     def has_labels(self) -> bool:
-        """Whether this is a problem of classification: v = ±1, z = 0, and each box between 0 and C on the side of v."""
+        """True for a classification problem: z = 0, each vᵢ = ±1, and each box runs from 0 in the direction of vᵢ."""
         # 0 ≤ αᵢ ≤ Cᵢ where yᵢ = 1, −Cᵢ ≤ αᵢ ≤ 0 where yᵢ = −1
         ends = np.where(self.v > 0.0, self.lower, self.upper)
         return bool(self.z == 0.0 and (np.abs(self.v) == 1.0).all() and not ends.any())
 
     extended: ClassVar[Callable[..., Any]]
-    """``extended(X, y, C=None)``: `refsvm.analysis.paths.extending.extended` puts itself here."""
+    """``extended(X, y, C=None)``, a method that `refsvm.analysis.paths.extending` sets here when it is imported."""
 
 
 def epsilon_of(problem: Formulations, n: int) -> float:
-    """Return ε of a regression of n targets."""
+    """Return ε of a regression problem with n targets."""
     return 0.5 * float(problem.v[n] - problem.v[0])
 
 

@@ -4,7 +4,7 @@
 
 C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ is v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ).
 The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection have another v and another box.
-A left-out example is Lᵣ = Uᵣ = 0 (`DualProblem.without`); a fold, a shrunk problem and a block are all
+Leaving out example r sets Lᵣ = Uᵣ = 0 (`DualProblem.without`). Folds, shrunk problems and blocks are made by
 `DualProblem.restrict`.
 """
 
@@ -28,16 +28,16 @@ from refsvm.core.primal import best_intercept, primal_value
 from refsvm.core.shown import Shown
 
 EPSILON: Final = float(np.finfo(float).eps)
-"""Rounding of one operation, relative."""
+"""Relative rounding error of one floating-point operation."""
 
 BALANCED: Final = 1e-12
-"""|Σα| up to which, relative to Σ|α|, it is 0 but for rounding."""
+"""If |Σα| is at most this multiple of Σ|α|, the sum is taken to be 0 and its value to be rounding error."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def at_point(value: Method) -> Method:
-    """Let a method take α as any sequence of n numbers, and refuse all else by a sentence."""
+    """Decorate a method so that it accepts α as any sequence of n numbers and raises ValueError for anything else."""
 
     @wraps(value)
     def checked(problem: DualProblem, alpha: Any, *rest: Any, **named: Any) -> Any:
@@ -55,30 +55,34 @@ class DualProblem(Shown, Formulations):
     Parameters
     ----------
     gram : KernelMatrix, object or array of shape (n, n)
-        K, symmetric, evaluated in blocks; an object of your own meets the
-        contract of `refsvm.core.kernels.checked.GivenMatrix`.
+        The symmetric kernel matrix K, which is evaluated in blocks. To pass an
+        object of your own, give it the methods that
+        `refsvm.core.kernels.checked.GivenMatrix` lists.
     v : ndarray of shape (n,), float64
-        Linear term.
+        Coefficients of the linear term.
     z : float
-        Value of the sum of α.
+        The value that the sum of α must have.
     lower, upper : ndarrays of shape (n,), float64
-        The box L, U; Uᵢ = ∞ and Lᵢ = −∞ leave a side open.
+        Bounds L and U of the box; Lᵢ = −∞ or Uᵢ = ∞ leaves a variable
+        unbounded on that side.
 
     Raises
     ------
     ValueError
-        If shapes differ, a bound is crossed, or no α satisfies both
+        If shapes differ, if Lᵢ > Uᵢ for some i, or if no α satisfies both
         constraints.
 
     Attributes
     ----------
     n : int
         Number of variables.
-    is_open, zero_is_feasible : bool
-        Whether some Uᵢ = ∞ or Lᵢ = −∞, and whether α = 0 is feasible.
+    is_open : bool
+        True if some Uᵢ = ∞ or Lᵢ = −∞.
+    zero_is_feasible : bool
+        True if α = 0 satisfies both constraints.
     fixed_noise : float
-        About how far rounding of kernel values has moved v, of the variables
-        that `restrict` has fixed.
+        Estimated error of v that comes from rounded kernel values of the
+        variables that `restrict` has fixed.
 
     Examples
     --------
@@ -110,7 +114,7 @@ class DualProblem(Shown, Formulations):
         return "{1}; {2}, C={3}".format(*self._told())
 
     def _told(self) -> tuple[str, str, str, str]:
-        """Return the kind of the problem, its data, its kernel and C, in words."""
+        """Return four texts: the kind of problem, its data, its kernel and C."""
         width, z, n = self.upper - self.lower, self.z, self.n
         if self.has_labels:
             kind, up = "classification", int((self.v > 0.0).sum())
@@ -121,37 +125,38 @@ class DualProblem(Shown, Formulations):
         elif not self.v.any() and z > 0.0:
             kind, what = "novelty detection", f"novelty of {n} examples, nu={nu_of(self):.6g}"
         else:
-            kind, what = "of a form of its own", f"n={n}, z={z:.6g}"
+            kind, what = "custom", f"n={n}, z={z:.6g}"
         low, high = float(width.min()), float(width.max())
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         return kind, what, self.gram.kernel_name, C
 
-    # -- values at a point; each takes the gradient G = v − Kα if it is already known. Where z = 0 and K is linear, all
-    # but `gradient` and `intercept` are the same for any origin of the data: see `refsvm.core.kernels.origin` ---------
+    # -- values at a point; pass the gradient G = v − Kα if you know it, or it is computed again. With z = 0 and a linear
+    # kernel, only `gradient` and `intercept` depend on the origin of the data: see `refsvm.core.kernels.origin` --------
 
     @property
     def centred(self) -> DualProblem:
-        """The problem that is solved: if z = 0, that with K around the mean of the data, where it is more precise.
+        """The problem that the solver works on: if z = 0, its kernel is computed on data moved to mean 0.
 
-        The optima are the same; b and all components of G differ by one
-        number. If there is no better K, this is the problem itself.
+        Both problems have the same optima; b and all components of G differ
+        by one common constant. If z ≠ 0 or the kernel gains nothing from
+        centring, this property returns the problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
 
     def _where_exact(self, alpha: np.ndarray) -> DualProblem:
-        """Return the problem in which G of this α is computed, up to one number in all components."""
+        """Return the problem in which G is most precise at this α, up to a constant common to all entries."""
         balanced = abs(float(alpha.sum())) <= BALANCED * float(np.abs(alpha).sum())
         return self.centred if balanced else self
 
     def _known(self, alpha: np.ndarray) -> np.ndarray:
-        """G from scratch up to that number."""
+        """Compute G from scratch, up to a constant common to all entries."""
         return self._where_exact(alpha).gradient(alpha)
 
     @at_point
     def gradient(self, alpha: np.ndarray) -> np.ndarray:
-        """G = ∇f(α) = v − Kα from scratch, shape (n,), in blocks of rows of the non-zero αᵢ."""
-        exact = self._where_exact(vector("alpha", alpha, self.n))  # refuses NaN
+        """Compute G = ∇f(α) = v − Kα from scratch, shape (n,), from the kernel rows of the non-zero αᵢ."""
+        exact = self._where_exact(vector("alpha", alpha, self.n))  # refuse NaN, which `at_point` lets pass
         if exact is not self:
             return exact.gradient(alpha) - exact.gram.offset(alpha)
         result = self.v.copy()
@@ -169,27 +174,27 @@ class DualProblem(Shown, Formulations):
 
     @at_point
     def kkt_gap(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """ψ(α) = max over I_up of G − min over I_down of G; not above ε means ε-optimal, negative means strictly so."""
+        """ψ(α) = max over I_up of G − min over I_down of G; α is ε-optimal if ψ ≤ ε, and strictly optimal if ψ < 0."""
         G = self._known(alpha) if gradient is None else gradient
         return most_violating_pair(alpha, G, self.lower, self.upper)[2]
 
     @at_point
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """b = ½ (max over I_up of G + min over I_down of G); if only one side exists, that side's value."""
+        """b = ½ (max over I_up of G + min over I_down of G); if one of the two sets is empty, the other's value."""
         G = self.gradient(alpha) if gradient is None else gradient
         return self.midway(G, *most_violating_pair(alpha, G, self.lower, self.upper)[:2])
 
     def midway(self, gradient: np.ndarray, top: int, bottom: int) -> float:
-        """b of a most violating pair that is known already; −1 stands for a side that does not exist."""
+        """Return b from a known most violating pair (top, bottom); −1 says that I_up or I_down is empty."""
         ends = [float(gradient[i]) for i in (top, bottom) if i >= 0]
         return sum(ends) / len(ends) if ends else best_intercept(gradient, self.z, self.lower, self.upper)
 
     @at_point
     def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """Return max − min of v − G = Kα, by which the decision values differ, over all variables with Lᵢ < Uᵢ.
+        """Return the range (max − min) of the decision values, up to b equal to v − G = Kα, where Lᵢ < Uᵢ.
 
-        Where α = 0 it is the range of v, which holds the targets: nothing has
-        moved yet.
+        At α = 0 all decision values are equal, and the range of v, which holds
+        the targets, is returned in place of 0.
         """
         values = self.v
         if np.count_nonzero(alpha):
@@ -202,10 +207,12 @@ class DualProblem(Shown, Formulations):
     def with_exact_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
         """Return G with float64 kernel values for the variables that may be at either end of the interval of b.
 
-        Each entry of `gradient` is wrong by about `error`. So these are the
-        variables of I_up within twice the error of max G, and those of I_down
-        within twice the error of min G. Where the values found differ by more,
-        the error is taken to be larger. Equal examples are evaluated once.
+        Each entry of `gradient` is wrong by about `error`. The variables that
+        may be at an end are therefore the members of I_up whose G is within
+        twice the error of max G, and the members of I_down within twice the
+        error of min G. If a recomputed value differs by more than that, the
+        method enlarges the error and repeats. Equal examples are evaluated
+        once.
         """
         G, matrix, known = gradient.copy(), self.gram.exact, np.zeros(self.n, dtype=bool)
         _, first, labels = np.unique(matrix.distinct, return_index=True, return_inverse=True)
@@ -222,7 +229,7 @@ class DualProblem(Shown, Formulations):
         return G
 
     def _near_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
-        """Return a mask: variables with the largest G over I_up or the smallest over I_down, up to twice this error."""
+        """Return a mask of variables whose G is, within twice `error`, the largest in I_up or the smallest in I_down."""
         rising = np.where(alpha < self.upper, gradient, BELOW_ALL)
         falling = np.where(alpha > self.lower, gradient, ABOVE_ALL)
         near_top = np.isfinite(rising) & (rising >= rising.max() - 2.0 * error)
@@ -263,16 +270,17 @@ class DualProblem(Shown, Formulations):
         Parameters
         ----------
         indices : array-like of int, shape (m,)
-            B, in the order wanted.
+            B, the variables of the new problem in their new order.
         alpha : ndarray of shape (n,), optional
-            Values of the fixed variables; its entries in B are ignored.
+            Values of the fixed variables; entries at B are ignored.
 
         Returns
         -------
         DualProblem
-            Its gradient at α_B equals this problem's G[B] at α. If other
-            variables are fixed, both are those of `centred`: z_B is not 0 any
-            more, and the origin would matter from then on.
+            Its gradient at α_B equals this problem's G[B] at α. If variables
+            are fixed at values other than 0, both gradients are computed in
+            `centred`, because z_B is then no longer 0 and the origin of the
+            data would matter.
         """
         B = positions("indices", indices, self.n)
         v, z, gram, noise = self.v[B], self.z, self.gram, self.fixed_noise
@@ -281,7 +289,7 @@ class DualProblem(Shown, Formulations):
             fixed[B] = 0.0
             N = np.flatnonzero(fixed)
             z = self.z - float(fixed.sum())
-            # what rounding of the sum put outside of the box
+            # rounding of the sum may have put z_B slightly outside the sums that the box allows
             least, most = float(self.lower[B].sum()), float(self.upper[B].sum())
             if abs(z - min(max(z, least), most)) <= 1e-12 * float(np.abs(fixed).sum()):
                 z = min(max(z, least), most)
@@ -292,7 +300,7 @@ class DualProblem(Shown, Formulations):
         return DualProblem(gram.restrict(B), v, z, self.lower[B], self.upper[B])._with(fixed_noise=noise)
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return the same problem in another box."""
+        """Return the same problem with other bounds L and U."""
         return self._with(**box(lower, upper, self.z, self.n))
 
     def with_gram(self, gram: KernelMatrix) -> DualProblem:
@@ -300,10 +308,10 @@ class DualProblem(Shown, Formulations):
         return self._with(gram=gram)
 
     def without(self, r: Any) -> DualProblem:
-        """Return the problem without example r, or several: Lᵣ = Uᵣ = 0, all else, kernel rows included, as it was.
+        """Return the problem without one or several examples r: Lᵣ = Uᵣ = 0; everything but the box stays as it is.
 
-        r is a position or an array of shape (m,) of them; ValueError if it is
-        none, or no α in the box has the sum z.
+        r is a position or an array of m positions. ValueError is raised if r
+        is not a valid position or no α in the new box has the sum z.
         """
         if type(r) is not int or not 0 <= r < self.n:
             r = positions("r", [r] if np.ndim(r) == 0 else r, self.n)
@@ -312,26 +320,27 @@ class DualProblem(Shown, Formulations):
         return self._part_of_box(lower, upper)
 
     def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return the same problem in a part of its box, of new arrays: one that holds α = 0 needs no check."""
+        """Return the same problem in a smaller box (new arrays), which needs a check only if α = 0 is infeasible."""
         if self.zero_is_feasible:
             return self._of_checked(self.gram, self.v, lower, upper)
         return self.boxed(lower, upper)
 
     def _with(self, **parts: Any) -> DualProblem:
-        """Return the same problem with some parts replaced by others that need no check."""
+        """Return the same problem with some fields replaced by values that were checked before."""
         problem = object.__new__(type(self))
         problem.__dict__.update(self.__dict__, **parts)
         return problem
 
     def feasible(self, alpha: Any) -> np.ndarray:
-        """Return a feasible point near `alpha`: clip to the box, then share the missing sum by the room left.
+        """Return a feasible point near `alpha`: clip it to the box, then spread what the sum lacks over the variables.
 
         αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U −
         α if s > 0 and α − L otherwise.
 
-        The variables strictly inside the box take their share first, so that a
-        point that was feasible but for rounding keeps its variables exactly at
-        their bounds.
+        Each variable gets a part in proportion to its distance from the bound
+        (its room). Variables strictly inside the box take their part first, so
+        that a point that only rounding made infeasible keeps its variables
+        exactly at their bounds.
         """
         lower, upper = self.lower, self.upper
         point = vector("start", alpha, self.n).clip(lower, upper)
@@ -343,7 +352,7 @@ class DualProblem(Shown, Formulations):
             if only_inside:
                 room[(point == lower) | (point == upper)] = 0.0
             total = float(room.sum())
-            if total == np.inf:  # the variables whose side is open share it
+            if total == np.inf:  # unbounded variables take the whole missing sum
                 point = point + missing * ((room == np.inf) / float((room == np.inf).sum()))
             elif total > 0.0:
                 share = np.sign(missing) * min(abs(missing), total)
@@ -355,7 +364,7 @@ most_violating_pair = Arithmetic.most_violating_pair
 
 
 def total(values: np.ndarray) -> float:
-    """Σ values, from left to right: the order in which the twins sum, so that both get the same number.
+    """Return the sum of the values, added from left to right as the compiled twins do, so that both get equal bits.
 
     Examples
     --------

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 TRACE_ROW = np.dtype(
     [
-        ("iteration", np.int64),  # steps taken, this one included
+        ("iteration", np.int64),  # number of steps taken, including this one
         ("i", np.int64),  # working set: αᵢ rose, αⱼ fell (for μ > 0)
         ("j", np.int64),
         ("step", np.float64),  # μ
         ("newton", np.float64),  # μ̂ = ℓ/q
         ("planned", np.int64),  # 1 for a planning-ahead step
         ("free", np.int64),  # 1 if the step ended inside the box, 0 if clipped
-        ("moved", np.int64),  # variables that it moved: 2, or more for a step along a carried displacement
+        ("moved", np.int64),  # number of variables moved: 2, or more if the step has momentum
         ("objective", np.float64),  # f(α) after the step
         ("gap", np.float64),  # ψ(α) after the step
-        ("rows", np.int64),  # kernel rows computed so far
-        ("seconds", np.float64),  # since the start; within a chunk of the compiled loop, interpolated
+        ("rows", np.int64),  # number of kernel rows computed so far
+        ("seconds", np.float64),  # since the start; interpolated between the chunks of the compiled loop
     ]
 )
 
 
 class Status(Enum):
-    """Why a solve ended; the value is a sentence.
+    """The reason why a solve ended; each member's value is a sentence that explains it.
 
     Examples
     --------
@@ -60,12 +60,12 @@ class Status(Enum):
 
 
 class Trace(Shown):
-    """One row for each recorded step of a solve.
+    """A table of the steps of a solve, with one row for each recorded step.
 
     Attributes
     ----------
     every : int
-        One step in `every` is recorded.
+        Distance between recorded steps: every `every`-th step is recorded.
     rows : structured ndarray of dtype `TRACE_ROW`
         iteration, i, j, step, newton, planned, free, moved, objective, gap, rows, seconds.
 
@@ -108,7 +108,7 @@ class Trace(Shown):
             self._fresh.append(rows.copy())
 
     def stamp(self, began: float, ended: float) -> None:
-        """Spread the seconds between two moments evenly over the steps recorded since the last call."""
+        """Spread the seconds between two times evenly over the steps recorded since the last call of `stamp`."""
         if self._fresh:
             rows = np.concatenate(self._fresh)
             rows["seconds"] = np.linspace(began, ended, len(rows) + 1)[1:]
@@ -116,11 +116,11 @@ class Trace(Shown):
             self._fresh = []
 
     def drop(self) -> None:
-        """Drop the steps recorded since the last `stamp`: a solve that was given up has not taken them."""
+        """Drop the steps recorded since the last call of `stamp`, because the solve has gone back to before them."""
         self._fresh = []
 
     def append_later(self, later: Trace, steps: int) -> None:
-        """Record the steps of a run that went on after this many."""
+        """Append the steps of a later run that continued after `steps` steps."""
         rows = later.rows
         rows["iteration"] += steps
         rows["seconds"] += self.rows["seconds"][-1] if len(self) else 0.0
@@ -135,7 +135,7 @@ class Trace(Shown):
         return len(self.rows)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """One column."""
+        """Return one column by its name."""
         return self.rows[name]
 
     def to_frame(self) -> Any:
@@ -147,7 +147,7 @@ class Trace(Shown):
 
 
 class Ending(NamedTuple):
-    """The end of a run; the fields are those of `Solution`, in the same order."""
+    """How a run ended: the fields of `Solution` that describe it, in the same order."""
 
     kernel_rows: int
     kernel_hits: int
@@ -161,7 +161,7 @@ class Ending(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution(Shown):
-    """A solved dual problem; what is not stored is computed when first asked for.
+    """The solution of a dual problem; values that are not stored are computed at the first access.
 
     Attributes
     ----------
@@ -174,30 +174,32 @@ class Solution(Shown):
     objective, primal_objective, duality_gap, kkt_gap : float
         f(α); F(α, b) at the best b; their difference; ψ(α).
     objective_error : float
-        How far f(α) is from that of kernel values in float64.
+        Difference between `objective` and f(α) with kernel values in float64.
     iterations, kernel_rows, kernel_hits : int
-        Steps taken; kernel rows computed; row uses served from memory.
+        Numbers of steps taken, of kernel rows computed, and of kernel rows
+        taken from the cache.
     status, reason : Status, str
-        Why the solve ended, and the sentence of the stopping rule if it was
-        that.
+        Why the solve ended, and the sentence of the stopping rule if this
+        rule ended it.
     seconds : float
-        Wall time inside `solve`, compilation included if any happened.
+        Wall time inside `solve`, including compilation.
     engine : str
         "numpy", "numba", or "numpy, numba" if the compiled loop took over.
     trace : Trace or None
+        The recorded steps, if the solve was called with `trace`.
     rounding : float
-        About how far rows kept as float32 have moved G
+        Estimated error of G from kernel rows kept as float32
         (`refsvm.core.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
-        Steps of the longest round of its family so far, this one included; an
-        estimate of the cost of a bad start.
+        Number of steps of the longest round solved so far, including this
+        one: an estimate of the cost of a bad start.
     around_mean : ndarray of shape (n,), float64, or None
-        G around the mean of the data, where the problem was solved there
-        (``problem.centred``): exact where `gradient` and `intercept`, which
-        are those of the data as they were given, round off a large w·c. All
-        else is read off it.
+        G of the centred problem (``problem.centred``), if the solver worked
+        on that. It stays exact if the mean c of the data is large; `gradient`
+        and `intercept`, for the data as given, lose digits to the large w·c.
+        The other values are therefore computed from `around_mean`.
     offset : float
-        w·c: how much the intercept around the mean is larger.
+        w·c: the intercept of the centred problem minus `intercept`.
     """
 
     problem: DualProblem = field(repr=False)
@@ -218,13 +220,16 @@ class Solution(Shown):
 
     @classmethod
     def read(cls, problem: DualProblem, state: SolverState, ending: Ending, longest: int = 0) -> Solution:
-        """Read a solution off the state of a run that has ended; `longest` is the longest round before it."""
+        """Make a solution from the state of a run that has ended.
+
+        `longest` is the number of steps of the longest round before it.
+        """
         alpha, gradient, steps = state.alpha.copy(), state.gradient.copy(), state.iteration
         solution = cls(problem, alpha, gradient, steps, *ending, longest_round=max(longest, steps))
         return solution.of(problem)
 
     def of(self, problem: DualProblem) -> Solution:
-        """Return this solution, which is that around the mean of the data, on the data as they were given."""
+        """Translate this solution of a centred problem to `problem`, which has the data as given."""
         centred = problem.centred
         if centred is problem or self.around_mean is not None:
             return self
@@ -233,12 +238,12 @@ class Solution(Shown):
         return replace(self, problem=problem, gradient=gradient, around_mean=around_mean, offset=offset)
 
     def in_solver_coordinates(self, problem: DualProblem | None = None) -> Solution:
-        """Return the solution as it was found, around the mean of the data; undoes `of`.
+        """Return the solution of the centred problem that the solver worked on; the inverse of `of`.
 
         Parameters
         ----------
         problem : DualProblem, optional
-            The problem there; ``self.problem.centred`` by default.
+            The centred problem; ``self.problem.centred`` by default.
         """
         if self.around_mean is None:
             return self
@@ -246,13 +251,13 @@ class Solution(Shown):
         return replace(self, problem=problem, gradient=self.around_mean, around_mean=None, offset=0.0)
 
     continue_to: ClassVar[Callable[..., Any]]
-    """``continue_to(problem, **options)``: `refsvm.analysis.paths.continuing.continue_to` puts itself here."""
+    """``continue_to(problem, **options)``, a method that `refsvm.analysis.paths.continuing` sets here."""
 
     derivative: ClassVar[Callable[..., Any]]
-    """``derivative(name)``: `refsvm.analysis.derivatives.derivative.derivative`, which that file puts here."""
+    """``derivative(name)``, a method that `refsvm.analysis.derivatives.derivative` sets here."""
 
     pullback: ClassVar[Callable[..., Any]]
-    """``pullback(alpha, intercept)``: `refsvm.analysis.derivatives.pullback.pullback`, which that file puts here."""
+    """``pullback(alpha, intercept)``, a method that `refsvm.analysis.derivatives.pullback` sets here."""
 
     def _line(self) -> str:
         ended, support = self.status.name.lower().replace("_", " "), int(np.count_nonzero(self.alpha))
@@ -261,24 +266,24 @@ class Solution(Shown):
 
     @property
     def _exact(self) -> np.ndarray:
-        """G up to one number in all components."""
+        """G, up to a constant common to all entries."""
         return self.gradient if self.around_mean is None else self.around_mean
 
     @cached_property
     def intercept(self) -> float:
-        """b, midway between the most violating pair, by G of float64 kernel values (`exact_ends`)."""
+        """b: the mean of the two G of the most violating pair, computed with float64 kernel values (`exact_ends`)."""
         return self._intercept - self.offset
 
     @cached_property
     def _intercept(self) -> float:
-        """That b where the problem was solved."""
+        """The intercept of the problem that the solver worked on (`refsvm.DualProblem.centred`)."""
         if not self.rounding:
             return self.problem.midway(self._exact, *self.most_violating[:2])
         return self.problem.intercept(self.alpha, self.exact_ends + self.offset)
 
     @cached_property
     def exact_ends(self) -> np.ndarray:
-        """G, shape (n,), with float64 kernel values where rounding may decide about b; see `rounding`."""
+        """G, shape (n,), recomputed with float64 kernel values where float32 rounding (`rounding`) could change b."""
         if not self.rounding:
             return self.gradient
         there = self.in_solver_coordinates()
@@ -286,7 +291,7 @@ class Solution(Shown):
 
     @property
     def decision_values(self) -> np.ndarray:
-        """h(xᵢ) = Σⱼ αⱼ k(xᵢ, xⱼ) + b = vᵢ − Gᵢ + b for every example, shape (n,), those with an empty box included."""
+        """h(xᵢ) = Σⱼ αⱼ k(xᵢ, xⱼ) + b = vᵢ − Gᵢ + b for every example, shape (n,), including left-out examples."""
         return self.problem.v - self._exact + self._intercept
 
     @cached_property
@@ -296,9 +301,9 @@ class Solution(Shown):
 
     @cached_property
     def objective_error(self) -> float:
-        """Difference of `objective` from vᵀα − ½ αᵀKα with K in float64; about 0 unless rows were kept as float32.
+        """`objective` minus vᵀα − ½ αᵀKα with K in float64: about 0 unless kernel rows were kept as float32.
 
-        It costs the kernel rows of all support vectors.
+        The first access computes the kernel rows of all support vectors.
         """
         return abs(self.problem.objective(self.alpha) - self.objective)
 
@@ -319,10 +324,10 @@ class Solution(Shown):
 
     @property
     def decision_range(self) -> float:
-        """max − min of the decision values over the examples that are not left out."""
+        """The range (max − min) of the decision values over all examples that are not left out."""
         return self.problem.decision_range(self.alpha, self._exact)
 
     @cached_property
     def most_violating(self) -> tuple[int, int, float]:
-        """The indices of the largest G over I_up and the smallest over I_down, −1 for none, and ψ(α)."""
+        """Index of the largest G in I_up, index of the smallest G in I_down (−1 if the set is empty), and ψ(α)."""
         return most_violating_pair(self.alpha, self._exact, self.problem.lower, self.problem.upper)
