@@ -246,7 +246,7 @@ def test_a_point_is_any_sequence_of_numbers(value):
 @pytest.mark.parametrize(
     ("point", "words"),
     [
-        (np.zeros(19), r"alpha has shape \(19,\); expected one number or 20"),
+        (np.zeros(19), r"alpha has shape \(19,\); expected one number or a vector of 20 numbers"),
         (np.zeros((20, 1)), r"alpha has shape \(20, 1\)"),
         (np.where(np.arange(20) == 3, np.nan, 0.0), "alpha contains NaN or infinity"),
         (np.full(20, np.inf), "alpha contains NaN or infinity"),
@@ -282,7 +282,7 @@ def test_a_problem_does_not_change():
         ({"y": LABELS[:, None]}, r"y has shape \(20, 1\)"),
         ({"y": np.ones(20)}, "single class"),
         ({"y": np.where(LABELS > 0, 1, 0)}, "labels 0, 1"),
-        ({"y": np.arange(20)}, "code the two classes as -1 and \\+1; do it for each pair"),
+        ({"y": np.arange(20)}, "code the two classes as -1 and \\+1 for each pair"),
         ({"y": ["a", "b"] * 10}, "'a', 'b'"),
         ({"C": 0}, "C=0 is not positive"),
         ({"C": -1.5}, "C=-1.5"),
@@ -307,7 +307,7 @@ def test_bad_data_are_named(arguments, words):
     [
         ({"lower": np.full(20, 2.0)}, "lower exceeds upper at index 0"),
         ({"z": 21.0}, "z=21.0 cannot be reached"),
-        ({"z": -0.5}, "sums from 0 to 20"),
+        ({"z": -0.5}, "give z from 0 to 20, or a wider box"),
         ({"v": np.ones(3)}, r"v has shape \(3,\)"),
         ({"upper": np.full(20, np.nan)}, "upper contains NaN"),
         ({"v": np.full(20, np.nan)}, "v contains NaN"),

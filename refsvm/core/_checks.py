@@ -1,4 +1,4 @@
-"""Checks of arguments: each refuses with one sentence naming the argument, the value and the remedy."""
+"""Checks of arguments: each raises an error that names the argument and its value, and says what to write instead."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Final, ParamSpec, TypeVar
 import numpy as np
 
 LARGEST_NUMBER: Final = 1e300
-"""Vectors with a larger number are refused: sums would overflow."""
+"""Vectors with a larger number are refused, because sums of them could overflow."""
 
 NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
-"""Types that `float` or NumPy would turn into one number, or take the real part of."""
+"""Types that are refused as numbers, although `float` or NumPy would convert them or drop their imaginary part."""
 
 LARGEST_TARGET: Final = 1e150
-"""Of a regression: squares of differences of targets are computed with."""
+"""Largest target of a regression: squared differences of larger targets could overflow."""
 
 
 Given = ParamSpec("Given")
@@ -26,12 +26,12 @@ Result = TypeVar("Result")
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a scipy sparse matrix or array (scipy is not imported to find out)."""
+    """Return True if X is a sparse matrix or array of SciPy, without importing SciPy."""
     return hasattr(X, "tocsr")
 
 
 def column_names(values: Any) -> tuple[str, ...]:
-    """Return the names of the columns of a frame, or of the entries of a pandas Series; () where they are numbers."""
+    """Return the column names of a DataFrame or the labels of a pandas Series, or () if these are not texts."""
     names = getattr(values, "columns", getattr(values, "index", None))
     found = () if names is None or callable(names) else tuple(names)
     return found if all(isinstance(name, str) for name in found) else ()
@@ -40,8 +40,8 @@ def column_names(values: Any) -> tuple[str, ...]:
 def hint(
     word: str, known: Iterable[str], otherwise: str, shown: Callable[[str], str] = repr, cutoff: float = 0.6
 ) -> str:
-    """Return the end of a refusal: the known name nearest to a misspelt word, or a remedy if there is none."""
-    # imported where something is wrong, so that nothing waits for it where all is right
+    """Return the end of an error message: the known name most similar to `word`, or `otherwise` if none is similar."""
+    # imported only when an error is raised, because the import takes time
     from difflib import get_close_matches
 
     near = get_close_matches(word, list(known), n=1, cutoff=cutoff)
@@ -51,15 +51,14 @@ def hint(
 def refuses(
     second: str = "", /, **advice: str
 ) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Return a decorator that refuses arguments which other libraries have, with the call that works.
+    """Return a decorator that refuses arguments known from other libraries and shows what to write instead.
 
     Parameters
     ----------
     second : str
-        The call to give instead of a second argument by position; as many as the function has are taken if it is
-        empty.
+        Message for calls with a second positional argument; "" allows such calls.
     **advice : str
-        What to give instead, by the name of the argument; ``{}`` stands for its value.
+        For each refused argument, what to write instead; ``{}`` is replaced by the value that was given.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def refuses(
 
 
 def known_options(call: str, options: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse an option that a call does not have, by the name of the call.
+    """Raise TypeError for the first option that is not known, naming the function (`call`) that was called.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def known_options(call: str, options: Iterable[str], known: Iterable[str]) -> No
 
 
 def frames_within() -> int:
-    """Return how many frames of this package are on top of the stack, without that of this function."""
+    """Return how many frames on top of the call stack belong to this package, not counting this function."""
     frame: FrameType | None = sys._getframe(1)
     count = 0
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "refsvm":
@@ -114,18 +113,18 @@ def frames_within() -> int:
 
 
 def version() -> str:
-    """Return the version of the package, which stands above this module."""
-    # looked up, as an import of the package from its lowest module would be a circle
+    """Return the version of the package."""
+    # looked up, because an import of the package from its lowest module would be circular
     return str(sys.modules["refsvm"].__version__)
 
 
 def pandas_for(call: str) -> Any:
-    """Return pandas, which is imported here when it is first needed.
+    """Import and return pandas for the function `call`, which needs it.
 
     Raises
     ------
     ImportError
-        If it is not installed; the sentence has the name of the call.
+        If pandas is not installed; the message names the function.
     """
     try:
         import pandas as pd
@@ -135,7 +134,7 @@ def pandas_for(call: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a value as a sentence can show it: an array by its shape, a long list by the number of its items."""
+    """Return a value as text for a message: an array as its shape, a long list as the number of its items."""
     if hasattr(value, "shape"):
         return f"<{type(value).__name__} of shape {value.shape}>"
     if isinstance(value, list | tuple) and len(value) <= 2:
@@ -146,7 +145,7 @@ def shown(value: Any) -> str:
 
 
 def number(name: str, value: Any) -> float:
-    """One real number, NaN and ±inf included, as float; text, None, complex numbers and arrays are none."""
+    """Return a real number as float, NaN and ±inf included; refuse text, None, complex numbers and arrays."""
     if type(value) is float:
         return value
     try:
@@ -161,8 +160,8 @@ def number(name: str, value: Any) -> float:
 
 
 def real(name: str, value: Any) -> float:
-    """A finite real number, as float."""
-    if type(value) in (float, int) and -LARGEST_NUMBER < value < LARGEST_NUMBER:  # as nearly always
+    """Return a finite real number as float."""
+    if type(value) in (float, int) and -LARGEST_NUMBER < value < LARGEST_NUMBER:  # the usual case
         return float(value)
     result = number(name, value)
     if not math.isfinite(result):
@@ -171,7 +170,7 @@ def real(name: str, value: Any) -> float:
 
 
 def positive(name: str, value: Any) -> float:
-    """A finite number above zero, as float."""
+    """Return a finite number above zero as float."""
     result = real(name, value)
     if result <= 0:
         raise ValueError(f"{name}={value!r} is not positive; give a number above 0.")
@@ -179,7 +178,7 @@ def positive(name: str, value: Any) -> float:
 
 
 def share(name: str, value: Any) -> float:
-    """A share of the examples, above zero and at most one, as float."""
+    """Return a share of the examples as float; refuse numbers outside (0, 1]."""
     result = positive(name, value)
     if result > 1.0:
         raise ValueError(
@@ -189,25 +188,25 @@ def share(name: str, value: Any) -> float:
 
 
 def not_negative(name: str, value: Any) -> float:
-    """A finite number, zero or more, as float."""
+    """Return a finite number that is zero or above as float."""
     number = real(name, value)
     if number < 0:
-        raise ValueError(f"{name}={value!r} is negative; give 0 or a number above.")
+        raise ValueError(f"{name}={value!r} is negative; give a number ≥ 0.")
     return number
 
 
 def positive_or_inf(name: str, value: Any) -> float:
-    """A number above zero, or infinity, as float."""
+    """Return a number above zero as float; infinity is allowed."""
     if type(value) in (float, int) and 0 < value < LARGEST_NUMBER:
         return float(value)
     return math.inf if number(name, value) == math.inf else positive(name, value)
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """A whole number of at least `least`."""
+    """Return a whole number as int; refuse numbers below `least`."""
     if type(value) is int and least <= value < 2**63:
         return value
-    # True is an int in Python, and no count
+    # bool is a subclass of int, but True is not a count
     is_real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if is_real and least <= value < 2**63 and value % 1 == 0:
         return int(value)
@@ -218,7 +217,7 @@ def whole(name: str, value: Any, least: int) -> int:
 
 
 def numbers(name: str, values: Any) -> np.ndarray:
-    """Real numbers as a float64 array; text, None and complex numbers are none."""
+    """Return real numbers as a float64 array; refuse text, None and complex numbers."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -226,7 +225,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
     if array.dtype.kind in "fiub":
         return np.asarray(array, dtype=np.float64)
     items = np.asarray(values, dtype=object)
-    if array.dtype.kind != "O":  # text beside numbers has become text, so the items are looked at
+    if array.dtype.kind != "O":  # NumPy has turned a mixture of texts and numbers into texts: check the items
         array = items
     return np.array([_item(name, item) for item in array.flat], dtype=np.float64).reshape(array.shape)
 
@@ -243,15 +242,15 @@ def _item(name: str, value: Any) -> float:
 def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndarray:
     """Return a finite float64 vector of length n; a single number is repeated. `infinite` allows ±inf, but no NaN."""
     array = numbers(name, values)
-    # one number stands for all, as users write C=1.0
+    # a single number, such as C=1.0, is repeated n times
     if array.ndim == 0:
         array = np.full(n, float(array))
     if array.shape != (n,):
-        raise ValueError(f"{name} has shape {array.shape}; expected one number or {n} of them.")
-    # no number beyond 1e150, and none is NaN: nearly always the case
+        raise ValueError(f"{name} has shape {array.shape}; expected one number or a vector of {n} numbers.")
+    # the usual case, checked fast: no number beyond 1e150 and no NaN
     if np.vdot(array, array) <= LARGEST_NUMBER:
         return array
-    # NaN first: it compares false with everything, and would pass the look at the size
+    # check for NaN first: it compares false with everything and would pass the check of the size
     if infinite and np.isnan(array).any():
         raise ValueError(f"{name} contains NaN; give numbers.")
     finite = array[np.isfinite(array)]
@@ -267,23 +266,24 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
 
 
 def sealed(values: np.ndarray) -> np.ndarray:
-    """Return a read-only copy."""
+    """Return a read-only copy of an array."""
     copy = values.copy()
     copy.flags.writeable = False
     return copy
 
 
 def read_only(values: np.ndarray) -> np.ndarray:
-    """Return a view that cannot be written to."""
+    """Return a read-only view of an array."""
     view = np.asarray(values).view()
     view.flags.writeable = False
     return view
 
 
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
-    """Bounds L ≤ U of n variables between which some α has the sum z, as read-only copies.
+    """Check that L ≤ U are bounds of n variables between which some α has the sum z; return read-only copies.
 
-    Beside them, whether a bound is infinite (`is_open`), and whether α = 0 is such an α (`zero_is_feasible`).
+    The dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible` (True if α = 0 is between
+    the bounds and has the sum z).
     """
     is_open, zero_is_feasible = False, z == 0.0 and _surrounds_zero(lower, upper, n)
     if not zero_is_feasible:
@@ -301,11 +301,11 @@ def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
 
 
 def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
-    """Whether these are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150, as nearly always: found out in microseconds."""
+    """Return True if both are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150: the usual case, checked in microseconds."""
     for bound in (lower, upper):
         if not isinstance(bound, np.ndarray) or bound.dtype != np.float64 or bound.shape != (n,):
             return False
-        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # nor if one is NaN
+        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # also True if an entry is NaN
             return False
     return np.count_nonzero(lower > 0.0) == 0 and np.count_nonzero(upper < 0.0) == 0
 
@@ -318,59 +318,59 @@ def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
             f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
         )
     least, most = lower.sum(), upper.sum()
-    # sums of infinite bounds are fine as long as they leave some number between them
+    # infinite sums of bounds are allowed if finite numbers lie between them
     if not (least < np.inf and most > -np.inf):
         raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers.")
     if least <= z <= most:
         return
     sizes = np.abs([*lower, *upper, z])
-    # bounds that are sums of weights add up to z but for rounding
+    # the sum of the bounds may equal z exactly and differ only by rounding
     slack = 1e-12 * sizes[np.isfinite(sizes)].sum()
     if not least - slack <= z <= most + slack:
         raise ValueError(
-            f"z={z!r} cannot be reached: the box only allows sums from {least:.6g} to {most:.6g}."
+            f"z={z!r} cannot be reached in this box; give z from {least:.6g} to {most:.6g}, or a wider box."
         )
 
 
 def penalties(C: Any, n: int) -> np.ndarray:
-    """C of each of n examples, none negative: one positive number for all, or one for each, zeros allowed."""
-    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # as nearly always
+    """Return the penalties of n examples, from one positive number for all or from n numbers that are not negative."""
+    if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # the usual case, checked fast
         return np.full(n, C)
-    # a penalty of 0 for all leaves nothing to train, one for some leaves them out
+    # C = 0 for all examples leaves nothing to train; a penalty of 0 for some examples leaves these out
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:
         positive_or_inf("C", C)
     result = vector("C", C, n, infinite=True)
     if (result < 0).any():
-        raise ValueError(f"C contains {result.min():.6g}; penalties must not be negative.")
+        raise ValueError(f"C contains {result.min():.6g}; penalties must not be negative, give numbers ≥ 0.")
     return result
 
 
 def examples(X: Any, *, copy: bool = False) -> Any:
-    """Data as a C-ordered float64 array or CSR of shape (n, d), finite, n ≥ 1; `copy` makes it one of its own."""
+    """Return finite data as a C-ordered float64 array or CSR matrix of shape (n, d), n ≥ 1; `copy` forces a copy."""
     if is_sparse(X):
         if X.dtype.kind not in "fiub":
             raise ValueError(f"X holds values of type {X.dtype}; give real numbers.")
-        # a copy in any case: the arrays of a sparse matrix are easily changed in place
+        # always copied, because the arrays inside a sparse matrix are easily changed in place
         X = X.tocsr().astype(np.float64)
         values = X.data
     else:
         given, X = X, np.ascontiguousarray(numbers("X", X))
         values = X = owned(X, given) if copy else X
     if X.ndim != 2 or X.shape[0] == 0:
-        raise ValueError(f"X has shape {X.shape}; expected a table of at least one row, shape (n, d).")
+        raise ValueError(f"X has shape {X.shape}; give a table of shape (n, d) with at least one row.")
     if not np.isfinite(values).all():
         raise ValueError("X contains NaN or infinity; drop or impute those entries first.")
     return X
 
 
 def owned(X: Any, given: Any) -> Any:
-    """Return checked data, copied if they share memory with the argument."""
+    """Return checked data X, copied if they share memory with the user's argument `given`."""
     is_new = not isinstance(X, np.ndarray) or isinstance(given, list | tuple)
     return X if is_new or not np.may_share_memory(X, np.asarray(given)) else X.copy()
 
 
 def signs(y: Any, n: int) -> np.ndarray:
-    """Labels as float64 ±1, both present, one for each of n examples."""
+    """Return the labels of n examples as float64; refuse them unless they are −1 and +1 and both occur."""
     refuse_missing(y, n, "labels")
     try:
         array = np.asarray(y)
@@ -380,7 +380,7 @@ def signs(y: Any, n: int) -> np.ndarray:
         ) from None
     if array.shape != (n,):
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
-    # the usual labels pass in microseconds; what is wrong with others is found out below
+    # correct labels pass in microseconds; `_refuse_signs` finds out what is wrong with others
     if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
         return array.astype(np.float64)
     _refuse_signs(array)
@@ -388,63 +388,63 @@ def signs(y: Any, n: int) -> np.ndarray:
 
 
 def _refuse_signs(y: np.ndarray) -> None:
-    """Raise unless the labels are −1 and +1, both of them."""
+    """Raise an error that fits unless the labels are −1 and +1 and both occur."""
     refuse_nan_labels(y)
     refuse_targets(y)
     distinct = _distinct(y)
     if len(distinct) == 1:
         raise ValueError(
-            f"y holds a single class, {distinct[0]!r}; two classes are needed to train a classifier."
+            f"y holds a single class, {distinct[0]!r}; two classes are needed, so give examples of both."
         )
     if y.dtype.kind == "c" or len(distinct) != 2 or set(distinct) != {-1, 1}:
         shown = ", ".join(map(repr, distinct[:4])) + (", …" if len(distinct) > 4 else "")
-        pairs = "" if len(distinct) < 3 else "; do it for each pair of classes, or use SVC, which does"
+        pairs = "" if len(distinct) < 3 else " for each pair of classes, or use SVC, which does this"
         raise ValueError(f"y holds the labels {shown}; code the two classes as -1 and +1{pairs}.")
 
 
 def targets(y: Any, n: int) -> np.ndarray:
-    """Targets of a regression for n examples, as float64."""
+    """Return the targets of a regression for n examples as float64."""
     refuse_missing(y, n, "targets")
     array = vector("y", np.atleast_1d(y), n)
-    # the error of a fit is a sum of squares, which would be infinite
+    # the squared error of a fit would overflow
     if np.abs(array).max() > LARGEST_TARGET:
-        raise ValueError(f"y reaches {np.abs(array).max():.3g}; scale the targets down (StandardScaler).")
+        raise ValueError(f"y reaches {np.abs(array).max():.3g}, beyond 1e150; scale the targets down.")
     return array
 
 
 def refuse_missing(y: Any, n: int, kind: str) -> None:
-    """Refuse None in place of labels or targets."""
+    """Raise ValueError if y is None where labels or targets are needed."""
     if y is None:
         raise ValueError(f"y is missing; give {n} {kind}, one for each row of X.")
 
 
 def refuse_targets(y: np.ndarray) -> None:
-    """Refuse numbers that are not whole, and many: the targets of a regression where classes are wanted."""
+    """Raise ValueError if y holds many different fractions: targets of a regression where classes are needed."""
     if y.dtype.kind == "f" and np.isfinite(y).all() and (y != np.floor(y)).any() and len(np.unique(y)) > 20:
         raise ValueError(
-            f"y holds {y[y != np.floor(y)][0]:.6g} and other fractions, which look like the targets of a regression; "
-            "this is for classes. Train with SVR, and validate with epsilon= in leave_one_out or cross_validate."
+            f"y holds {y[y != np.floor(y)][0]:.6g} and other fractions, which look like the targets of a regression, "
+            "not like classes; train with SVR, and validate with epsilon= in leave_one_out or cross_validate."
         )
 
 
 def refuse_nan_labels(y: np.ndarray) -> None:
-    """Refuse NaN among numeric labels; estimators have scikit-learn's sentence for it."""
+    """Raise ValueError if a numeric label is NaN; estimators raise scikit-learn's own error instead."""
     if y.dtype.kind == "f" and (is_missing := np.isnan(y)).any():
         place = int(is_missing.argmax())
         raise ValueError(f"y[{place}] is nan, a missing value; complete that example or drop it.")
 
 
 def _distinct(labels: np.ndarray) -> list[Any]:
-    """Return the different labels: sorted, or, where they cannot be compared, in the order of their first use."""
+    """Return the distinct labels, sorted; labels that cannot be compared keep the order in which they first occur."""
     try:
         return list(np.unique(labels).tolist())
     except TypeError:
-        # a mixture of texts and numbers has no order, and the sentence shows some of them all the same
+        # a mixture of texts and numbers cannot be sorted, but the message can show some of them
         return list(dict.fromkeys(labels.tolist()))
 
 
 def positions(name: str, values: Any, n: int) -> np.ndarray:
-    """Return different positions among n as an int64 vector."""
+    """Return distinct positions from 0 to n − 1 as an int64 vector."""
     array = np.asarray(values)
     # NumPy makes an empty list float64
     if array.size == 0:
@@ -452,7 +452,7 @@ def positions(name: str, values: Any, n: int) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         shown = " ".join(repr(values).split())
         raise ValueError(
-            f"{name}={shown:.80} is not a list of positions; give whole numbers from 0 to {n - 1}."
+            f"{name}={shown:.80} is not a list of positions; give different whole numbers from 0 to {n - 1}."
         )
     array = array.astype(np.int64)
     if len(array) and not (-n <= array.min() and array.max() < n):

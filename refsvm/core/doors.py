@@ -1,4 +1,4 @@
-"""Doors: the four functions that code outside gives to the reference where no caller can pass them as arguments.
+"""Doors: four functions that code outside hands to the reference where no caller can pass them as arguments.
 
 `refsvm.doors` opens them when `refsvm` is imported. Each has a default with which the reference runs alone.
 """
@@ -10,24 +10,26 @@ from typing import Any, Final
 
 
 class Doors:
-    """The functions behind the doors; code outside puts its own functions in the place of the defaults.
+    """Holds the four functions; code outside replaces the defaults by its own functions.
 
     Attributes
     ----------
     rendered : callable
-        ``rendered(result, form)``: a result as "text" for `print`, as "html" for a notebook, or as one "line"; by
-        default its one line. It cannot be an argument, because Python calls ``__str__`` without any.
+        ``rendered(result, form)`` returns a result as "text" for `print`, as "html" for a notebook, or as one "line".
+        The default returns the line for every form. This function cannot be an argument, because Python calls
+        ``__str__`` without arguments.
     kernel_named : callable
-        ``kernel_named(kernel, gamma, degree, coef0)``: the kernel that these arguments name, or None for the default;
-        ``kernel_named()`` is the default kernel. By default a kernel is an object, and None the linear one. It cannot
-        be an argument, because users call ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
+        ``kernel_named(kernel, gamma, degree, coef0)`` returns the kernel that these arguments describe;
+        ``kernel_named()`` returns the default kernel. The default function accepts only kernel objects, and takes None
+        for the linear kernel. It cannot be an argument, because users call
+        ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
     rows_and_guards : callable or None
-        ``rows_and_guards(problem, options, limits, rows, reads_values)``: the kernel rows of a run, float64 or float32,
-        and its guards, see `refsvm.core.solver.options.rows_and_guards`, the default. It is an argument of
-        `refsvm.core.solver.options.RunOptions`; it is a door, too, because users call ``Rounds(problem)`` themselves.
+        ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns the kernel rows of a run, in float64
+        or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Functions outside pass
+        it as an argument of `refsvm.core.solver.options.RunOptions`, but users call ``Rounds(problem)`` themselves.
     workers : callable
-        ``workers(n_jobs)``: an object that shares rounds among several workers; by default None, for one worker. It
-        cannot be an argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
+        ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default returns None, for
+        one worker. It cannot be an argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
     """
 
     def __init__(self) -> None:

@@ -2,9 +2,10 @@
 
     F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz
 
-Uᵢ = ∞ or Lᵢ = −∞ is a hard margin: in place of a penalty it demands h(xᵢ) ≥ vᵢ, or h(xᵢ) ≤ vᵢ, of the decision value
-h(xᵢ) = vᵢ − Gᵢ + b. A solver gets there up to its tolerance only; the nearest point that keeps every hard margin is
-then a slightly longer one, (t·w, t·b) with t > 1, and F is given there. It bounds the dual as it should.
+An infinite bound is a hard margin: in place of a penalty, Uᵢ = ∞ demands h(xᵢ) ≥ vᵢ, and Lᵢ = −∞ demands h(xᵢ) ≤ vᵢ,
+where h(xᵢ) = vᵢ − Gᵢ + b is the decision value. A solver meets these demands only up to its tolerance. This module
+therefore evaluates F at (t·w, t·b), with the smallest t ≥ 1 that meets all of them, so that F is an upper bound of the
+dual optimum.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 
 
 def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Return the b minimising Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz; the middle one if a whole interval does.
+    """Return the b that minimises Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz, or the middle of the interval of such b.
 
-    Convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ: sort the breakpoints Gᵢ and find where
-    the slope changes sign. Passing Gᵢ from below adds Uᵢ − Lᵢ ≥ 0. Hard margins confine b to an interval, or to its
-    middle where they contradict each other.
+    The sum is convex and piecewise linear in b, with slope z − Σ_{Gᵢ>b} Uᵢ − Σ_{Gᵢ<b} Lᵢ; as b passes Gᵢ from below,
+    the slope grows by Uᵢ − Lᵢ ≥ 0. The function sorts the breakpoints Gᵢ and finds where the slope changes sign. Hard
+    margins confine b to an interval; if they contradict each other, b is the middle between the two limits.
     """
     if not math.isfinite(np.add.reduce(upper - lower)):
         return _confined_intercept(gradient, z, lower, upper)
@@ -30,7 +31,10 @@ def best_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.
 def least_and_greatest(
     gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[float, float]:
-    """Return the ends of the interval of `best_intercept` for finite boxes, or those of G if it has none."""
+    """Return the least and the greatest b that minimise the sum of `best_intercept`, for finite boxes.
+
+    An end at which the interval is unbounded is replaced by the least or the greatest Gᵢ.
+    """
     order, width = gradient.argsort(kind="stable"), upper - lower
     after = z - np.add.reduce(upper) + width[order].cumsum()  # slope just above each breakpoint
     tolerance = 1e-12 * (np.add.reduce(np.abs(upper)) + np.add.reduce(np.abs(lower)))
@@ -43,16 +47,16 @@ def least_and_greatest(
 def gap_at(
     alpha: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, error: np.ndarray
 ) -> float:
-    """Return F(α, b) − f(α) = Σ (Uᵢ − αᵢ)(Gᵢ − b)₊ + (αᵢ − Lᵢ)(b − Gᵢ)₊, no smaller if Gᵢ is off by this error.
+    """Return F(α, b) − f(α) = Σ (Uᵢ − αᵢ)(Gᵢ − b)₊ + (αᵢ − Lᵢ)(b − Gᵢ)₊, an upper bound if each Gᵢ has this error.
 
-    Each term is at least 0, where F − f would lose ten digits.
+    All terms are at least 0, so the sum keeps its digits; subtracting f from F could lose ten of them.
     """
     above, below = np.maximum(excess + error, 0.0), np.maximum(error - excess, 0.0)
     return float(np.add.reduce((upper - alpha) * above + (alpha - lower) * below))
 
 
 def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return `best_intercept` of many problems with z = 0 and finite boxes, one a row; shape (P,)."""
+    """Return `best_intercept` for P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
     order = gradients.argsort(axis=1, kind="stable")
     width = np.take_along_axis(upper - lower, order, axis=1)
     after = width.cumsum(axis=1) - upper.sum(axis=1, keepdims=True)
@@ -65,7 +69,7 @@ def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray)
 
 
 def _confined_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
-    """Return the best b of hard margins: Gᵢ ≤ b where Uᵢ = ∞, b ≤ Gᵢ where Lᵢ = −∞."""
+    """Return the best b under the hard margins: Gᵢ ≤ b where Uᵢ = ∞, and b ≤ Gᵢ where Lᵢ = −∞."""
     hard_up, hard_down = np.isinf(upper), np.isinf(lower)
     least = float(gradient[hard_up].max(initial=-np.inf))
     most = float(gradient[hard_down].min(initial=np.inf))
@@ -79,7 +83,7 @@ def _confined_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper
 def primal_value(
     quadratic: float, v: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, bz: float
 ) -> float:
-    """F(α, b), at (t·w, t·b) with the smallest t ≥ 1 that keeps every hard margin; infinite if none does.
+    """Return F at (t·w, t·b) with the smallest t ≥ 1 that meets every hard margin, or infinity if no t does.
 
     Parameters
     ----------
@@ -105,7 +109,7 @@ def primal_value(
 def _stretched(
     v: np.ndarray, excess: np.ndarray, hard_up: np.ndarray, hard_down: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return the smallest t ≥ 1 with which (t·w, t·b) keeps all hard margins, infinite if none does, and the excess."""
+    """Return the smallest t ≥ 1 for which (t·w, t·b) meets all hard margins (else infinity), and v − h(x) there."""
     value = v - excess
     short = (hard_up & (excess > 0.0)) | (hard_down & (excess < 0.0))
     if not short.any():

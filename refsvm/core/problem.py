@@ -130,8 +130,8 @@ class DualProblem(Shown, Formulations):
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         return kind, what, self.gram.kernel_name, C
 
-    # -- values at a point; pass the gradient G = v − Kα if you know it, or it is computed again. With z = 0 and a linear
-    # kernel, only `gradient` and `intercept` depend on the origin of the data: see `refsvm.core.kernels.origin` --------
+    # -- values at a point. Pass the gradient G = v − Kα if you know it, or it is computed again. With z = 0 and a
+    # linear kernel, only `gradient` and `intercept` depend on the origin of the data: `refsvm.core.kernels.origin` ----
 
     @property
     def centred(self) -> DualProblem:
@@ -229,7 +229,7 @@ class DualProblem(Shown, Formulations):
         return G
 
     def _near_ends(self, alpha: np.ndarray, gradient: np.ndarray, error: float) -> np.ndarray:
-        """Return a mask of variables whose G is, within twice `error`, the largest in I_up or the smallest in I_down."""
+        """Return a mask of variables whose G is within 2·error of the largest in I_up or of the smallest in I_down."""
         rising = np.where(alpha < self.upper, gradient, BELOW_ALL)
         falling = np.where(alpha > self.lower, gradient, ABOVE_ALL)
         near_top = np.isfinite(rising) & (rising >= rising.max() - 2.0 * error)

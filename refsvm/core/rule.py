@@ -1,4 +1,4 @@
-"""Rule: base of selectors, step rules, stopping rules, seeders, trackers, shrinking and checks."""
+"""Rule: the base class of selectors, step rules, stopping rules, seeders, trackers and shrinking."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Kind = TypeVar("Kind", bound="Rule")
 
 
 class PlainNumbers:
-    """Base of frozen dataclasses of hyper-parameters: once checked, each number is kept as Python's int or float.
+    """Base of the frozen dataclasses of hyper-parameters: it converts each checked number to a Python int or float.
 
-    A float32 factor would make float32 steps in the readable engine alone, and a count of type uint8 would overflow.
-    The annotation of a field says which of both it holds.
+    With a hyper-parameter of type float32, only the readable engine would compute in float32, and a count of type uint8
+    could overflow. The annotation of a field says whether it holds an int or a float.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class PlainNumbers:
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Convert after the checks of a class, whether or not they call those of its base."""
+        """Make each subclass convert its numbers after its own checks, even if these do not call its base's checks."""
         super().__init_subclass__(**options)
         if check := vars(cls).get("__post_init__"):
 
@@ -47,14 +47,14 @@ class PlainNumbers:
 
     def __post_init__(self) -> None:
         for name, kinds in _kinds_of(type(self)):  # type: ignore[arg-type]  # a class can be hashed
-            value: Any = getattr(self, name, None)  # a field that no argument sets may come later
+            value: Any = getattr(self, name, None)  # a field with init=False may not be set yet
             if type(value).__name__ not in kinds or isinstance(value, np.ndarray):
                 object.__setattr__(self, name, _plain(value, kinds))
 
 
 def _plain(value: Any, kinds: list[str]) -> Any:
-    """Return a number of any type as a bool, an int or a float, whichever is meant, and any other value as it is."""
-    number: Any = value[()] if isinstance(value, np.ndarray) else value  # an array without axes holds one
+    """Convert a number of any type to the bool, int or float that `kinds` names; return other values unchanged."""
+    number: Any = value[()] if isinstance(value, np.ndarray) else value  # an array without axes is one number
     if isinstance(number, bool | np.bool_):
         return bool(number)
     is_number, is_count = isinstance(number, Real), "int" in kinds or isinstance(number, Integral)
@@ -65,29 +65,30 @@ def _plain(value: Any, kinds: list[str]) -> Any:
 
 @cache
 def _kinds_of(cls: Any) -> list[tuple[str, list[str]]]:
-    """Return the fields of a dataclass, and the names of types in each annotation."""
+    """Return each field of a dataclass with the names of the types in its annotation."""
     words = re.compile(r"\w+")
     described = fields(cls) if is_dataclass(cls) else ()
     return [(each.name, words.findall(f"{each.type}, NoneType")) for each in described]
 
 
 class Rule(PlainNumbers, ABC):
-    """A frozen dataclass of hyper-parameters, which decides one thing. Its family says what, in one abstract method.
+    """A frozen dataclass of hyper-parameters that makes one decision, in the abstract method of its family.
 
-    One instance serves many solves, so it holds nothing that changes. A rule keeps its past in its memory,
-    scratch space that the solver owns.
+    A family is a subclass such as `refsvm.WorkingSetSelector`. One instance of a rule serves many solves, so it holds
+    nothing that changes. What a rule must remember from step to step, it writes to its memory, an array that the solver
+    keeps for it.
 
-    **It may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.row(i)``;
-    ``state.problem``; ``state.left_out``, the examples whose box is empty; and ``state.duality_gap()``, at the best b.
+    **It may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.problem``, the
+    kernel row ``state.row(i)``, the left-out examples ``state.left_out``, and ``state.duality_gap()``.
 
-    **It may write** to its memory alone. A step that plans also writes ``state.candidates``.
+    **It may write** only to its memory. A planning step also writes ``state.candidates``.
 
     Attributes
     ----------
     example_call : str
-        A member of the family, for messages.
+        The call of a rule of this family, as an example in error messages.
     role : str
-        The name of the signature that its twins have, in `refsvm.compiled.interface`; "" where each has its own.
+        Name of the signature in `refsvm.compiled.interface` that the family's twins share; "" if each twin has its own.
 
     Examples
     --------
@@ -102,50 +103,52 @@ class Rule(PlainNumbers, ABC):
     example_call: ClassVar[str] = ""
     role: ClassVar[str] = ""
     find_twin: ClassVar[Callable[[str], Callable[..., Any] | None]] = staticmethod(lambda module: None)
-    """The twin of the rule of a module, or None; `refsvm.compiled.twins` puts its own search here."""
+    """Function that finds a rule's compiled twin by the rule's module; `refsvm.compiled.twins` sets it."""
 
     def parameters(self) -> tuple[float, ...]:
-        """Return the hyper-parameters as the twin gets them: by default the fields that are numbers, in order."""
+        """Return the hyper-parameters that are passed to the twin: by default all fields that are numbers, in order."""
         values = [getattr(self, name) for name, _ in _kinds_of(type(self))]
         return tuple(float(value) for value in values if isinstance(value, int | float | np.number))
 
     def twin(self) -> Callable[..., Any] | None:
-        """Return the Numba version, which decides the same bit for bit, or None: then the rule runs in NumPy only.
+        """Return the Numba version, which makes the same decisions bit for bit, or None if there is none.
 
-        A shipped rule has its twin where `refsvm.compiled` mirrors its own file. Compiled code computes no kernel: a
-        twin gets kernel row i from ``row, there = row_or_ask(state, i)`` (`refsvm.compiled.interface.rows`). Where it
-        is not there, the twin returns at once, whatever it likes, and is called again when it is.
+        The twin of a shipped rule is in the file of `refsvm.compiled` that mirrors the rule's file. Compiled code does
+        not compute kernel values: a twin gets kernel row i from ``row, there = row_or_ask(state, i)``
+        (`refsvm.compiled.interface.rows`). If `there` is False, the twin must return at once, with any value; it is
+        called again when the row has been computed.
         """
         found: Callable[..., Any] | None = type(self).find_twin(type(self).__module__)
         return found
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
-        """Return the memory that the rule needs in addition to the state: a new float64 array of any length.
+        """Return the memory that the rule needs for one solve: a new float64 array of any length.
 
         Parameters
         ----------
         problem : DualProblem
-            To be solved. A seeder gets the `Solution` it starts from instead.
+            The problem to solve; for a seeder, the `Solution` from which it starts.
         steps : int
-            Steps of the longest round so far; 0 where there was none.
+            Number of steps of the longest round so far; 0 before the first round.
         """
         return np.zeros(0)
 
     def rows_needed(self, n: int) -> int:
-        """Return how many of n kernel rows the rule needs in memory at once; 0 if those of the pair are enough."""
+        """Return how many of n kernel rows the rule needs in memory at once; 0 if the two rows of the pair suffice."""
         return 0
 
     @classmethod
     def checked(cls: type[Kind], name: str, rule: Any) -> Kind:
-        """Return the value of argument `name` if it belongs to this family, or raise ValueError.
+        """Return the rule given for argument `name`, or raise ValueError if it does not belong to this family.
 
-        A rule of the package may be given by its name on the command line, a class stands for its defaults.
+        `rule` may also be a class, or the name that a rule of the package has on the command line; the rule is then
+        made with its default hyper-parameters.
         """
         return rule if isinstance(rule, cls) else cls._called(name, rule)
 
     @classmethod
     def _called(cls: type[Kind], argument: str, name: Any) -> Kind:
-        """Return the rule that a class, or the name of a rule of this family, stands for, with its defaults."""
+        """Make a rule from a class of this family or from a rule's name, with default hyper-parameters."""
         if isinstance(name, type) and issubclass(name, cls) and not isabstract(name):
             return name()
         if not isinstance(name, str):
@@ -164,7 +167,7 @@ _SHORT: Final = {"most-violating-pair": "mvp", "kktgap": "kkt-gap", "looduality-
 
 
 def name_of(rule: type) -> str:
-    """Return the name of a rule on the command line: HybridMaximumGain is hybrid-maximum-gain, NewtonStep newton.
+    """Return the name of a rule on the command line: HybridMaximumGain → hybrid-maximum-gain, NewtonStep → newton.
 
     Examples
     --------
@@ -178,30 +181,30 @@ def name_of(rule: type) -> str:
 
 
 def _family(base: type[Kind]) -> list[type[Kind]]:
-    """Return all classes below a base."""
+    """Return all subclasses of a base class, at any depth."""
     return [each for child in base.__subclasses__() for each in (child, *_family(child))]
 
 
 @cache
 def is_builtin(rule: type) -> bool:
-    """Whether a rule of this type belongs to the package."""
+    """Return True if this class is one of the package's own rules."""
     return rule.__module__.startswith("refsvm.")
 
 
 def export(names: dict[str, Any], *lazy: str) -> None:
-    """Set ``__all__`` of a package: the classes and functions that its ``__init__`` imports from the package.
+    """Set ``__all__`` of a folder's ``__init__`` to the classes and functions that it imports from the folder's files.
 
-    A line ``from refsvm.core.steps.newton import NewtonStep as NewtonStep`` in the ``__init__`` of the package is all
-    that registers a rule: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the page
-    of all rules read these lists. An assignment to ``__all__`` would hide the names from type checkers, which read the
-    lines.
+    To register a rule, add one line to the ``__init__`` of its folder, such as ``from refsvm.core.steps.newton import
+    NewtonStep as NewtonStep``: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the
+    documentation's page of all rules read ``__all__``. It is set by this call and not by an assignment, because an
+    assignment would hide the imported names from type checkers.
 
     Parameters
     ----------
     names : dict
-        The names of the module, ``vars()``.
+        All names in the ``__init__``: ``vars()``.
     *lazy : str
-        Names that are imported when first needed.
+        Names that are imported only when they are first used.
     """
     here = [
         name
@@ -212,7 +215,7 @@ def export(names: dict[str, Any], *lazy: str) -> None:
 
 
 def rules_in(package: ModuleType) -> list[type[Any]]:
-    """Return the rules, or kernels, that a package registers, without its base.
+    """Return the rules or kernels that a folder's ``__init__`` registers, without their base class.
 
     Examples
     --------
@@ -225,12 +228,12 @@ def rules_in(package: ModuleType) -> list[type[Any]]:
 
 
 def memory_of(rule: Rule, *of: Any) -> np.ndarray:
-    """Return the memory of a rule for a new solve. Compiled code would misread another type.
+    """Return the memory of a rule for a new solve, after a check of its type, which compiled code relies on.
 
     Raises
     ------
     ValueError
-        If it is no float64 vector.
+        If the memory is not a float64 vector.
     """
     memory: Any = rule.memory(*of)
     if isinstance(memory, np.ndarray) and memory.dtype.char == "d" and memory.ndim == 1:

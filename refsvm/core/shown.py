@@ -1,4 +1,4 @@
-"""Shown: a result that prints as one line; what more there is to see of it is drawn outside (`refsvm.core.doors`).
+"""Shown: a result that prints as one line; code outside the reference draws tables and cards (`refsvm.core.doors`).
 
 Stamped: a result whose pickle names the version that wrote it.
 """
@@ -14,16 +14,16 @@ from refsvm.core._checks import version
 from refsvm.core.doors import DOORS
 
 VERSION: Final = "refsvm version"
-"""The key of a pickled state under which the version stands that wrote it."""
+"""Key under which a pickled state holds the version of refsvm that wrote it."""
 
 
 def ordered(text: str) -> list[int]:
-    """Return the first two numbers of a version, by which versions are ordered."""
+    """Return the first two numbers of a version as a list, so that versions can be compared."""
     return [int(number) for number in re.findall(r"\d+", text)[:2]]
 
 
 class Stamped:
-    """A result whose pickle has the version of refsvm as a stamp, which is checked before the result is read."""
+    """Base of results whose pickles hold the version of refsvm that wrote them, which is checked when they are loaded."""
 
     needed: ClassVar[tuple[str, ...]] = ()
     """Attributes that each pickle must have, in addition to the fields of a dataclass."""
@@ -32,12 +32,12 @@ class Stamped:
         return {VERSION: version(), **vars(self)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Set the attributes.
+        """Set the attributes, unless this version of refsvm cannot use them.
 
         Raises
         ------
         ValueError
-            If a later version wrote them, or one whose results had other attributes. Results have a stamp since 0.5.0.
+            If a later version wrote the pickle, or if attributes are missing. Pickles hold a version since 0.5.0.
         """
         names = [*self.needed, *getattr(self, "__dataclass_fields__", ())]
         lacks = [name for name in names if name not in state and not hasattr(type(self), name)]
@@ -51,13 +51,13 @@ class Stamped:
 
 
 class Shown(Stamped):
-    """A result that prints as a line, as a table of text (`str`), and as a card in a notebook."""
+    """Base of results that show themselves as one line (`repr`), as a table of text (`str`), or as a notebook card."""
 
     plot: ClassVar[Callable[..., Any]]
-    """``plot(ax=None)``: draw it; `refsvm` puts `refsvm.display.of_result.plot` here."""
+    """``plot(ax=None)``, the method that draws the result; `refsvm` sets it to `refsvm.display.of_result.plot`."""
 
     def _line(self) -> str:
-        """Return the one line, without the name of the class; results of the reference write theirs here."""
+        """Return the content of the line, without the name of the class; subclasses in the reference override this."""
         return DOORS.rendered(self, "line")
 
     def __repr__(self) -> str:
@@ -67,12 +67,12 @@ class Shown(Stamped):
         return DOORS.rendered(self, "text")
 
     def _repr_html_(self) -> str:
-        """Return the card of a notebook."""
+        """Return the HTML of the card that a notebook shows."""
         return DOORS.rendered(self, "html")
 
 
 def short(thing: Any) -> str:
-    """Return a rule or a kernel as it prints, numbers with six digits and no address.
+    """Return the `repr` of a rule, kernel or function, with numbers rounded to six digits and without memory addresses.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def short(thing: Any) -> str:
 
 
 def named(thing: Any) -> str:
-    """Return a rule as it prints, or the name of its class if it prints as an address.
+    """Return the `repr` of a rule, or the name of its class if the `repr` shows a memory address.
 
     Examples
     --------

@@ -328,7 +328,7 @@ def test_a_problem_says_what_it_asks():
         ({"nu": 1.5, "y": None}, "nu"),
         ({"epsilon": 0.1, "stop": BallRule()}, "proves the sign .*, and regression asks for the value"),
         ({"nu": 0.1, "y": None, "stop": LOODualityGap()}, "novelty asks for the value; give KKTGap"),
-        ({}, "look like the targets of a regression; .* with epsilon= in leave_one_out or cross_validate"),
+        ({}, "look like the targets of a regression, .* with epsilon= in leave_one_out or cross_validate"),
     ],
 )
 def test_what_is_refused(change, words):
