@@ -23,7 +23,7 @@ def ordered(text: str) -> list[int]:
 
 
 class Stamped:
-    """Base of results whose pickles hold the version of refsvm that wrote them, which is checked when they are loaded."""
+    """Base of results whose pickles hold the version of refsvm that wrote them, which loading checks."""
 
     needed: ClassVar[tuple[str, ...]] = ()
     """Attributes that each pickle must have, in addition to the fields of a dataclass."""

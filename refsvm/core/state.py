@@ -21,7 +21,7 @@ from refsvm.core.problem import DualProblem, most_violating_pair, total
 from refsvm.core.shown import Shown
 
 TAU = 1e-12
-"""Curvature used where q ≤ 0 (duplicates, indefinite kernels), the value LIBSVM uses."""
+"""Curvature used in place of q ≤ 0 (duplicates, indefinite kernels); LIBSVM uses the same value."""
 
 SCALARS = np.dtype(
     [
@@ -29,92 +29,93 @@ SCALARS = np.dtype(
         ("top", np.int64),  # argmax of G over I_up, −1 if empty
         ("bottom", np.int64),  # argmin of G over I_down, −1 if empty
         ("gap", np.float64),  # ψ = G[top] − G[bottom]
-        ("slope", np.float64),  # ℓ = Gᵢ − Gⱼ of the pair about to move
-        ("curvature", np.float64),  # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ of that pair, TAU where not positive
+        ("slope", np.float64),  # ℓ = Gᵢ − Gⱼ for the pair (i, j) about to move
+        ("curvature", np.float64),  # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ for this pair, or TAU if q ≤ 0
         ("raw_curvature", np.float64),  # q itself
-        ("low", np.float64),  # lo, hi: the box seen along eᵢ − eⱼ
+        ("low", np.float64),  # lo and hi: limits of the step μ along eᵢ − eⱼ
         ("high", np.float64),
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step; with κ: i and j inside their boxes
-        ("last_planned", np.int64),  # 1 if the previous step was a planned one
+        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step; with κ: if i, j are inside
+        ("last_planned", np.int64),  # 1 if the previous step was planned
         ("n_candidates", np.int64),  # candidate pairs left by the step rule for the next selection
         ("objective", np.float64),  # f(α), summed from the gains
-        ("least_curvature", np.float64),  # smallest raw q met so far: clearly negative means K is not PSD
+        ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # consecutive steps that changed nothing in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("carried_slope", np.float64),  # ΔᵀG of the last displacement Δ, where the step carries it
+        ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ
         ("last_carry", np.float64),  # κ of the previous step
-        ("last_moved", np.int64),  # how many variables it moved
+        ("last_moved", np.int64),  # number of variables that the previous step moved
     ]
 )
 
 MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
-"""Attributes of the scratch memory of the rules."""
+"""Names of the attributes that hold the rules' scratch memory."""
 
 SNAP: Final = 2e-15
-"""Distance from its bound, relative to |α| and the step, at which a variable of a step with momentum is at it."""
+"""A step with momentum sets a variable to its bound if it ends this close, relative to |α| and the step."""
 
 NO_PAIR: Final = (
-    "select() returned ({}, {}), which is no pair; return two different indices (i, j), i of I_up and j of I_down, or "
-    "(-1, -1) where no pair gains."
+    "select() returned ({}, {}), which is not a pair; return two different indices, i in I_up and j in I_down, or "
+    "(-1, -1) if no pair gains."
 )
 
 
 class NotFiniteError(ArithmeticError):
-    """Raised in place of a step where the gradient is NaN or infinite."""
+    """Raised in place of a step if the gradient is NaN or infinite."""
 
 
 NOTHING: Final = np.empty(0)
-"""The scratch memory of a rule that needs none."""
+"""Empty scratch memory, for rules that need none."""
 
 Memories = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class SolverState(Shown):
-    """α, its gradient, the box, the recent working sets and the counters of one solve.
+    """The state of one solve: α, its gradient, the box, the recent working sets and the counters.
 
     Parameters
     ----------
     problem : DualProblem
-        Where v and the box come from; `restart` changes it.
+        The problem to solve, which gives v and the box; `restart` replaces it.
     alpha : ndarray of shape (n,), float64
-        Feasible start; copied.
+        Feasible starting point, which is copied.
     rows : KernelRows
         Kernel rows of ``problem.gram``.
     history : int
-        How many recent working sets the step rule looks back on, beyond the two that are always kept.
+        Number of recent working sets to keep for the step rule, in addition to the last two.
     memories : (ndarray, ndarray, ndarray), float64
-        Scratch memory of the selector, the step rule and the stopping rule.
+        Scratch memory for the selector, the step rule and the stopping rule.
     gradient : ndarray of shape (n,), optional
-        v − Kα if known; computed from kernel rows otherwise.
+        G = v − Kα at the starting point; by default it is computed from kernel rows.
     uses_momentum : bool
-        Whether the step rule goes on along the last displacement, which is kept for it then.
+        True if the step rule continues along the last displacement, which the state then keeps.
 
     Attributes
     ----------
     problem : DualProblem
         The problem that is solved.
     parent : (SolverState, ndarray) or None
-        Of a restricted problem: the state that it restricts, and which of its variables are here.
+        For a restricted problem: the state of the full problem, and the positions there of this state's variables.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (n,), float64
-        α, G, the linear term, L, U and the kᵢᵢ.
+        α, G, the linear term v, the bounds L and U, and the diagonal of K.
     working_sets : ndarray of shape (h, 2), int64
-        Recent working sets (i, j), latest first; −1 if there was none yet.
+        Recent working sets (i, j), latest first; rows of −1 stand for steps that have not been taken yet.
     curvatures : ndarray of shape (h,), float64
-        q of each of them.
+        Curvature q of each recent working set.
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
         Pairs that the step rule adds to the next selection; the first `n_candidates` are valid.
     displacement, displacement_image : ndarrays of shape (n,), float64, or None
-        Δ, added to α by the last step, and KΔ, subtracted from G by it; 0 before the first step. None unless carried.
-        If a bound has cut the carried part, and not the pair, only the pair's part: Δ = μ(eᵢ − eⱼ).
+        Δ, which the last step added to α, and KΔ, which it subtracted from G. Both are 0 before the first step, and
+        None if the step rule has no momentum. If a bound cut the carried part of the step but not the pair's part,
+        Δ is only the pair's part μ(eᵢ − eⱼ).
     selector_memory, step_memory, stop_memory : ndarrays, float64
-        Array of each rule, made by its `memory`.
+        The scratch array that each rule's method `memory` has made.
     shrinking : object
-        Data of `refsvm.core.solver.shrinking.Shrinking` for this solve; None at its start.
+        What `refsvm.core.solver.shrinking.Shrinking` remembers of this solve; None at the start.
     session : object
-        Data that a backend derives from these arrays and keeps; they hold no reference to the state.
+        What a backend derives from these arrays and keeps; it holds no reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 
@@ -155,7 +156,7 @@ class SolverState(Shown):
         self.displacement, self.displacement_image = (
             np.zeros((2, problem.n)) if uses_momentum else (None, None)
         )
-        # updates of G since it was last computed from scratch, those of the present solve left out
+        # number of updates of G since it was last computed from scratch, without the updates of the current solve
         self.updates, self.largest = 0, 0.0
         self._reset_counters()
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
@@ -165,11 +166,11 @@ class SolverState(Shown):
         self, problem: DualProblem, start: np.ndarray | None, memories: Memories,
         origin: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:  # fmt: skip
-        """Begin another solve, in the box of this problem and at this start; the counters begin at 0.
+        """Begin another solve, with the box of `problem` and α = `start` (None: α = 0), and set the counters to 0.
 
-        G is reached from the origin, an earlier (α, G), if there is one; otherwise from where the state is or from
-        G(0) = v, whichever takes fewer kernel rows. A start of None is α = 0. Arrays that are as long as before stay
-        the same ones, because a compiled loop holds on to them.
+        G at the start is updated from `origin`, an earlier (α, G), if it is given. Otherwise G is updated from the
+        current state or from G(0) = v, whichever needs fewer kernel rows. Arrays whose length does not change are
+        overwritten in place, because a compiled loop refers to them.
         """
         self.updates += self.iteration
         if origin is not None and start is not None:
@@ -181,7 +182,7 @@ class SolverState(Shown):
             self.updates, self.largest = 0, 0.0
         if start is not None:
             self.shift(start - self.alpha, by_variable=True)
-            self.alpha[:] = start  # differences round
+            self.alpha[:] = start  # adding the difference would round
         self.problem = problem
         self.lower[:], self.upper[:] = problem.lower, problem.upper
         for name, memory in zip(MEMORIES, memories, strict=True):
@@ -196,7 +197,7 @@ class SolverState(Shown):
         self.refresh(recompute=False)
 
     def _reset_counters(self) -> None:
-        """Set the counters to 0, and what is remembered of steps to nothing."""
+        """Set the counters to 0 and forget the previous steps."""
         self.iteration = self.last_free = self.last_planned = self.n_candidates = 0
         self.slope = self.curvature = self.raw_curvature = self.low = self.high = 0.0
         self.last_step = self.last_newton = self.last_carry = 0.0
@@ -205,8 +206,8 @@ class SolverState(Shown):
         self.least_curvature, self.shrinking = np.inf, None
 
     def refresh(self, recompute: bool = True) -> None:
-        """Compute f(α) and the most violating pair from scratch; first G = v − Kα too, without earlier rounding."""
-        if self.displacement is not None and self.displacement_image is not None:  # not the last one any more
+        """Compute f(α) and the most violating pair from scratch; before that, if `recompute`, also G = v − Kα."""
+        if self.displacement is not None and self.displacement_image is not None:  # forget it
             self.displacement[:] = self.displacement_image[:] = 0.0
             self.carried_slope = self.carried_curvature = 0.0
         if recompute:
@@ -223,15 +224,15 @@ class SolverState(Shown):
         self.top, self.bottom, self.gap = found
 
     def recompute_gradient(self) -> None:
-        """Compute G from scratch; α first gets back the sum z, of which larger values may have rounded some off."""
+        """Restore the sum z of α, which rounding of earlier, larger α may have changed, and compute G from scratch."""
         self.alpha[:] = self.problem.feasible(self.alpha)
         self.refresh()
 
     def shift(self, delta: np.ndarray, *, by_variable: bool = False) -> None:
-        """Move by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
+        """Move α by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
-        K δ is summed row by row, in the order of the variables, so that compiled code gets the same bits; of variables
-        that share rows only `by_variable`, as rounds ask for.
+        K δ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
+        share a kernel row are merged into one term, except with `by_variable`, which rounds use.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta
@@ -239,27 +240,27 @@ class SolverState(Shown):
         self.updates += len(support)
 
     def row(self, i: int) -> np.ndarray:
-        """Kernel row K[i], shape (n,), for a rule that wants to look at it; it cannot be written to."""
+        """Return kernel row K[i], shape (n,), read-only, for rules that need it."""
         row = self.rows.row(i)
         row.flags.writeable = False
         return row
 
     @property
     def left_out(self) -> np.ndarray:
-        """The examples whose box is empty, Lᵢ = Uᵢ = 0, ascending: those that a round leaves out."""
+        """Indices, ascending, of the examples that a round leaves out: their box is Lᵢ = Uᵢ = 0."""
         return np.flatnonzero((self.lower == 0.0) & (self.upper == 0.0))
 
     def duality_gap(self) -> float:
-        """F(α, b) − f(α) at the best b, which is no smaller than f* − f(α).
+        """Return the duality gap F(α, b) − f(α) at the best b, an upper bound of f* − f(α).
 
-        It costs a sort of n numbers and some passes over them: about one step in NumPy, and ten and more of compiled
-        code. On a restricted problem it is the gap of the whole one; its gradient takes a kernel row more for each
-        variable that has moved.
+        It sorts n numbers and passes over them a few times, which takes as long as about one step in NumPy, or ten and
+        more compiled steps. On a restricted problem it returns the duality gap of the full problem, and needs one
+        more kernel row for each variable that has moved.
         """
         if self.parent is None:
             return self.problem.duality_gap(self.alpha, gradient=self.gradient)
         state, delta = self, self.alpha
-        while state.parent is not None:  # a restricted problem counts α from where it began
+        while state.parent is not None:  # add the α of the restricted problem to the α at which it began
             outer, A = state.parent
             moved_by = np.zeros(len(outer.alpha)) if outer.parent is None else outer.alpha.copy()
             moved_by[A] += delta
@@ -268,10 +269,10 @@ class SolverState(Shown):
         return state.problem.duality_gap(state.alpha + delta, gradient=gradient)
 
     def measure(self, i: int, j: int) -> None:
-        """Describe the sub-problem of the pair (i, j) along eᵢ − eⱼ for the step rule."""
+        """Compute slope, curvature and limits of a step along eᵢ − eⱼ, which the step rule reads."""
         if not math.isfinite(self.gap):
             raise NotFiniteError
-        if i < 0 or j < 0 or i == j:  # NumPy would count from the end
+        if i < 0 or j < 0 or i == j:  # NumPy would count negative indices from the end
             raise ValueError(NO_PAIR.format(i, j))
         alpha, lower, upper = self.alpha, self.lower, self.upper
         # ℓ = Gᵢ − Gⱼ
@@ -286,7 +287,7 @@ class SolverState(Shown):
         self.high = min(float(upper[i] - alpha[i]), float(alpha[j] - lower[j]))
 
     def move(self, i: int, j: int, mu: float, kappa: float = 0.0) -> None:
-        """Take the step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]), and remember it; a step with momentum also goes κΔ."""
+        """Take and record a step: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]); with momentum, also α += κΔ."""
         alpha, lower, upper = self.alpha, self.lower, self.upper
         free = self.low < mu < self.high
         if self.displacement is None or self.displacement_image is None:
@@ -306,7 +307,7 @@ class SolverState(Shown):
             free = inside if kappa else free
             self.last_carry = kappa
         self.top, self.bottom, self.gap = most_violating_pair(alpha, self.gradient, lower, upper)
-        # the history that steps plan with
+        # history for planning steps
         self.last_step, self.last_newton = mu, self.slope / self.curvature
         self.last_free, self.last_planned = int(free), int(self.n_candidates > 0)
         self.working_sets[1:] = self.working_sets[:-1].copy()
@@ -315,7 +316,7 @@ class SolverState(Shown):
         self.iteration += 1
 
     def _carry(self, delta: np.ndarray, image: np.ndarray, i: int, j: int, mu: float, kappa: float) -> bool:
-        """α += μ(eᵢ − eⱼ) + κΔ, G −= μ(K[i] − K[j]) + κKΔ; return whether neither i nor j is at its bound."""
+        """Do α += μ(eᵢ − eⱼ) + κΔ and G −= μ(K[i] − K[j]) + κKΔ; return True if neither i nor j ends at a bound."""
         # with β = (KΔ)ᵢ − (KΔ)ⱼ the new ΔᵀKΔ is μ²q + 2μκβ + κ²ΔᵀKΔ, and f gains ΔᵀG − ½ ΔᵀKΔ
         beta = float(image[i] - image[j])
         curvature = (
@@ -328,7 +329,7 @@ class SolverState(Shown):
         delta[j] -= mu
         pair = mu * (self.rows.row(i) - self.rows.row(j))
         image[:] = pair + kappa * image
-        # α += Δ; a variable that reaches its bound, but for rounding of Δ, is set to it exactly
+        # α += Δ; a variable that reaches its bound up to rounding of Δ is set to the bound exactly
         A = np.flatnonzero(delta)
         before, change, lower, upper = self.alpha[A], delta[A], self.lower[A], self.upper[A]
         rounding = SNAP * (np.abs(before) + abs(mu)) if kappa else 0.0
@@ -337,7 +338,7 @@ class SolverState(Shown):
         self.alpha[A] = after = np.where((change > 0.0) & (change >= upper - before - rounding), upper, after)
         self.largest = max(self.largest, float(np.abs(self.alpha[A]).max(initial=0.0)))
         self.stalled = self.stalled + 1 if np.array_equal(self.alpha[A], before) else 0
-        # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with the G before
+        # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with G before the step
         self.gradient -= image
         self.objective += slope - 0.5 * curvature
         self.carried_slope, self.carried_curvature = slope - curvature, curvature
@@ -346,7 +347,7 @@ class SolverState(Shown):
             self.lower[i] < self.alpha[i] < self.upper[i] and self.lower[j] < self.alpha[j] < self.upper[j]
         )
         if kappa and inside and ((after == lower) | (after == upper)).any():
-            # what was carried can move no further, the pair can:  Δ ← μ(eᵢ − eⱼ)
+            # a bound stops the carried part, but not the pair:  Δ ← μ(eᵢ − eⱼ)
             delta.fill(0.0)
             delta[i], delta[j], image[:] = mu, -mu, pair
             self.carried_slope = mu * (self.slope - kappa * beta - mu * self.raw_curvature)
@@ -355,7 +356,7 @@ class SolverState(Shown):
 
 
 def moved(value: float, change: float, lower: float, upper: float) -> float:
-    """Value + change, set exactly to a bound that the change reaches."""
+    """Return value + change, or exactly the bound if the change reaches it."""
     if change >= upper - value:
         return upper
     if change <= lower - value:

@@ -9,14 +9,14 @@ The field's algorithms are compositions:
 ==================  ========================================================
 `loop`              steps(), iterate(): SMO itself, readable
 `rules`             the three rules of a solve, its kernel rows, its first α
-`options`           what a run can be asked for
-`run`               solved(): the chunks of a solve, and its verdict
-`readable`          what takes the steps and runs the rounds in NumPy
+`options`           RunOptions: the options of a run
+`run`               solved(): takes the steps in chunks and decides how a solve ended
+`readable`          NumPyBackend: takes steps and runs rounds in NumPy
 `shrinking`         restrict, solve, bring the gradient up to date
-`libsvm_shrinking`  the same by the heuristic of LIBSVM
+`libsvm_shrinking`  shrinking by LIBSVM's heuristic
 `decomposition`     working sets of more than two variables
-`active_sets`       which variables matter
-`hard_margin`       C = ∞: the widest margin, or none
-`validated`         checks of what rules of users return
+`active_sets`       which variables a restricted problem keeps
+`hard_margin`       C = ∞: finds the widest margin, or that there is none
+`validated`         checks of the values that users' own rules return
 ==================  ========================================================
 """

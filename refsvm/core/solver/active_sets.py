@@ -1,8 +1,8 @@
-"""The variables of a restricted solve.
+"""Choice of the variables that a restricted problem keeps.
 
-All of it is read off one quantity. At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down
-of G; at its upper bound it can only fall, which gains nothing while Gᵢ > max over I_up of G. How far Gᵢ is from that
-limit tells how far the variable is from taking part in a violating pair (`distance_to_violation`).
+The choice depends on one quantity. At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down
+of G; at its upper bound it can only fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from
+this limit says how far the variable is from being in a violating pair (`distance_to_violation`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NONE: Final = np.empty(0, dtype=np.int64)
 
 
 def distance_to_violation(state: SolverState) -> np.ndarray:
-    """Return the distance in G of each variable from a violating pair, shape (n,); not positive: it is in one."""
+    """Return how far, in G, each variable is from being in a violating pair, shape (n,); ≤ 0 if it is in one."""
     alpha, G = state.alpha, state.gradient
     rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
     falling = np.where(alpha > state.lower, G - G[state.top], np.inf)
@@ -25,9 +25,9 @@ def distance_to_violation(state: SolverState) -> np.ndarray:
 
 
 def active_set(state: SolverState, multiple: int) -> np.ndarray:
-    """Return all variables but those that their gradient keeps at a bound, sorted.
+    """Return the sorted indices of all variables except those that their gradient holds at a bound.
 
-    Filled up to a multiple of `multiple` with those that are nearest to a violation.
+    The variables nearest to a violation are added until the number is a multiple of `multiple`.
     """
     alpha, distance = state.alpha, distance_to_violation(state)
     distance[(alpha < state.upper) & (alpha > state.lower)] = 0.0
@@ -35,17 +35,18 @@ def active_set(state: SolverState, multiple: int) -> np.ndarray:
     size = -(-count // multiple) * multiple
     if size >= len(alpha):
         return np.arange(len(alpha))
-    # of equal distances the first indices: a partition by itself takes those that suit the processor
+    # take the lowest indices among equal distances: argpartition's choice would depend on the processor
     last = np.partition(distance, size - 1)[size - 1]
     near, at_last = np.flatnonzero(distance < last), np.flatnonzero(distance == last)
     return np.sort(np.concatenate([near, at_last[: size - len(near)]]))
 
 
 def block(state: SolverState, most: int) -> np.ndarray:
-    """Return the free variables and the most violating of the others, up to `most`, half on each side; sorted.
+    """Return sorted indices of the free variables and the most violating others, up to `most`, half on each side.
 
-    Their missing kernel rows, which are computed here in few products, are far cheaper so than one by one. Empty if
-    nothing is missing, or if the block would be most of the problem or more than the budget holds.
+    The function also computes the missing kernel rows of these variables, because a few large products are far cheaper
+    than one product for each row. It returns an empty array if no row is missing, or if the block would hold most of
+    the problem's variables or more rows than the cache.
     """
     alpha, G, evaluator = state.alpha, state.gradient, state.rows.evaluator
     bound = (alpha == state.upper) | (alpha == state.lower)

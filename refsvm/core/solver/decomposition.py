@@ -1,4 +1,4 @@
-"""Decomposition: a working set of more than two variables, as a restriction to that many.
+"""Decomposition: working sets of q > 2 variables, each solved as a restricted problem.
 
 until the stopping rule is satisfied
 B ← the q/2 variables of I_up with the largest G, and the q/2 others of I_down with the smallest
@@ -22,22 +22,21 @@ from refsvm.core.solver.shrinking import NoShrinking, Shrinking
 from refsvm.core.state import SolverState
 
 SHARE_OF_GAP: Final = 0.3
-"""The KKT gap to which a working set is solved, in that of all variables."""
+"""A working set is solved until its KKT gap is this fraction of the KKT gap of all variables."""
 
 
 @dataclass(frozen=True)
 class Decomposition(Shrinking):
-    """Solve for q variables at a time, those that violate the KKT conditions most: the decomposition of SVM-light.
+    """Solve for the q variables that violate the KKT conditions most, again and again: the decomposition of SVM-light.
 
-    The steps that are counted are those of the selector and the step rule inside the working sets. The most violating
-    pair is part of every working set, so each begins with a pair that gains. (It may begin with another one, and gain
-    less than a step on the most violating pair would.) SVM-light also shrinks, and solves the small problems exactly,
-    by an interior point method; here they are solved by steps on pairs, to three tenths of the KKT gap.
+    Every working set contains the most violating pair, so some pair in it gains. The selector and the step rule take
+    steps on pairs inside the working set until its KKT gap is three tenths of the KKT gap of all variables; these steps
+    are counted. SVM-light instead solves the small problems exactly, by an interior point method, and also shrinks.
 
     Parameters
     ----------
     size : int
-        q, at least 2 and even; no more than kernel rows fit the cache.
+        Number q of variables in a working set: even, at least 2, and at most the number of kernel rows in the cache.
 
     Raises
     ------
@@ -47,7 +46,7 @@ class Decomposition(Shrinking):
     References
     ----------
     T. Joachims, "Making large-scale SVM learning practical", in Advances in Kernel Methods, 1999, section 11.3.
-    T. Glasmachers and C. Igel, JMLR 7, 2006, Table 3, run it with q = 10 beside working sets of two.
+    T. Glasmachers and C. Igel, JMLR 7, 2006, Table 3, compare q = 10 with working sets of two.
 
     Examples
     --------
@@ -64,36 +63,36 @@ class Decomposition(Shrinking):
     def __post_init__(self) -> None:
         if whole("size", self.size, 2) % 2:
             raise ValueError(
-                f"size={self.size} is odd; half of a working set rises and half falls, such as size=10."
+                f"size={self.size} is odd, but half of a working set rises and half falls; give e.g. size=10."
             )
 
     @property
     def for_restricted_problem(self) -> Shrinking:
-        """A working set is not shrunk."""
+        """The shrinking rule inside a working set: none."""
         return NoShrinking()
 
     def steps(
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Solve for the variables of one working set."""
+        """Choose one working set and solve for its variables."""
         if code := rules.stop.check(state):
             return code
         if state.gap <= 0.0:
             return -1
         B = working_set(state, min(self.size, 2 * (state.rows.evaluator.capacity // 2)))
-        # the rows of B are needed for the gradient in any case; together they are one product
+        # the update of G needs the rows of B in any case; computed together they are one product
         state.rows.evaluator.fetch(state.rows.indices[B])
-        # not to the end: what is gained on B alone is partly lost again once others join
+        # stop early: the next working set undoes part of what an exact solution for B would gain
         return self.solve_restricted(
             backend, limits, state, rules, trace, B, budget, at_least=SHARE_OF_GAP * state.gap
         )
 
 
 def working_set(state: SolverState, size: int) -> np.ndarray:
-    """Return half of `size` variables of I_up with the largest G, as many others of I_down with the smallest; sorted.
+    """Return sorted indices: size/2 variables of I_up with the largest G and size/2 others of I_down with the smallest.
 
-    Joachims' steepest feasible direction of `size` non-zero entries. Ties go to the lowest index.
+    They are the non-zero entries of Joachims' steepest feasible direction. Ties go to the lowest index.
     """
     alpha, G = state.alpha, state.gradient
     up = np.flatnonzero(alpha < state.upper)

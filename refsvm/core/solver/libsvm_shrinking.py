@@ -1,13 +1,13 @@
-"""LIBSVMShrinking: the heuristic of LIBSVM, on restricted problems.
+"""LIBSVMShrinking: LIBSVM's shrinking heuristic, built from restricted problems.
 
     every min(n, period) steps, on the active variables A
         the first time that ψ_A ≤ 10 ε: all variables return
         A ← A without the variables that G keeps at a bound, strictly: G > max over I_up, or G < min over I_down
     when ψ_A ≤ ε: all variables return, one step is taken on all of them, and A is chosen again
 
-The gradient of a variable that is not active is left as it is until all return: G ← G − K[:, S] δ_S then, with S the
-variables that moved. A is not sure to hold what matters, because it only ever loses variables in between; the
-stopping rule has the last word on all variables and their true gradient.
+The gradient of inactive variables is not updated until all variables return; then G ← G − K[:, S] δ_S, where S are the
+variables that moved. In between A only loses variables, so it may lack variables that should move; the solve ends only
+when the stopping rule is satisfied by all variables with their true gradient.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ from refsvm.core.state import SolverState
 from refsvm.core.stopping.kkt_gap import KKTGap
 
 NEARLY_SOLVED = 10.0
-"""All variables return where the KKT gap of the active ones is this many ε."""
+"""All variables return when the KKT gap of the active variables is at most this multiple of ε."""
 
 
 @dataclass(frozen=True)
 class LIBSVMShrinking(Shrinking):
-    """Shrinking as LIBSVM does it, for experiments that compare with papers whose authors used it.
+    """Shrink as LIBSVM does, for comparisons with papers whose experiments used LIBSVM.
 
-    Three things are not LIBSVM's. After all variables have returned, each is compared with the extremes of G over
-    all of them, not over those that were active before. Kernel rows are counted as this package counts them: G is
-    brought up to date with the rows of all variables that moved, where LIBSVM keeps a second gradient of those at their
-    bounds. And a selector or step that looks back on recent steps begins anew where the active set changes.
+    There are three differences from LIBSVM. After all variables have returned, each is compared with the extremes of G
+    over all variables, not over the previously active variables. G is brought up to date with the kernel rows of all
+    variables that moved, whereas LIBSVM keeps a second gradient for variables at their bounds, so that counts of kernel
+    rows differ. Selectors and steps that use recent steps forget them when the active set changes.
 
     Parameters
     ----------
     period : int
-        Steps between two looks at the active set; n if that is less.
+        Number of steps between two reviews of the active set, or n if this is smaller.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class LIBSVMShrinking(Shrinking):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Take steps on all variables up to the next look; from there, on the active ones until they are solved."""
+        """Take steps on all variables until the next review, then on the active variables until these are solved."""
         if state.shrinking is None:
             state.shrinking = ShrinkingMemory(self, len(state.alpha))
         active: ShrinkingMemory = state.shrinking
@@ -95,7 +95,7 @@ class LIBSVMShrinking(Shrinking):
 
 
 class Work(NamedTuple):
-    """The arguments of a pass, which are not kept between passes: the state must not refer to itself."""
+    """The arguments of one call of `steps`; they are not stored in the state, which must not refer to itself."""
 
     backend: Backend
     limits: Limits[SolverState]
@@ -110,10 +110,10 @@ class Work(NamedTuple):
 
 
 class ShrinkingMemory:
-    """Memory from one shrinking test to the next."""
+    """What the rule remembers from one review of the active set to the next."""
 
     def __init__(self, policy: LIBSVMShrinking, n: int) -> None:
-        self.period = self.left = min(policy.period, n)  # steps on all variables before the next look
+        self.period = self.left = min(policy.period, n)  # steps on all variables before the next review
         self.have_returned = False
 
     def steps(self, work: Work, budget: int) -> int:
@@ -123,7 +123,7 @@ class ShrinkingMemory:
         if code:
             return code
         if self.left <= 0 and state.gap > 0.0:
-            # --- look: all variables have their true gradient here ---
+            # --- review: all variables have their true gradient here ---
             self.have_returned = self.have_returned or state.gap <= work.nearly
             A = active_set(state, 1)
             if len(A) < len(state.alpha):
@@ -134,7 +134,7 @@ class ShrinkingMemory:
         return outcome
 
     def solve_active(self, work: Work, A: np.ndarray, budget: int) -> int:
-        """Solve the problem over A, which loses variables meanwhile; return all of them."""
+        """Solve the problem over A, from which variables are removed on the way; then let all variables return."""
         state, stop = work.state, work.rules.stop.with_absolute_tolerance(work.state)
         tolerance = stop.restricted_tolerance(min(state.gap, work.nearly))
         rules = work.rules._replace(stop=KKTGap(tolerance))
@@ -145,9 +145,9 @@ class ShrinkingMemory:
             outcome, B = self._until_shrunk(work, inner, rules, budget - now.iteration, now)
             count_rows(now, inner)
             take_over(now, A, inner)
-            del inner  # its rows give way to those of the next
+            del inner  # free its kernel rows before the next restricted problem needs memory
             A, shrunk = (A, False) if B is None else (A[B], True)
-        # --- all return: one step on all variables before the next look, unless they were only nearly solved ---
+        # --- all return: if A was solved (not only nearly), take one step on all variables before the next review ---
         solved = bool(outcome)
         self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective
@@ -155,7 +155,7 @@ class ShrinkingMemory:
             # G ← G − K δ; on A it is known
             gradient = subtracted(state, everyone, now.alpha, work.limits)
         except NoTimeError:
-            outcome = 0  # the state stays where it was
+            outcome = 0  # leave the state unchanged
             if work.trace is not None:
                 work.trace.drop()
         else:
@@ -169,7 +169,7 @@ class ShrinkingMemory:
     def _until_shrunk(
         self, work: Work, inner: SolverState, rules: Rules, budget: int, now: SolverState
     ) -> tuple[int, np.ndarray | None]:
-        """Take steps on the active variables; return the outcome, and those that stay active if some do not."""
+        """Take steps on the active variables; return the outcome and, if some became inactive, the remaining ones."""
         trace = None if work.trace is None else Trace(work.trace.every)
         outcome, stay = 0, None
         limits = work.limits
@@ -182,7 +182,7 @@ class ShrinkingMemory:
             outcome = outcome or rules.stop.check(inner)
             if outcome or inner.iteration >= budget:
                 break
-            # --- look ---
+            # --- review ---
             if not self.have_returned and inner.gap <= work.nearly:
                 self.have_returned = True
                 break

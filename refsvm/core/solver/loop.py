@@ -1,7 +1,7 @@
-"""The loop. `steps` is SMO itself, readable; `iterate` sets it up.
+"""The readable loop: `steps` is SMO itself, and `iterate` prepares and runs it.
 
-Until a rule says stop: select (i, j), choose μ, and move αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j]). It also ends when the
-selector has no pair left, or when two steps in a row have changed nothing.
+Until the stopping rule is satisfied, the loop selects a pair (i, j), chooses μ, and moves αᵢ += μ, αⱼ −= μ,
+G −= μ(K[i] − K[j]). It also ends when the selector finds no pair, or when two steps in a row have changed nothing.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Steps = Generator[SolverState, None, int]
 
 
 def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop: StoppingRule) -> Steps:
-    """SMO: yield the state after every step; return the code of the stopping rule, or −1 if no pair is left."""
+    """Run SMO and yield the state after every step; return the stopping rule's code, or −1 if no pair is left."""
     while not (code := stop.check(state)):
         # --- select ---
-        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # two steps in a row changed nothing
+        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # stop after two void steps
         if i < 0:
             return -1
         # --- step ---
@@ -35,7 +35,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
         mu = step.length(state, i, j)
         # --- update ---
         if step.uses_momentum:
-            state.move(i, j, *mu)  # μ and κ
+            state.move(i, j, *mu)  # the step is (μ, κ)
         else:
             state.move(i, j, mu)
         yield state
@@ -61,12 +61,12 @@ def iterate(
     Yields
     ------
     SolverState
-        The same object after every step: copy what you want to keep.
+        The same object after every step; copy values that you want to keep.
 
     Raises
     ------
     ValueError
-        If the rules do not fit together or the budget is too small.
+        If the rules do not fit together or `cache_mb` is too small.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""RunOptions: what a run can be asked for, checked once and handed down whole."""
+"""RunOptions: the options of a run, which are checked once and then passed on as one object."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class RunOptions:
     Attributes
     ----------
     progress : Progress or None
-        The progress of the call, which its solves keep up to date.
+        The progress report of the call, which its solves keep up to date.
     rows_and_guards : callable
-        Makes the kernel rows of a run and its guards; by default that of `refsvm.core.doors`.
+        Function that makes the kernel rows and the guards of a run; by default the one in `refsvm.core.doors`.
     rules : Rules
-        The selector, the step and the stopping rule; defaults where none was given.
+        The selector, the step rule and the stopping rule, with defaults filled in.
 
     Raises
     ------
@@ -85,17 +85,17 @@ class RunOptions:
 
 
 GIVEN: Final = {"progress", "rows_and_guards"}
-"""Options that the public functions give themselves."""
+"""Options that the public functions set, not their users."""
 
 OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init and each.name not in GIVEN)
-"""Names of the options that users give."""
+"""Names of the options that users can set."""
 
 
 def rows_and_guards(
     problem: DualProblem, options: RunOptions, limits: Limits[Any], rows: KernelRows | None = None,
     reads_values: bool = False,
 ) -> tuple[KernelRows, list[Guard]]:  # fmt: skip
-    """Return the kernel rows of a run, here as float64, and its guards, here those of rounding alone.
+    """Return the kernel rows of a run, in float64, and its guards, which correct rounding errors.
 
     Parameters
     ----------
@@ -106,6 +106,6 @@ def rows_and_guards(
     rows : KernelRows, optional
         Rows that several runs share; new ones by default.
     reads_values : bool
-        Whether decision values are read off G, so that rounding may move it by less.
+        True if decision values will be read from G, so that less rounding is allowed in it.
     """
     return rows or row_store(problem, options.rules, options.cache_mb), [FreshGradient(), Snap()]

@@ -1,4 +1,4 @@
-"""NumPyBackend: everything one after another, by the readable code."""
+"""NumPyBackend: runs steps, rounds and walks one after another in the readable NumPy code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from refsvm.core.state import SolverState
 
 
 class NumPyBackend:
-    """Steps by `refsvm.core.solver.loop.steps`, rounds by their runner, events by their tracker."""
+    """The backend whose steps are taken by `refsvm.core.solver.loop.steps`, without compiled code."""
 
     name: ClassVar[str] = "numpy"
 
@@ -24,11 +24,11 @@ class NumPyBackend:
         self.used: dict[str, None] = {}
 
     def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:
-        """Take up to `budget` steps."""
+        """Take up to `budget` steps; return 0, or the code with which the loop ended."""
         self.used["numpy"] = None
         loop = steps(state, *validated(*rules))
-        # a generator is given up half way where the budget ends: its state is all in `state`
-        with np.errstate(over="ignore"):  # a gain may exceed all numbers where q is hardly above 0
+        # the generator can be dropped when the budget ends, because everything it has done is in `state`
+        with np.errstate(over="ignore"):  # a gain may overflow if q is barely above 0
             for _ in range(budget):
                 try:
                     next(loop)
@@ -39,15 +39,15 @@ class NumPyBackend:
         return 0
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run one round."""
+        """Let the runner run the next waiting round."""
         return [runner.round(waiting[0])]
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """The seeder itself."""
+        """Return the seeder unchanged: it computes its starts in NumPy."""
         return seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """None: the tracker follows them."""
+        """Return no events: the tracker follows the walk in NumPy."""
         return []
 
 

@@ -84,7 +84,7 @@ class Answering(WorkingSetSelector):
 )
 def test_what_is_no_pair_is_refused_in_a_sentence(answer, after):
     shown = tuple(each.item() if isinstance(each, np.generic) else each for each in answer)
-    said, selector = re.escape(f"select() returned {shown!r}, which is no pair"), Answering(answer, after)
+    said, selector = re.escape(f"select() returned {shown!r}, which is not a pair"), Answering(answer, after)
     with pytest.raises(ValueError, match=said):
         list(iterate(PLAIN, selector=selector))
     with pytest.raises(ValueError, match=said) as failure:
