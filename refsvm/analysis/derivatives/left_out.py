@@ -134,7 +134,7 @@ class LeftOutGroups:
             self.iterations += ended.iterations
             solution = rounds.solutions.pop(place).in_solver_coordinates()
             found = None if self.K is None else settled(solution, self.K, self.example, self.tol)
-            if found is None and solution.kkt_gap > self.tol:
+            if found is None and not solution.kkt_gap <= self.tol:  # a gap may be NaN
                 tight.append(turn)
                 continue
             self._take(place, solution if found is None else found)

@@ -204,11 +204,16 @@ def decision_values(v, state, positions, first, end, values):  # type: ignore[no
 def stands(seeding, state, numbers, updates, outcome, result):  # type: ignore[no-untyped-def]
     """Set α to its bounds, and write how a round has ended; return whether that stands.
 
-    It does not where a row is missing, a side has no variable, the kernel is indefinite, or G has drifted: Python looks
-    closer, and may run the round again.
+    It does not where a row is missing, a side has no variable, the kernel is indefinite, a number is not finite, or G
+    has drifted: Python looks closer, and may run the round again.
     """
     now, tolerance = state.now[0], compared_with(state, numbers)
     result[1], result[2] = now.iteration, now.least_curvature
+    size = now.objective
+    for g in state.gradient:
+        size += g
+    if not np.isfinite(size):
+        return False
     if (
         outcome == MISSING_ROW
         or min(now.top, now.bottom) < 0

@@ -13,7 +13,7 @@ import numpy as np
 from refsvm.core._checks import frames_within, positive, positive_or_inf
 from refsvm.core.engine.limits import PathLimits, interruptible
 from refsvm.core.engine.progress import Progress
-from refsvm.core.engine.unsolved import unsolved, warn
+from refsvm.core.engine.unsolved import REMEDY, unsolved, warn
 from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.kernels.precision import EPSILON, decision_noise, noise_of_values, noisy
 from refsvm.core.kernels.rows import megabytes
@@ -39,6 +39,9 @@ HARD: Final = 1e6
 
 TENTH: Final = 0.1 * ACCEPTED
 """Rounding of the targets, in the unit of G − b, that hides the optimum from a path."""
+
+LOOK: Final = 16
+"""Events between two looks whether all numbers of a path are finite."""
 
 SPOILED: Final = 10.0 * ACCEPTED
 """Violation of the conditions, computed afresh, from which a point is not part of the path."""
@@ -98,7 +101,7 @@ def followed(
     walk: PathState, tracker: PathTracker, begin: float, end: float, limits: PathLimits
 ) -> dict[str, Any]:
     """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
-    recorder = PathRecorder(walk.problem.n)
+    recorder, finite = PathRecorder(walk.problem.n), 0
     look_at_line(limits, begin, end, walk.along.name, by_log=walk.along.is_c_path)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
@@ -106,8 +109,13 @@ def followed(
         started = time.perf_counter()
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
+            finite = int(walk.is_finite())
             for events, point in enumerate(points_of(tracker, walk, end), 1):
                 recorder.add(point)
+                if events % LOOK == 0:
+                    if not walk.is_finite():
+                        break
+                    finite = events + 1
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
                     # a limit reached with the point that ends the path is none
@@ -119,12 +127,7 @@ def followed(
         record = recorder.record()
         if walk.status is None and limits.interrupt.pressed:
             walk.status = Status.INTERRUPTED
-        # the points before the first that rounding has spoiled
-        if walk.rounding() > ACCEPTED and len(record.t):
-            spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
-            if spoiled.any():
-                record = record.until(int(spoiled.argmax()))
-                walk.status = walk.status or Status.STALLED
+        record = _sound(record, walk, finite)
     seconds = time.perf_counter() - limits.began
     if walk.status is Status.STALLED:
         warn(_why_it_stalled(record, walk, begin))
@@ -137,6 +140,20 @@ def followed(
         "start_seconds": started - limits.began, "nullity": walk.nullity, "drift": walk.drift,
         "tracker": repr(tracker), "counts": dict(walk.counts), "matrix": walk.K,
     }  # fmt: skip
+
+
+def _sound(record: PathRecord, walk: PathState, finite: int) -> PathRecord:
+    """Return the points before those that are spoiled: after the first `finite` ones by NaN, or by rounding."""
+    # a variable whose G is NaN has no events, so that the points since the last look may be wrong
+    if not walk.is_finite():
+        walk.status = Status.NOT_FINITE
+        return record.until(finite)
+    if walk.rounding() > ACCEPTED and len(record.t):
+        spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
+        if spoiled.any():
+            walk.status = walk.status or Status.STALLED
+            return record.until(int(spoiled.argmax()))
+    return record
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
@@ -215,7 +232,9 @@ def _where(record: PathRecord, walk: PathState, begin: float) -> str:
 
 
 def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return the sentence for a path that a limit has ended."""
+    """Return the sentence for a path that a limit has ended, or numbers that are not finite."""
+    if walk.status is Status.NOT_FINITE:
+        return f"The path {_where(record, walk, begin)}, before its end. {walk.status.value} {REMEDY[walk.status]}"
     limit = "max_events" if walk.status is Status.MAX_ITER else "time_limit"
     where = _where(record, walk, begin)
     return f"The path {where}, before its end: {limit} was reached. Raise {limit}, or scale the features."

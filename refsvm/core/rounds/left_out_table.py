@@ -134,7 +134,7 @@ class LeftOutTable:
             self.iterations[r] += steps
             if status is not Status.CONVERGED:
                 self.unsolved[r] = status
-            if status is Status.TIME_LIMIT:
+            if status in (Status.TIME_LIMIT, Status.NOT_FINITE):
                 self.status = status
                 break
             name, self.values[r] = stop.outcome(reason, value)

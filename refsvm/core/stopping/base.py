@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -61,9 +62,9 @@ class StoppingRule(Rule):
     def with_absolute_tolerance(self, state: SolverState) -> Any:
         """Return the rule with the absolute tolerance that it last compared the KKT gap with.
 
-        A rule that has an absolute one already, or whose gap is above ε, is returned as it is.
+        A rule that has an absolute one already, or whose gap is above ε or not finite, is returned as it is.
         """
-        if not self.relative or state.gap > self.tolerance:
+        if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
         absolute = object.__new__(type(self))  # `replace` would check all numbers again
         absolute.__dict__.update(self.__dict__, tol=float(state.stop_memory[-1]), relative=False)

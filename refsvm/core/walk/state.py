@@ -10,6 +10,7 @@ variables at one bound, the free ones, and those at the other:
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import Counter
@@ -231,6 +232,11 @@ class PathState(Walk):
         of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))
         of.push[:] = self.gradient(line.v, of.pace)
         self.total = line.z - total(of.pace)
+
+    def is_finite(self) -> bool:
+        """Whether all α, all G and b are finite: NaN would pass for the end of a path."""
+        of = self.variables
+        return math.isfinite(float(of.alpha.sum()) + float(of.excess.sum()) + self.b)
 
     def violation(self) -> float:
         """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
