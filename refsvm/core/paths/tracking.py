@@ -101,7 +101,7 @@ def followed(
     walk: PathState, tracker: PathTracker, begin: float, end: float, limits: PathLimits
 ) -> dict[str, Any]:
     """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
-    recorder, finite = PathRecorder(walk.problem.n), 0
+    recorder = PathRecorder(walk.problem.n)
     look_at_line(limits, begin, end, walk.along.name, by_log=walk.along.is_c_path)
     with interruptible() as limits.interrupt:
         walk.deadline = limits.deadline
@@ -109,13 +109,10 @@ def followed(
         started = time.perf_counter()
         if walk.status is None:
             recorder.add(walk.breakpoint("start"))
-            finite = int(walk.is_finite())
             for events, point in enumerate(points_of(tracker, walk, end), 1):
                 recorder.add(point)
-                if events % LOOK == 0:
-                    if not walk.is_finite():
-                        break
-                    finite = events + 1
+                if events % LOOK == 0 and not walk.is_finite():
+                    break
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
                     # a limit reached with the point that ends the path is none
@@ -127,7 +124,7 @@ def followed(
         record = recorder.record()
         if walk.status is None and limits.interrupt.pressed:
             walk.status = Status.INTERRUPTED
-        record = _sound(record, walk, finite)
+        record = _sound(record, walk)
     seconds = time.perf_counter() - limits.began
     if walk.status is Status.STALLED:
         warn(_why_it_stalled(record, walk, begin))
@@ -142,12 +139,12 @@ def followed(
     }  # fmt: skip
 
 
-def _sound(record: PathRecord, walk: PathState, finite: int) -> PathRecord:
-    """Return the points before those that are spoiled: after the first `finite` ones by NaN, or by rounding."""
-    # a variable whose G is NaN has no events, so that the points since the last look may be wrong
+def _sound(record: PathRecord, walk: PathState) -> PathRecord:
+    """Return the points before those that are spoiled, by NaN or by rounding."""
     if not walk.is_finite():
         walk.status = Status.NOT_FINITE
-        return record.until(finite)
+        # a variable whose G is NaN has no events, so that all points since the last look may be wrong
+        return record.until(max(0, LOOK * ((len(record.t) - 2) // LOOK) + 1))
     if walk.rounding() > ACCEPTED and len(record.t):
         spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
         if spoiled.any():

@@ -71,13 +71,9 @@ class _Selector:
         """Return the pair, or raise ValueError for truth values and places counted from the end."""
         found: Any = self._rule.select(state)
         i, j = found
-        is_wrong = (
-            isinstance(i, Integral)
-            and isinstance(j, Integral)
-            and min(int(i), int(j)) < 0
-            and not i == j == -1
-        )
-        if is_wrong or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
+        are_whole = isinstance(i, Integral) and isinstance(j, Integral)
+        is_below = are_whole and min(int(i), int(j)) < 0 and not i == j == -1
+        if is_below or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
             raise ValueError(f"{NO_PAIR.format(i, j)} The selector is {self._rule!r}.")
         return i, j
 

@@ -235,8 +235,7 @@ class PathState(Walk):
 
     def is_finite(self) -> bool:
         """Whether all α, all G and b are finite: NaN would pass for the end of a path."""
-        of = self.variables
-        return math.isfinite(float(of.alpha.sum()) + float(of.excess.sum()) + self.b)
+        return math.isfinite(self.values[:2].sum() + self.b)
 
     def violation(self) -> float:
         """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
