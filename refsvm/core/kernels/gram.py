@@ -350,13 +350,14 @@ class Gram(KernelMatrix):
         """kᵢᵢ for every example, shape (n,)."""
         if self.dense is not None:
             return self.dense.diagonal().astype(np.float64)
-        if not isinstance(self.kernel, Kernel) or (
-            self.kernel.uses_norms and not self.kernel.has_unit_diagonal
-        ):
+        if isinstance(self.kernel, Kernel) and self.kernel.has_unit_diagonal:
+            return np.ones(self.n)
+        return self._evaluated_diagonal()
+
+    def _evaluated_diagonal(self) -> np.ndarray:
+        if not isinstance(self.kernel, Kernel) or self.kernel.uses_norms:
             steps = [np.arange(s, min(s + 64, self.n)) for s in range(0, self.n, 64)]
             return np.concatenate([self.block(s, s).diagonal() for s in steps])
-        if self.kernel.has_unit_diagonal:
-            return np.ones(self.n)
         column, zero = self._examples.norms.copy()[:, None], np.zeros(1)
         values = self.kernel.from_inner(column, zero, zero).ravel()  # x·x = ‖x‖²
         check_finite_values(values)

@@ -51,7 +51,12 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
     # most calls are small: no thread is worth waking for them
     if size <= width:
         work(slice(0, size))
-        return
+    else:
+        _run_on_threads(work, size, width)
+
+
+def _run_on_threads(work: Callable[[slice], object], size: int, width: int) -> None:
+    """Do so where there are several pieces."""
     starts = range(0, size, width)
     # a range iterator hands out each start once, also to several threads: the interpreter's lock guards it
     left = iter(starts)
