@@ -22,6 +22,15 @@ class Tables:
         parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
         self.sections = {part.partition("\n")[0]: part for part in parts}
 
+    def has(self, section: str) -> bool:
+        """Whether the page has a section that begins so."""
+        return any(each.startswith(section) for each in self.sections)
+
+    def text(self, section: str) -> str:
+        """Return the text of the first section that begins so, its lines joined."""
+        heading = next((each for each in self.sections if each.startswith(section)), section)
+        return " ".join(self.sections[heading].split())
+
     def rows(self, section: str, table: int = 0) -> list[dict[str, str]]:
         """Return the rows of a table by the names of its columns; the n-th column of one name is `name:n`."""
         heading = next((each for each in self.sections if each.startswith(section)), section)
