@@ -1,4 +1,4 @@
-"""Where a solve begins: its three rules, memory for kernel rows, and a feasible α."""
+"""What a solve needs at its beginning: its three rules, memory for kernel rows, and a feasible α."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLANNING_AHEAD: Final = PlanningAheadStep()
 KKT_GAP: Final = KKTGap()
 
 TIGHTEST: Final = 1e-12
-"""A tolerance below this is no fault of the data: it asks for more than floating point has anywhere."""
+"""Below this tolerance no warning about rounding is given, because no data allow such a precision."""
 
 
 class Rules(NamedTuple):
@@ -44,12 +44,12 @@ class Rules(NamedTuple):
     def begin(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, gradient: np.ndarray | None = None
     ) -> SolverState:
-        """Return the state before the first step of these rules; arguments as in `SolverState`."""
+        """Return a new state for a solve with these rules; the arguments are those of `SolverState`."""
         step, memories = self.step, self.memories(problem)
         return SolverState(problem, alpha, rows, step.history, memories, gradient, step.uses_momentum)
 
     def memories(self, problem: DualProblem) -> Memories:
-        """Return fresh scratch memory of each rule."""
+        """Return new scratch memory for each of the three rules."""
         own = all(map(is_builtin, map(type, self)))
         return cast("Memories", tuple(r.memory(problem) if own else memory_of(r, problem) for r in self))
 
@@ -59,10 +59,10 @@ class Rules(NamedTuple):
 
 
 class DefaultRules(Rules):
-    """Default rules: where few variables are left, steps are conjugate.
+    """Default rules: planning-ahead steps on all variables, and conjugate steps on restricted problems.
 
-    A conjugate step touches more numbers than a planned one, and gains more. It pays where all kernel rows are at hand
-    and many steps are taken, as on restricted problems. On all variables the steps are planned ahead.
+    A conjugate step gains more than a planned step, but changes more variables. This pays if all kernel rows are in
+    memory and many steps are taken, as on restricted problems.
     """
 
     __slots__ = ()
@@ -75,7 +75,7 @@ class DefaultRules(Rules):
 def chosen_rules(
     selector: WorkingSetSelector | None, step: StepRule | None, stop: StoppingRule | None
 ) -> Rules:
-    """Fill in the default rules; refuse objects that are no rules, and rules that do not fit together."""
+    """Replace None by default rules; refuse objects that are not rules and rules that do not fit together."""
     stop = KKT_GAP if stop is None else StoppingRule.checked("stop", stop)
     if selector is None and step is None:
         return DefaultRules(SECOND_ORDER, PLANNING_AHEAD, stop)
@@ -88,28 +88,28 @@ def chosen_rules(
         step = CONJUGATE if selector.takes_displacement else ordinary
     else:
         step = StepRule.checked("step", step)
-    # a planned step is only proved to gain together with the pair that it was planned for
+    # a planned step is only proved to gain if the selector considers the pair that it was planned with
     if step.history and (step.uses_momentum or not selector.takes_candidates):
         raise misfit(selector, step)
     return Rules(selector, step, stop)
 
 
 def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
-    """Return the error that says why a step that plans fits no selector, or not this one."""
+    """Return the error that says why this planning step does not fit this selector, or any selector."""
     if not selector.takes_candidates:
         return ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "
-            "needs a selector that also considers the pairs planned with, such as SecondOrder()."
+            "needs a selector that considers the planned pairs; give one that does, such as SecondOrder()."
         )
     return ValueError(
-        f"step={step!r} carries the last displacement and plans with candidates, history = {step.history}; "
-        "a planned step is one of the pair alone: set uses_momentum = False or history = 0."
+        f"step={step!r} uses momentum and also plans ahead (history = {step.history}), but a planned step moves only "
+        "the pair; set uses_momentum = False or history = 0 in its class."
     )
 
 
 def rows_at_once(rules: Rules, n: int) -> int:
-    """Return how many of the n kernel rows have to be in memory at once."""
-    # two of the pair, or those of a rule that wants more; those of the stopping rule are read beside them
+    """Return how many of the n kernel rows must fit in memory at once."""
+    # two for the pair, or what the selector or step needs, plus what the stopping rule needs
     return min(
         max(2, rules.selector.rows_needed(n), rules.step.rows_needed(n)) + rules.stop.rows_needed(n), n
     )
@@ -118,7 +118,7 @@ def rows_at_once(rules: Rules, n: int) -> int:
 def row_store(
     problem: DualProblem, rules: Rules, cache_mb: float, dtype: Any = np.float64, read: Any = np.float64
 ) -> KernelRows:
-    """Return memory for kernel rows that holds as many at once as the rules need; arguments as in `stored_rows`."""
+    """Return memory for kernel rows, or raise an error if it holds fewer than the rules need; see `stored_rows`."""
     problem = problem.centred
     n, gram = problem.n, problem.gram
     needed = rows_at_once(rules, n)
@@ -134,15 +134,15 @@ def row_store(
 
 
 def starting_point(problem: DualProblem, start: Any) -> np.ndarray:
-    """Return a feasible α: near 0, or the given one, which is repaired with a warning where it is not feasible."""
+    """Return a feasible α: `start`, repaired with a warning if it is infeasible, or a point near 0 if it is None."""
     if start is None:
         return np.zeros(problem.n) if problem.zero_is_feasible else problem.feasible(_filled_up(problem))
     return feasible_start(problem, vector("start", start, problem.n))
 
 
 def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start") -> np.ndarray:
-    """Return the α that was given, or its nearest repair."""
-    # an α that is feasible up to the rounding of its sum is taken as it is
+    """Return the given α if it is feasible; otherwise warn and return a feasible point near it."""
+    # accept an α whose sum differs from z only by rounding
     inside = ((problem.lower <= given) & (given <= problem.upper)).all()
     rounding = 4.0 * EPSILON * problem.n**0.5 * (float(np.abs(given).sum()) + abs(problem.z))
     if inside and abs(problem.z - float(given.sum())) <= rounding:
@@ -151,7 +151,7 @@ def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start")
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))
     if np.abs(point - given).max() > scale:
         warnings.warn(
-            f"{name} is not feasible (outside the box, or its sum is not z); the nearest repair is used.",
+            f"{name} is not feasible (it leaves the box, or its sum is not z); the nearest repair is used.",
             stacklevel=frames_within() + 1,
         )
     return point
@@ -169,16 +169,16 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
 
 
 def _filled_up(problem: DualProblem) -> np.ndarray:
-    """Return α = 0, clipped to the box, and what its sum lacks put on the first variables, as LIBSVM does.
+    """Return α = 0 clipped to the box, and then give the first variables what the sum lacks, as LIBSVM does.
 
-    One-class problems begin with z ≠ 0. All but one of these variables are at a bound then: few kernel rows are needed
-    for G, and the examples that end without weight need not first lose it.
+    One-class problems need this, because z ≠ 0. All but one of the changed variables end at a bound. Thus G needs few
+    kernel rows, and most examples that get weight 0 in the solution begin with weight 0.
     """
     point = np.zeros(problem.n).clip(problem.lower, problem.upper)
     missing = problem.z - float(point.sum())
     room = problem.upper - point if missing > 0.0 else point - problem.lower
     if missing == 0.0 or not np.isfinite(room).all():
         return point
-    # filled from the first variable on, as LIBSVM does: a start that others know can be compared
+    # fill from the first variable on, as LIBSVM does, so that solves of both can be compared
     before = np.cumsum(room) - room
     return point + np.sign(missing) * (abs(missing) - before).clip(0.0, room)

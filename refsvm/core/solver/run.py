@@ -1,10 +1,10 @@
-"""Run: takes the steps of a solve, chunk after chunk, until a verdict stands.
+"""Run: takes the steps of a solve in chunks until a verdict, reviewed by the guards, ends the solve.
 
     until the stopping rule is satisfied, no step gains, or a limit is reached:
         take a chunk of steps                      (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`)
     each guard reviews the verdict, and may take it back         (`refsvm.core.guards`)
 
-`solved`, which is `refsvm.solve` without its arguments, and `refsvm.Rounds` both end here.
+`refsvm.solve` (through `solved`) and `refsvm.Rounds` both use `Run`.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ CHUNK_SECONDS: Final = 0.02
 
 
 class Run:
-    """Takes the steps of one solve after the other; enter it as a context around each.
+    """Takes the steps of one or several solves; enter it as a context manager around each solve.
 
     Parameters
     ----------
     problem : DualProblem
     options : RunOptions
     rows : KernelRows, optional
-        Rows that the solves share; new ones by default.
+        Kernel rows that the solves share; new ones by default.
     limits : Limits, optional
-        By default the limits of the options; their clock begins here.
+        Limits of the run; by default those of the options, whose clock starts now.
     reads_values : bool
-        Whether decision values are read off G, so that rounding may move it by less.
+        True if decision values will be read from G, so that less rounding is allowed in it.
 
     Attributes
     ----------
     guards : list of refsvm.core.guards.base.Guard
-        In the order in which they are asked.
+        The guards, in the order in which they review a verdict.
 
     Examples
     --------
@@ -76,21 +76,21 @@ class Run:
         self, problem: DualProblem, options: RunOptions, *, rows: KernelRows | None = None,
         limits: Limits[Any] | None = None, reads_values: bool = False,
     ) -> None:  # fmt: skip
-        # before anything else: its clock is that of the first solve
+        # first of all, because its clock also measures the preparation of the first solve
         self.limits = limits or Limits(problem.n, options.max_iter, options.time_limit, options.callback)
         if limits is None and options.progress is not None:
             self.limits.progress = options.progress
         self.rows, self.guards = options.rows_and_guards(problem, options, self.limits, rows, reads_values)
         self.shrinking, self.backend = options.shrinking, chosen_backend(options.engine)
-        self._preparation = time.perf_counter() - self.limits.began  # counted as part of the first solve
+        self._preparation = time.perf_counter() - self.limits.began  # part of the first solve's time
 
     def __enter__(self) -> Run:
-        """Begin a solve: from here on its seconds and kernel rows count, and Ctrl-C ends it."""
+        """Begin a solve: count its seconds and kernel rows from now on, and let Ctrl-C end it."""
         now = self.limits.last_check = time.perf_counter()
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
-        self.rows.evaluator.reserve()  # which a solve that failed may have left released
-        # before Ctrl-C changes its meaning, because a user's kernel may refuse
+        self.rows.evaluator.reserve()  # a solve that failed may not have reserved the memory again
+        # done before the handler of Ctrl-C is installed, because a user's kernel may raise an error
         if self.rows.filled < self.rows.capacity:
             self.rows.fetch_if_few(self.shrinking.full_gram_up_to)
         self._block = interruptible()
@@ -103,19 +103,20 @@ class Run:
     def take_steps(
         self, state: SolverState, rules: Rules, trace: int = False, shrinks: bool = True
     ) -> Ending:
-        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends them; return the ending.
+        """Take steps on this state until the stopping rule, a limit or Ctrl-C ends the solve; return how it ended.
 
         Parameters
         ----------
         state : SolverState
-            Moved, to the last point reached.
+            The state to start from; it is moved to the last point reached.
         rules : Rules
+            The selector, the step rule and the stopping rule.
         trace : bool or int
-            Record every step, or every k-th.
+            True records every step, a number k every k-th step.
         shrinks : bool
-            False takes the steps on all variables.
+            False disables shrinking.
         """
-        # the engine that a solution names is that of its own steps, not of the solve before
+        # the solution must name the engines of its own steps, not those of an earlier solve
         self.backend.used.clear()
         self.limits.was_asked = False
         recorder = None if trace is False else Trace(1 if trace is True else trace)
@@ -138,8 +139,8 @@ class Run:
     def _until_stopped(
         self, state: SolverState, rules: Rules, guards: list[Guard], trace: Trace | None, shrinks: bool
     ) -> Verdict:
-        """Take chunk after chunk until a verdict stands."""
-        # few steps at first: how long one takes is not known yet
+        """Take chunks of steps until a verdict ends the solve and no guard takes it back."""
+        # few steps at first, because it is not known yet how long a step takes
         limits, chunk, is_first = self.limits, 16, True
         take: Callable[..., int] = partial(
             self.shrinking.steps if shrinks else all_variables, self.backend, limits
@@ -148,7 +149,7 @@ class Run:
         if state.problem.is_open:
             take = HardMargin(state, take).steps
         while True:
-            # no guards at the ends of chunks that depend on the clock: results would vary
+            # no guards at the ends of chunks whose length depends on the clock: results would vary
             if is_first or not in_chunks:
                 for guard in guards:
                     if ended := guard.before(state, rules):
@@ -166,7 +167,7 @@ class Run:
                 code = user_code(rules.stop, state, code, ENDINGS if state.problem.is_open else (-1,))
             status = ENDINGS.get(code, Status.CONVERGED) if code else limits.reached(state, state.iteration)
             if status is None:
-                # nothing in this formula changes a step: only how often a callback is asked depends on the clock
+                # the clock decides only how often a callback is called; it does not change any step
                 chunk = int(min(max(chunk * CHUNK_SECONDS / (now - began), chunk / 2, 16), chunk * 4, 1e9))
                 continue
             verdict: Verdict | None = Verdict(status, max(code, 0))
@@ -176,17 +177,17 @@ class Run:
                 return verdict
 
     def needs_solutions(self, problem: DualProblem) -> bool:
-        """Whether the guards have to review the solutions that compiled rounds find."""
+        """Return True if some guard must review the solutions of compiled rounds."""
         return any(guard.needs_solutions(self.rows.gram, problem.fixed_noise) for guard in self.guards)
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Let the guards review a solution that compiled rounds have found on these rows."""
+        """Let the guards review the solution of a compiled round."""
         for guard in self.guards:
             guard.review_solution(solved, stop)
 
 
 def _finite(take: Callable[..., int], state: SolverState, *given: Any) -> int | None:
-    """Take a chunk of steps and return its code; None if a number is not finite: NaN would pass for a solution."""
+    """Take a chunk of steps and return its code, or None if a number is not finite: NaN would pass for a solution."""
     with suppress(NotFiniteError):
         code = take(state, *given)
         if math.isfinite(state.objective + float(state.gradient.sum())):
@@ -195,7 +196,7 @@ def _finite(take: Callable[..., int], state: SolverState, *given: Any) -> int | 
 
 
 def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solution:
-    """Return the solution of a problem, from the signed α of `start`; near α = 0 by default."""
+    """Solve a problem, starting from the signed α in `start` (by default near α = 0), and return the solution."""
     with Run(problem, options) as run:
         state = options.rules.begin(problem, starting_point(problem, start), run.rows)
         # --- steps, until a rule or a limit says stop ---

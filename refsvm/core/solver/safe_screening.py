@@ -1,19 +1,22 @@
-"""SafeScreening: a variable leaves only where a proof puts it at its bound in every optimum.
+"""SafeScreening: removes a variable only if a proof says that it is at its bound in every optimum.
 
-P is 1-strongly convex in w, and f falls as ½‖w(α) − w*‖² from its maximum. Their sum at a feasible α with machine w is
+The primal objective P is 1-strongly convex in w, and the dual objective f is at least ½‖w(α) − w*‖² below its optimum.
+Adding both inequalities at a feasible α, whose weight vector is w, gives
 
     ‖w − w*‖² ≤ δ = Σ (Uᵢ − αᵢ)(Gᵢ − b)₊ + (αᵢ − Lᵢ)(b − Gᵢ)₊          the duality gap at any b
 
-so that |G*ᵢ − Gᵢ| ≤ rᵢ = √(δKᵢᵢ). b* minimises Σ max(Uᵢ(G*ᵢ − b), Lᵢ(G*ᵢ − b)) + zb. Its minimisers rise with every
-G*ᵢ: b* is at least the smallest one for G − r, b_lo, and at most the largest one for G + r, b_hi. So in every optimum
+so |G*ᵢ − Gᵢ| ≤ rᵢ = √(δKᵢᵢ). b* minimises Σ max(Uᵢ(G*ᵢ − b), Lᵢ(G*ᵢ − b)) + zb, and the minimisers of this sum
+rise with every G*ᵢ. Therefore b* is at least b_lo, the smallest minimiser for G − r, and at most b_hi, the largest
+minimiser for G + r. So in every optimum
 
     Gᵢ − rᵢ > b_hi   ⇒   αᵢ* = Uᵢ                    Gᵢ + rᵢ < b_lo   ⇒   αᵢ* = Lᵢ
 
-A variable that stands at that bound already leaves. The problem of the others has the same w*, so the next look takes
-its own δ. No variable returns: where ψ of all variables exceeds ε at the end, the others are solved to half their gap.
+If the variable is already at that bound, it is removed. The problem of the remaining variables has the same w*, so
+the next review can use the (smaller) δ of that problem. No removed variable returns. If at the end ψ of all variables
+still exceeds ε, the remaining variables are solved again, to half their gap.
 
-The proof needs K positive semi-definite, finite boxes and float64 rows. It allows for the rounding of G (`error_of`). A
-restricted problem counts α from where it stands, which changes no difference here.
+The proof needs a positive semi-definite K, finite boxes and kernel rows in float64. `error_of` allows for rounding of
+G.
 """
 
 from __future__ import annotations
@@ -36,21 +39,22 @@ from refsvm.core.solver.shrinking import Shrinking, all_variables
 from refsvm.core.state import SolverState
 
 ROUNDED: Final = 1e-10
-"""Rounding of δ, relatively: a sum of terms that are never negative."""
+"""Relative rounding error allowed in δ, a sum of terms that are never negative."""
 
 
 @dataclass(frozen=True)
 class SafeScreening(Shrinking):
-    """Leave out the variables that are proved to be at their bound in every optimum, and stand there already.
+    """Remove a variable if it is at a bound and is proved to be at this bound in every optimum.
 
-    Nothing is guessed, so that no variable has to return. It removes fewer variables than the other rules, and later.
-    With a hard margin, kernel rows in float32, or a kernel that is not known to be positive semi-definite nothing is
-    proved: it warns, and takes all steps on all variables.
+    No removed variable has to return, because nothing is guessed. The rule removes fewer variables than the other
+    shrinking rules, and removes them later. The proof does not hold with a hard margin, with kernel rows in float32, or
+    with a kernel that is not known to be positive semi-definite; the rule then warns and takes all steps on all
+    variables.
 
     Parameters
     ----------
     period : int
-        Steps between two looks.
+        Number of steps between two reviews of the variables.
 
     Raises
     ------
@@ -61,7 +65,7 @@ class SafeScreening(Shrinking):
     ----------
     K. Ogawa, Y. Suzuki and I. Takeuchi, "Safe screening of non-support vectors in pathwise SVM computation", ICML 2013;
     E. Ndiaye, O. Fercoq, A. Gramfort and J. Salmon, "Gap safe screening rules for sparsity enforcing penalties", JMLR
-    18, 2017. Their machines have no intercept; the interval of b is ours.
+    18, 2017. Their models have no intercept; the interval for b is our extension.
 
     Examples
     --------
@@ -82,17 +86,17 @@ class SafeScreening(Shrinking):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Look which variables leave; take steps on all, or solve the problem of the others to the end."""
+        """Review which variables can be removed, and solve for the others; take steps on all if none can be removed."""
         if code := rules.stop.check(state):
             return code
         if state.gap <= 0.0:
             return -1
-        # the variables that are left, and the gap to which they are solved
+        # the remaining variables, and the KKT gap to which they are to be solved
         wanted = rules.stop.with_absolute_tolerance(state).tolerance
         A, tolerance = state.shrinking or (np.arange(len(state.alpha)), wanted)
         if can_prove(state):
             A = A[undecided(state)[A]]
-        if len(A) < 2 or tolerance < EPSILON * wanted:  # all that is left is rounding
+        if len(A) < 2 or tolerance < EPSILON * wanted:  # only rounding errors are left
             return -1
         if len(A) == len(state.alpha):
             return all_variables(backend, limits, state, rules, min(budget, self.period), trace)
@@ -101,7 +105,7 @@ class SafeScreening(Shrinking):
 
 
 def undecided(state: SolverState) -> np.ndarray:
-    """Whether a variable may have to move, shape (n,): it is not proved to stay at the bound where it stands."""
+    """Return a mask, shape (n,), of the variables that are not proved to stay at the bound where they are."""
     alpha, G, lower, upper, z = state.alpha, state.gradient, state.lower, state.upper, state.problem.z
     error = error_of(state)
     b = best_intercept(G, z, lower, upper)
@@ -116,10 +120,10 @@ def undecided(state: SolverState) -> np.ndarray:
 
 
 def error_of(state: SolverState) -> np.ndarray:
-    """Return by how much each Gᵢ may be off, shape (n,): a restricted problem begins with the G of another one.
+    """Return a bound of the rounding error of each Gᵢ, shape (n,), including errors of the full problem's G.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Sixteen roundings of a term and of the sum
-    are counted for each variable, and one for each update.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). The bound counts sixteen roundings of a
+    term and of the sum for each variable, and one rounding for each update of G.
     """
     count = 16.0 * len(state.alpha) + state.updates + state.iteration
     term = state.largest * np.sqrt(state.diagonal * state.largest_diagonal)
@@ -132,10 +136,10 @@ def error_of(state: SolverState) -> np.ndarray:
 
 
 def can_prove(state: SolverState) -> bool:
-    """Whether the proof holds on this problem; if not, a first look warns."""
+    """Return True if the proof holds for this problem; if it does not, warn at the first review."""
     facts = state.rows.facts
     why = (
-        "the box has no end" if state.problem.is_open
+        "some C is infinite" if state.problem.is_open
         else "kernel rows are kept as float32" if state.rows.values.dtype != np.float64
         else "" if facts.is_psd
         else f"{state.rows.gram.kernel_name} is not known to be positive semi-definite"

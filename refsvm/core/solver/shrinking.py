@@ -1,4 +1,4 @@
-"""Shrinking: restrict to the variables that still matter, solve there, bring the gradient up to date, look again.
+"""Shrinking: restrict the problem to the variables that still matter, solve it, bring the gradient up to date, repeat.
 
     until the stopping rule is satisfied on the full problem
         take some steps
@@ -6,15 +6,15 @@
         solve the problem restricted to A, which may shrink in turn
         G ← G − K[:, A] Δα_A, on all variables
 
-A restricted problem is a problem like any other: its own small, contiguous kernel matrix, the same loop, and the rules
-that `refsvm.core.solver.rules.Rules.restricted` names: those of the full problem, or, without a selector or a step
-named, conjugate steps. It is solved to the KKT gap that the stopping rule names (`restricted_tolerance`). From 3,000
-variables on the gap is half of that: f is then much the same whatever the precision of kernel rows.
+A restricted problem is a problem like any other: it has its own small, contiguous kernel matrix and is solved by the
+same loop. `refsvm.core.solver.rules.Rules.restricted` chooses its rules: the rules of the full problem, or conjugate
+steps if the user named neither a selector nor a step. It is solved to the KKT gap that the stopping rule's
+`restricted_tolerance` returns; from 3,000 variables on to half this gap, so that f hardly depends on the precision
+of the kernel rows.
 
 Why this is safe: the most violating pair of the full problem is always in A, so no restricted problem begins at its
-optimum, and f rises in every round. (Some rounds gain less than one step on that pair would: they begin with another
-one.) The stopping rule has the last word on all variables with their true gradient; if one was left out wrongly, the
-next round includes it.
+optimum, and f rises in every round. The solve ends only when the stopping rule is satisfied by all variables with their
+true gradient; a variable that was left out wrongly is included in the next round.
 """
 
 from __future__ import annotations
@@ -37,26 +37,28 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SolverState
 
 CHECK_SECONDS: Final = 0.05
-"""Between two checks of the limits, about, where steps compute kernel rows."""
+"""Approximate time between two checks of the limits while steps compute kernel rows, in seconds."""
 
 UNLIMITED_STEPS: Final = 2**31
-"""More steps than any budget that needs checks."""
+"""A number of steps that no budget reaches, for runs without checks of the limits."""
 
 LARGE_FROM: Final = 3_000
 LOOSE_FROM: Final = 1e-4
-"""Variables, and tolerance, from which on restricted problems are solved to half the gap."""
+"""Number of variables and tolerance from which on restricted problems are solved to half the gap."""
 
 COPIES_MB: Final = 256.0
-"""Most MiB that the rows of restricted problems take beside those that they are copies of."""
+"""Most MiB of kernel rows that a restricted problem may copy from the rows of the full problem."""
 
 
 class Shrinking(Rule):
-    """Chooses the variables of the next steps, and when the others return. False in a test if it is always all of them.
+    """Base of shrinking rules, which choose the variables of the next steps and decide when the others return.
+
+    A rule that always chooses all variables is False as a truth value.
 
     Attributes
     ----------
     full_gram_up_to : int
-        Up to this many variables all kernel rows are computed at once: one product is cheaper than many.
+        A restricted problem with at most this many variables gets all its kernel rows at once, by one product.
     """
 
     example_call: ClassVar[str] = "Restriction()"
@@ -67,33 +69,35 @@ class Shrinking(Rule):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Take up to so many steps on the variables that matter.
+        """Take up to `budget` steps on the variables that matter.
 
-        Return 0 if more may follow, a code of ``rules.stop`` if that is satisfied with all variables and their true
-        gradient, −1 if no step gains. ``backend.steps(state, rules, budget, trace)`` takes steps on all variables of a
-        state, such as that of a restricted problem. What is remembered from call to call is ``state.shrinking``, None
-        at the first one.
+        Return 0 if more steps may follow, a code of ``rules.stop`` if this rule is satisfied by all variables with
+        their true gradient, or −1 if no step gains. Use ``backend.steps(state, rules, budget, trace)`` to take steps
+        on all variables of a state, for example the state of a restricted problem. Store what must be remembered from
+        call to call in ``state.shrinking``, which is None at the first call.
         """
 
     @property
     def for_restricted_problem(self) -> Shrinking:
-        """How a restricted problem is shrunk in turn: alike, since what it needs is often much smaller again."""
+        """The shrinking rule inside a restricted problem: the same rule, since that often can be restricted further."""
         return self
 
     def solve_restricted(
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, trace: Trace | None,
         A: np.ndarray, budget: int, *, at_least: float = 0.0, to: float | None = None,
     ) -> int:  # fmt: skip
-        """Solve the problem over α_A, to a KKT gap of `at_least` if not to a larger one, and take the result over.
+        """Solve the problem over α_A and copy its result to the full problem.
 
-        Return 0 if more may follow, −1 if nothing is gained any more. `to` names another gap.
+        It is solved to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than `at_least`, or to
+        the gap `to` if this is given. Return 0 if more steps may follow, or −1 if none gains.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
-        # each restricted problem that outgrows the memory for rows costs the rows of all that it moves, computed anew:
-        # it is solved to the end, not to a larger gap first
+        # if the rows of A do not fit in memory, each restricted problem costs new kernel rows for all variables that
+        # it moves, so it is solved to the end at once
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
-            # kernel rows dominate the cost here; f then depends on where a solve stops no more than on their rounding
+            # a smaller gap is cheap here, because kernel rows dominate the cost, and makes f as exact as rounding
+            # allows
             tolerance /= 2.0
         inner_rules, outcome = rules.restricted(max(tolerance, at_least) if to is None else to), 0
         inner = restricted(state, A, inner_rules, self.full_gram_up_to)
@@ -110,20 +114,20 @@ class Shrinking(Rule):
             # G ← G − K[:, A] δ
             state.gradient[:] = subtracted(state, A, inner.alpha, limits)
         except NoTimeError:
-            outcome = 0  # the state stays where it was
+            outcome = 0  # leave the state unchanged
         else:
             take_over(state, A, inner)
             state.refresh(recompute=False)
             if trace is not None and recorder is not None:
                 record(trace, recorder, inner, before, first)
-        del inner  # whose rows take the memory that was released for them
+        del inner  # free its kernel rows, so that the full problem can reserve the memory again
         state.rows.evaluator.reserve()
         return ending(outcome, state, before)
 
 
 @dataclass(frozen=True)
 class NoShrinking(Shrinking):
-    """All variables, always: the steps of the papers.
+    """Take all steps on all variables, as the papers do.
 
     Examples
     --------
@@ -133,7 +137,7 @@ class NoShrinking(Shrinking):
     """
 
     def __bool__(self) -> bool:
-        """False, as the option ``shrinking=False`` is."""
+        """Return False, so that the rule tests like the option ``shrinking=False``."""
         return False
 
     def steps(
@@ -146,21 +150,23 @@ class NoShrinking(Shrinking):
 
 @dataclass(frozen=True)
 class Restriction(Shrinking):
-    """Restrict the problem, solve it, bring the gradient up to date, look again; the defaults were measured.
+    """Restrict the problem, solve it, bring the gradient up to date, and choose the variables again.
+
+    The defaults were chosen by measurements of time.
 
     Parameters
     ----------
     period : int
-        Steps between two looks at the active set.
+        Number of steps between two reviews of the active set, 1000 by default.
     copy_cost : float
-        Cost of copying one value of a stored row, in variables touched by a step.
+        Cost of copying one value of a stored row, relative to a step's cost for one variable.
     full_gram_up_to : int
-        Up to this many variables all kernel rows are computed at once: one product is cheaper than many.
+        A restricted problem with at most this many variables gets all its kernel rows at once, by one product.
     multiple : int
-        Active sets are filled up to a multiple of this: the compiled loops take that many variables at a time, and
-        those beyond a multiple one at a time.
+        The size of an active set is rounded up to a multiple of this number, because compiled loops treat this many
+        variables together, and the rest one by one.
     block : int
-        Most variables that join a block at a time.
+        Largest number of variables whose kernel rows are computed together as a block.
     """
 
     period: int = 1000
@@ -176,17 +182,17 @@ class Restriction(Shrinking):
         """Take some steps on all variables, or solve one restricted problem."""
         if code := rules.stop.check(state):
             return code
-        # steps of the last call; before the first one as many as in a period, if it begins near the solution
+        # number of steps of the last call; for the first call a full period if α ≠ 0, that is, near the solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
-        # the matrix behind all stores: whether batches pay depends on what evaluates the kernel
+        # the full matrix: its facts say whether computing rows in batches pays
         whole = state.rows.evaluator.gram
         in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
-            # not to the end: what is gained on B alone is partly lost again once the others join
+            # stop early: later steps on other variables undo part of what an exact solution for B would gain
             outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
         elif late := state.iteration % rules.stop.period:
-            # restricted solves end at any step; the rule is asked again when it wants to be
+            # a restricted solve may end at any step: go on to the next step at which the stopping rule is checked
             outcome = all_variables(
                 backend, limits, state, rules, min(budget, rules.stop.period - late), trace
             )
@@ -202,9 +208,9 @@ class Restriction(Shrinking):
         return outcome
 
     def _pays(self, state: SolverState, recent: int, m: int) -> bool:
-        """Whether as many steps as the last call took would save, on m variables, more than the restriction costs.
+        """Return True if `recent` steps on m variables in place of n save more than copying the kernel rows costs.
 
-        Both counted in variables touched: a step touches n of them or m; of each row that is carried over, m.
+        Both are measured in variables touched: a step touches n or m variables, and copying a row touches m.
         """
         n = len(state.alpha)
         carried = min(m, state.rows.evaluator.filled)
@@ -212,13 +218,13 @@ class Restriction(Shrinking):
 
 
 ShrinkingPolicy = Restriction
-"""The name of 0.1."""
+"""The name that `Restriction` had in version 0.1."""
 
 
 def all_variables(
     backend: Backend, limits: Limits[Any], state: SolverState, rules: Rules, budget: int, trace: Trace | None
 ) -> int:  # fmt: skip
-    """Take up to so many steps on all variables, fewer if a limit is due; checks of the clock do not change them."""
+    """Take up to `budget` steps on all variables, fewer if a limit is due; checks of the clock change no step."""
     end, code = state.iteration + budget, 0
     while not code and state.iteration < end:
         before = state.iteration
@@ -229,15 +235,15 @@ def all_variables(
 
 
 def steps_between_checks(state: SolverState) -> int:
-    """Return how many steps take `CHECK_SECONDS` if each computes two kernel rows; one if a row's time is not known."""
+    """Return how many steps take `CHECK_SECONDS` if each computes two kernel rows; 1 if a row's time is not known."""
     rows = state.rows
-    if rows.filled == rows.n:  # nothing is left to compute
+    if rows.filled == rows.n:  # all rows are in memory
         return UNLIMITED_STEPS
     return 1 + int(min(CHECK_SECONDS / (2.0 * rows.row_seconds), UNLIMITED_STEPS)) if rows.row_seconds else 1
 
 
 def seconds_to_full_gradient(state: SolverState, limits: Limits[Any]) -> float:
-    """Return about how many seconds it takes from a restricted state to G of all variables; 0 without a deadline."""
+    """Estimate the seconds needed to update G of all variables after a restricted solve; 0 without a deadline."""
     seconds, moved = 0.0, np.flatnonzero(state.alpha)
     while limits.deadline.is_set and state.parent is not None:
         outer, A = state.parent
@@ -246,14 +252,14 @@ def seconds_to_full_gradient(state: SolverState, limits: Limits[Any]) -> float:
             moved = np.union1d(moved, np.flatnonzero(outer.alpha))
         if (
             outer.parent is None or outer.parent[0].rows is not outer.rows
-        ):  # such as those of LIBSVM's shrinking
+        ):  # such as rows of LIBSVM's shrinking
             seconds += outer.rows.seconds_for(moved)
         state = outer
     return seconds
 
 
 def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first: int) -> None:
-    """Record the steps of a restricted solve in terms of the full problem; their gap stays the restricted one."""
+    """Append the steps of a restricted solve, with the gap of the restricted problem, to the full problem's trace."""
     if inner.parent is not None:
         (state, A), rows = inner.parent, steps.rows
         rows["i"], rows["j"] = A[rows["i"]], A[rows["j"]]
@@ -264,17 +270,17 @@ def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first:
 
 
 def ending(outcome: int, state: SolverState, before: float) -> int:
-    """Return −1 where a restricted solve stalled and gained no more than rounding: nor would it in the next round."""
+    """Return −1 if a restricted solve stalled and gained only rounding errors, as the next one would, too."""
     rounding = EPSILON * len(state.alpha) * abs(before)
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
 
 class NoTimeError(Exception):
-    """A limit is due, and G of all variables would take longer than is left: a restricted solve is given up."""
+    """Raised if updating G of all variables would take longer than the time left; the restricted solve is dropped."""
 
 
 def subtracted(state: SolverState, A: np.ndarray, delta: np.ndarray, limits: Limits[Any]) -> np.ndarray:
-    """Return G − K[:, A] δ of all variables of this state; A is sorted. Raise `NoTimeError` once it is too late."""
+    """Return G − K[:, A] δ for all variables of this state, with sorted A; raise `NoTimeError` if time runs out."""
     moved, gradient = np.flatnonzero(delta), state.gradient.copy()
     each = state.rows.seconds_for(A[moved]) / max(1, len(moved))
 
@@ -288,11 +294,11 @@ def subtracted(state: SolverState, A: np.ndarray, delta: np.ndarray, limits: Lim
 
 
 def take_over(state: SolverState, A: np.ndarray, inner: SolverState) -> None:
-    """α_A += δ, exactly at a bound where δ is; G_A and the steps. The gradient of the others is not touched."""
+    """Copy the result of a restricted solve: α_A += δ, G_A and the step counts; other entries of G stay unchanged."""
     delta = inner.alpha
     lower, upper = state.lower[A], state.upper[A]
     alpha = np.clip(state.alpha[A] + delta, lower, upper)
-    # α + δ rounds, and a variable that is nearly at its bound would count as free
+    # α + δ is rounded, so set a variable to its bound exactly: close to the bound it would count as free
     alpha[delta == inner.lower] = lower[delta == inner.lower]
     alpha[delta == inner.upper] = upper[delta == inner.upper]
     state.largest = max(state.largest, float(np.abs(state.alpha[A]).max()) + inner.largest)
@@ -303,7 +309,7 @@ def take_over(state: SolverState, A: np.ndarray, inner: SolverState) -> None:
 
 
 def count_rows(state: SolverState, inner: SolverState) -> None:
-    """Count the kernel rows of a restricted state as rows of this one."""
+    """Add the number of kernel rows that a restricted state has computed to the count of this state."""
     rows = state.rows
     if inner.rows is not rows:
         rows.hits += inner.rows.hits
@@ -312,39 +318,39 @@ def count_rows(state: SolverState, inner: SolverState) -> None:
 
 
 def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to: int) -> SolverState:
-    """Return the state of the problem over α_A, with the variables counted from where they stand: δ = α_A − now.
+    """Return the state of the problem over α_A, in the variables δ = α_A − (present α_A).
 
         maximise  G_Aᵀδ − ½ δᵀK_AA δ     subject to  1ᵀδ = 0,   L_A − α_A ≤ δ ≤ U_A − α_A
 
-    This is `DualProblem.restrict` moved to the current point, where v_A + (terms of the fixed variables) is
-    the gradient: nothing has to be recomputed.
+    This is `DualProblem.restrict` with the origin moved to the current point. Its linear term is then the known
+    gradient G_A, so that nothing has to be recomputed.
     """
     rows = state.rows
     source, there, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
-    # rows that are stored are copied, not computed: a copy in one piece is read faster in every step
+    # copy stored rows in place of computing them: every step reads a contiguous copy faster
     if fits(state, A):
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
         small = stored_rows(source.restrict(there), budget, dtype, read=dtype)
-        if small.holds_all:  # the rest is for what is restricted in turn
+        if small.holds_all:  # leave the rest of the memory to restricted problems inside this one
             small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
             small.fetch(np.flatnonzero(source.slots[there] >= 0))
     else:
-        # one budget for both: whatever is stored would give way to the rows of the restricted problem
+        # both states share one memory budget, so rows of the full problem would be evicted anyway
         release_rows(state)
         small = stored_rows(source.gram.restrict(there), rows.cache_mb, dtype, read=dtype)
     return displaced(state, A, small, rules)
 
 
 def fits(state: SolverState, A: np.ndarray) -> bool:
-    """Whether the rows of A have their place in memory beside each other, so that they need not be computed twice."""
+    """Return True if the kernel rows of A fit in memory together, so that none must be computed twice."""
     source = state.rows.evaluator
     return len(A) <= source.capacity or source.holds_all
 
 
 def release_rows(state: SolverState) -> None:
-    """Release the rows that a state reads, with the compiled sessions on them; its parent may share them."""
+    """Free a state's kernel rows, which its parent may share, and the compiled sessions that refer to them."""
     state.rows.evaluator.release()
     state.session = None
     if state.parent is not None:
@@ -352,7 +358,7 @@ def release_rows(state: SolverState) -> None:
 
 
 def displaced(state: SolverState, A: np.ndarray, rows: KernelRows, rules: Rules) -> SolverState:
-    """Return the state of α_A, counted from where it stands, with kernel rows that are there."""
+    """Return the state of the problem in δ = α_A − (present α_A) with the given kernel rows."""
     G, alpha = state.gradient[A], state.alpha[A]
     view = DualProblem._of_checked(rows.gram, G, state.lower[A] - alpha, state.upper[A] - alpha)
     inner = rules.begin(view, np.zeros(len(A)), rows, gradient=G)

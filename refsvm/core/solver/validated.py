@@ -1,6 +1,6 @@
-"""Checks of the return values of users' rules that would make no step, or pass for something else.
+"""Checks of the values that users' own rules return, before the loop could misinterpret them.
 
-The package's own rules are tested for it, and `refsvm.testing.check_strategy` finds more of what a rule does wrong.
+The package's own rules are not checked here but by tests. `refsvm.testing.check_strategy` finds further mistakes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from refsvm.core.stopping.base import StoppingRule, validated_code
 
 
 def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
-    """Return the rules of a loop; those of the user refuse to return truth values, endless steps and negative codes.
+    """Return the rules of a loop; wrap users' own rules so that invalid return values raise ValueError.
+
+    Invalid are truth values in place of indices, infinite steps, and negative codes.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
     Returns
     -------
     selector, step, stop
-        With the methods that a loop calls: `select`, `length` and `check`.
+        Objects with the methods that the loop calls: `select`, `length` and `check`.
 
     Examples
     --------
@@ -49,12 +51,12 @@ def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
 
 
 def refuse_negative(stop: StoppingRule, code: Any) -> Any:
-    """Return the code of a rule of the user; a negative one would pass for one of the loop's own."""
+    """Return the code of a user's stopping rule, or raise ValueError: negative codes would look like the loop's own."""
     return validated_code(stop, code) if isinstance(code, Real) and code < 0 else code
 
 
 def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
-    """Return the code of a rule of the user, or one of the run's own, which no rule may return."""
+    """Return the code of a user's stopping rule after a check, or a code of the run, which no rule may return."""
     if code not in own:
         return validated_code(stop, code)
     refuse_negative(stop, stop.check(state))
@@ -62,13 +64,13 @@ def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> in
 
 
 class _Selector:
-    """A selector of the user."""
+    """Wraps a user's own selector."""
 
     def __init__(self, rule: WorkingSetSelector) -> None:
         self._rule = rule
 
     def select(self, state: SolverState) -> Any:
-        """Return the pair, or raise ValueError for truth values and places counted from the end."""
+        """Return the selected pair, or raise ValueError for truth values and negative indices."""
         found: Any = self._rule.select(state)
         i, j = found
         are_whole = isinstance(i, Integral) and isinstance(j, Integral)
@@ -79,37 +81,37 @@ class _Selector:
 
 
 class _Step:
-    """A step rule of the user."""
+    """Wraps a user's own step rule."""
 
     def __init__(self, rule: StepRule) -> None:
         self._rule, self.uses_momentum = rule, rule.uses_momentum
 
     def length(self, state: SolverState, i: int, j: int) -> Any:
-        """Return the step length, or raise ValueError where no α could be the next one."""
+        """Return the step length, or raise ValueError if the step would make α or G infinite or NaN."""
         mu: Any = self._rule.length(state, i, j)
         parts = mu if self.uses_momentum and isinstance(mu, tuple) else (mu,)
         if any(isinstance(each, Real) and not math.isfinite(each) for each in parts):
             raise ValueError(
                 f"length() returned μ = {mu!r}, a step length outside [lo, hi] = [{state.low!r}, {state.high!r}]; "
-                f"α or G is not finite after it. The step rule is {self._rule!r}."
+                f"α or G is not finite after it; return lo ≤ μ ≤ hi. The step rule is {self._rule!r}."
             )
         return mu
 
 
 class _Stop:
-    """A stopping rule of the user."""
+    """Wraps a user's own stopping rule."""
 
     def __init__(self, rule: StoppingRule) -> None:
         self._rule = rule
 
     def check(self, state: SolverState) -> Any:
-        """Return the code, or raise ValueError if it is negative."""
+        """Return the rule's code, or raise ValueError if it is negative."""
         return refuse_negative(self._rule, self._rule.check(state))
 
 
 @contextmanager
 def located(state: SolverState, rules: Any) -> Iterator[None]:
-    """Add to an error of a rule after how many steps it happened, and with which rules."""
+    """Add to an error that a rule raises the number of steps taken and the rules in use."""
     try:
         yield
     except Exception as error:
@@ -118,7 +120,7 @@ def located(state: SolverState, rules: Any) -> Iterator[None]:
 
 
 def place(state: SolverState, rules: Any) -> str:
-    """Return a sentence that locates a failure: its rules, its problem, its step."""
+    """Return a sentence that locates a failure: the number of steps and of variables, and the rules."""
     return (
         f"It happened after {state.iteration} steps on {len(state.alpha)} variables, with "
         f"{', '.join(map(named, rules))}; refsvm.testing.check_strategy(rule) finds what a rule of your own does wrong."

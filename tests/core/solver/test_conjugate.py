@@ -203,7 +203,7 @@ def test_a_rule_that_carries_and_plans_is_refused():
     class Both(ConjugateStep):
         history = 1
 
-    with pytest.raises(ValueError, match="carries the last displacement and plans"):
+    with pytest.raises(ValueError, match="uses momentum and also plans ahead"):
         solve(board(), selector=SecondOrder(), step=Both())
     assert isinstance(Both(), StepRule)
 

@@ -41,7 +41,7 @@ def test_both_engines_remove_the_same_variables():
 @pytest.mark.parametrize(
     ("why", "C", "kernel", "options"),
     [
-        ("the box has no end", np.inf, RBF(0.5), {}),
+        ("some C is infinite", np.inf, RBF(0.5), {}),
         ("kernel rows are kept as float32", 1.0, RBF(0.5), {"cache_dtype": "float32"}),
         ("Precomputed.* is not known to be positive semi-definite", 1.0, Precomputed(), {}),
     ],
