@@ -1,8 +1,8 @@
-"""Limits of a solve, and what it tells.
+"""Limits of a solve, its progress report, and its warning if it did not converge.
 
 ==========  ===================================================================
 `limits`    iterations, seconds, callback, Ctrl-C
-`progress`  Progress: how far a call is, as its line and its callback are told
-`unsolved`  the warning about machines that are not solved
+`progress`  Progress: how far a call is, for the progress line and the callback
+`unsolved`  the warning about models that are not solved
 ==========  ===================================================================
 """

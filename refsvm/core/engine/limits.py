@@ -20,16 +20,16 @@ Seen = TypeVar("Seen")
 Found = TypeVar("Found")
 
 GRACE_SECONDS: Final = 0.3
-"""Seconds that a solve may take, beyond what is left to it, to bring its gradient up to date."""
+"""Seconds by which a solve may exceed its deadline in order to bring its gradient up to date."""
 
 
 class Deadline:
-    """An instant at which computations end: it is handed down as it is, so that no caller computes what is left of it.
+    """A time at which computations end; callers pass it on unchanged and need not compute the seconds that remain.
 
     Parameters
     ----------
     at : float
-        On the clock of `time.perf_counter`; infinite for none.
+        The time on the clock of `time.perf_counter`; infinity for no deadline.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Deadline:
 
     @classmethod
     def after(cls, time_limit: float | Deadline | None) -> Deadline:
-        """Return the instant so many seconds from now; a deadline stays as it is.
+        """Return the deadline that is `time_limit` seconds from now; return a deadline unchanged.
 
         Raises
         ------
@@ -56,20 +56,20 @@ class Deadline:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is one."""
+        """True if the deadline is not infinite."""
         return self.at < math.inf
 
     def left(self) -> float:
-        """Return the seconds until then, below 0 after it."""
+        """Return the seconds until the deadline, a negative number after it."""
         return self.at - time.perf_counter()
 
     def __reduce__(self) -> Any:
-        """Pickle what is left: another process may have another clock."""
+        """Pickle the seconds left, because another process may have another clock."""
         return _deadline_in, (self.left(),)
 
 
 def _deadline_in(seconds: float) -> Deadline:
-    """Return a deadline that comes from another process."""
+    """Unpickle a deadline of another process."""
     return Deadline(time.perf_counter() + seconds)
 
 
@@ -79,23 +79,24 @@ class Limits(Generic[Seen]):
     Parameters
     ----------
     n : int
-        Number of variables, for the default of `most`.
+        Number of variables, from which the default of `most` is computed.
     most : int, optional
-        Most steps, at least 1; max(10⁷, 100n) by default, as in LIBSVM.
+        Largest number of steps, at least 1; max(10⁷, 100n) by default, as in LIBSVM.
     time_limit : float or Deadline, optional
-        Seconds, from now.
+        Seconds from now, or a deadline.
     callback : callable, optional
-        Called between chunks, with a `Progress`; a true result ends the solve.
+        Function that is called between chunks with a `Progress`; the solve ends if it returns True.
 
     Attributes
     ----------
     began, last_check : float
-        On the clock of `time.perf_counter`.
+        Times of the start and of the last check on the clock of `time.perf_counter`.
     deadline : Deadline
+        Time at which the computation ends.
     interrupt : interruptible
-        Whether Ctrl-C was pressed; that of the block around the computation.
+        The block around the computation, which notes whether Ctrl-C was pressed.
     progress : Progress or None
-        Of the call that these limits belong to, if it is watched.
+        Progress report of the call to which these limits belong, if there is one.
 
     Raises
     ------
@@ -120,7 +121,7 @@ class Limits(Generic[Seen]):
         callback: Callable[[Any], object] | None = None,
     ) -> None:  # fmt: skip
         if callback is not None and not callable(callback):
-            raise ValueError(f"callback={callback!r} cannot be called; pass a function of one Progress.")
+            raise ValueError(f"callback={callback!r} cannot be called; give a function of one Progress.")
         if callback is not None:
             self.progress = Progress("solve")
         self.most = max(self.default, 100 * n) if most is None else whole(self.counted, most, 1)
@@ -134,12 +135,13 @@ class Limits(Generic[Seen]):
         return 0.0 if self.interrupt.pressed else self.deadline.left()
 
     def should_return_early(self, seen: Seen, owed: float = 0.0) -> bool:
-        """Whether a restricted solve should end before it is solved, because a limit or the callback is due.
+        """Return True if a restricted solve should end early, because a limit or the callback is due.
 
-        A limit is due if no more seconds are left than are `owed`: those that the gradient of the others takes then.
-        A callback with an attribute ``only_watches = True`` is shown the restricted state instead: it changes nothing.
+        A limit is due if at most `owed` seconds are left: updating the gradient of the other variables afterwards takes
+        that long. A callback with an attribute ``only_watches = True`` does not end a restricted solve: it gets the
+        restricted state.
         """
-        # a callback sees the full problem, for which a restricted solve has to end; not more often than one can watch
+        # a callback gets the full problem, and for that a restricted solve must end, but not more often than is useful
         if self.progress is not None:
             self.tell(self.progress, seen)
         due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1
@@ -149,11 +151,11 @@ class Limits(Generic[Seen]):
         return due or self.seconds_left() <= owed
 
     def tell(self, progress: Progress, seen: Any) -> None:
-        """Note the point that was reached."""
+        """Update the progress report with the point reached."""
         progress.watch(seen)
 
     def is_ended_by(self, callback: Callable[[Progress], object], progress: Progress) -> bool:
-        """Call the callback, and return whether it ends the call."""
+        """Call the callback and return True if it asks to stop."""
         progress.look()
         return bool(callback(progress))
 
@@ -166,9 +168,9 @@ class Limits(Generic[Seen]):
         return self.callback is not None and self.is_ended_by(self.callback, self.progress)
 
     def reached(self, seen: Seen, count: int) -> Status | None:
-        """Return the Status of the first limit reached, or None, after so many steps."""
+        """Return the status for the limit that is reached after `count` steps, or None if no limit is reached."""
         self.last_check = time.perf_counter()
-        # asked first: the user's own reason says more than a limit that is reached with the same step
+        # the callback goes first: the user's own reason says more than a limit reached at the same step
         if self.ask(seen):
             return Status.CALLBACK
         if self.interrupt.pressed:
@@ -179,7 +181,7 @@ class Limits(Generic[Seen]):
 
 
 class PathLimits(Limits[Any]):
-    """Limits of a path: breakpoints, by default max(10⁵, 100n) of them, in place of steps.
+    """Limits of a path, which count breakpoints in place of steps; at most max(10⁵, 100n) by default.
 
     Examples
     --------
@@ -191,10 +193,11 @@ class PathLimits(Limits[Any]):
     counted: ClassVar[str] = "max_events"
     default: ClassVar[int] = 100_000
     part: tuple[int, int] = 0, 1
-    """Of several paths in one call: the number of the one that these limits belong to, and of all."""
+    """If a call follows several paths: the position of the path that these limits belong to, and the number of paths.
+    """
 
     def tell(self, progress: Progress, seen: Any) -> None:
-        """Note the breakpoint that was reached."""
+        """Update the progress report with the breakpoint reached."""
         progress.state, progress.steps = seen, (progress.steps or 0) + 1
 
     def is_ended_by(self, callback: Callable[[Any], object], progress: Progress) -> bool:
@@ -203,14 +206,14 @@ class PathLimits(Limits[Any]):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C has ended a call before its result was there.
+    """Raised if Ctrl-C ends a call early; holds the partial result.
 
     Parameters
     ----------
     message : str
     result : object
-        The partial result: a `refsvm.Solution`, a `refsvm.analysis.resampling.LeaveOneOut`, …, of status INTERRUPTED;
-        of an estimator itself, with the last point reached.
+        The partial result with the status INTERRUPTED, such as a `refsvm.Solution` or a
+        `refsvm.analysis.resampling.LeaveOneOut`. For `fit`, it is the estimator, fitted with the last point reached.
 
     Examples
     --------
@@ -231,18 +234,18 @@ class Interrupted(KeyboardInterrupt):
 
 
 def unless_interrupted(call: str, result: Found, pressed: bool | None = None) -> Found:
-    """Return the result of a call, or raise `Interrupted` with it if Ctrl-C has ended it.
+    """Return the result of a call, or raise `Interrupted` with the result if Ctrl-C has ended the call.
 
-    Within a block of `interruptible` it is returned: the code that has opened the block decides.
+    Inside a block of `interruptible` the result is always returned, and the code that opened the block decides.
 
     Parameters
     ----------
     call : str
         Name of the function.
     result : object
-        With a `status`.
+        A result with an attribute `status`.
     pressed : bool, optional
-        Whether Ctrl-C was pressed; by default whether the status says so.
+        True if Ctrl-C was pressed; by default this is read from the status.
     """
     if pressed is None:
         pressed = getattr(result, "status", None) is Status.INTERRUPTED
@@ -251,22 +254,22 @@ def unless_interrupted(call: str, result: Found, pressed: bool | None = None) ->
     return result
 
 
-_outermost: list[interruptible] = []  # the block whose handler is installed, if any
+_outermost: list[interruptible] = []  # the block whose signal handler is installed, if any
 around: ContextVar[interruptible | None] = ContextVar("around", default=None)
 """The block around this call, which a thread does not inherit unless whoever starts it hands its context on."""
 
 
 class interruptible:  # noqa: N801  used like a function, as are those of contextlib
-    """Turn the first Ctrl-C into ``pressed``, so that no update is cut in half; a second one interrupts.
+    """Note the first Ctrl-C in ``pressed``, so that no update is cut in half; a second Ctrl-C interrupts at once.
 
-    Put it around a solve, or around many. Entering it gives the outermost block: the code that opened it decides what
-    follows a press. Only the main thread receives signals. Elsewhere, and where a handler of another kind is
-    installed, nothing is changed.
+    Put it as a context manager around one or many solves. Entering a nested block returns the outermost block, whose
+    code decides what happens after Ctrl-C. In other threads, which do not receive signals, or if a handler other than
+    Python's own is installed, the block changes nothing.
 
     Attributes
     ----------
     pressed : bool
-        Whether Ctrl-C was pressed since this block was opened as the outermost one.
+        True if Ctrl-C was pressed since the outermost block was opened.
 
     Examples
     --------
@@ -280,7 +283,7 @@ class interruptible:  # noqa: N801  used like a function, as are those of contex
     _opened: bool = False
 
     def __enter__(self) -> interruptible:
-        # only the main thread may set a handler, and a handler other than Python's own belongs to the caller
+        # only the main thread may set a handler, and a handler other than Python's own must not be replaced
         in_charge = not _outermost and threading.current_thread() is threading.main_thread()
         if in_charge and _signal.getsignal(SIGINT) is default_int_handler:
             _signal.signal(SIGINT, self._note)
@@ -291,12 +294,12 @@ class interruptible:  # noqa: N801  used like a function, as are those of contex
 
     def __exit__(self, *failure: object) -> None:
         if self._opened:
-            # the caller's own handler is Python's: nothing else was replaced in __enter__
+            # restore Python's own handler, the only handler that __enter__ replaces
             _outermost.clear()
             around.set(None)
             _signal.signal(SIGINT, default_int_handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.pressed = True
-        # a second press interrupts at once, as it would without this block
+        # a second Ctrl-C interrupts at once, as it would without this block
         _signal.signal(SIGINT, default_int_handler)

@@ -1,4 +1,4 @@
-"""Progress: how far a call is, as its progress line shows it and its callback gets it."""
+"""Progress: the report of how far a call is, which the progress line shows and callbacks receive."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import Any, ClassVar
 
 
 class Progress:
-    """How far a call is, and what it knows so far. It changes while the call goes on.
+    """The report of how far a call is and what it has found so far; it changes while the call continues.
 
-    Attributes that it has not are those of the `state` under way, such as ``progress.alpha``.
+    Attributes of the solver state are available here as well: ``progress.alpha`` is ``progress.state.alpha``.
 
     Parameters
     ----------
     call : str
-        Name of what is called.
+        Name of the function.
     unit : str
-        The things counted, such as "folds".
+        Name of the things that are counted, such as "folds".
     kept : str
-        The part that an interrupt keeps.
+        Name of the partial result that remains after Ctrl-C.
 
     Attributes
     ----------
     done : int
-        How many are done. It never falls.
+        Number of things done so far; it never falls.
     total : int or None
-        Of how many; None where that is not known, as of the steps of a solve.
+        Number of things to do; None if it is not known, as for the steps of a solve.
     under_way : str
-        The work under way, such as "solution on all examples"; empty if that is what is counted.
+        Name of the current work, such as "solution on all examples"; empty while the counted things are done.
     wrong : int or None
-        How many of the predictions made so far are wrong.
+        Number of wrong predictions so far.
     gap : float or None
-        The KKT gap ψ of the solve under way, where one is watched.
+        KKT gap ψ of the current solve, if it reports one.
     steps : int or None
-        Its steps so far.
+        Number of steps of the current solve so far.
     state : SolverState or None
-        Where the solve under way is.
+        State of the current solve.
     best : str
-        The best parameters and their score so far, of a search.
+        In a search: the best parameters so far and their score.
     outcome : str
-        How the call has ended, in a sentence; empty while it goes on.
+        Sentence that says how the call ended; empty while it continues.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Progress:
     outcome: str = ""
     _look: Callable[[], object] | None = None
     text: ClassVar[Callable[..., str]]
-    """``text()``: the sentence that the progress line shows; `refsvm.services.line` puts it here."""
+    """``text()``, a method that returns the sentence of the progress line; `refsvm.services.line` sets it here."""
 
     def __init__(self, call: str, unit: str = "", kept: str = "") -> None:
         self.call, self.unit, self.kept = call, unit, kept
@@ -74,12 +74,12 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the call began."""
+        """Number of seconds since the call began."""
         return time.perf_counter() - self.began
 
     @property
     def seconds_left(self) -> float | None:
-        """About how many seconds the rest takes, if it goes on as the counted part did; None before anything counts."""
+        """Estimated seconds for the rest, if it continues at the present rate; None before anything is counted."""
         since, before = self._counted_from
         counted = self.done - before
         if self.total is None or counted <= 0:
@@ -89,7 +89,7 @@ class Progress:
     def begin(
         self, under_way: str, *, total: int | None = None, look: Callable[[], object] | None = None
     ) -> None:
-        """Say what is under way now, and what tells the counts when they are looked at; the estimate begins anew."""
+        """Start the next part of the work and its estimate; `look` is a function that updates the counts."""
         self.total = self.total if total is None else total
         self._look = self._look if look is None else look
         self.gap = self.steps = None
@@ -98,35 +98,35 @@ class Progress:
         self.under_way = under_way
 
     def tell(self, done: int, wrong: int | None = None) -> None:
-        """Say how many are done, and how many of them are wrong."""
+        """Set the number of things done and, if given, the number of wrong predictions."""
         self.done = max(self.done, done if self.total is None else min(done, self.total))
         self.wrong = wrong
 
     def watch(self, state: Any) -> None:
-        """Note the gap and the steps of the solve under way."""
+        """Copy the gap and the number of steps from the state of the current solve."""
         self.state, self.gap, self.steps = state, float(state.gap), int(state.iteration)
 
     def end(self, outcome: str, gap: float, steps: int) -> None:
-        """Say how a solve has ended, and where."""
+        """Set the outcome of a solve, its last gap and its number of steps."""
         self.outcome, self.gap, self.steps = outcome, gap, steps
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the state under way, which callbacks got before there was this object."""
+        """Return an attribute of the current state, because older callbacks expect the state itself."""
         state = self.__dict__.get("state")
         if state is None or name.startswith("__"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(state, name)
 
     def look(self) -> None:
-        """Bring the counts up to date: only who looks pays for counting."""
+        """Bring the counts up to date; counting costs time only when someone looks."""
         if self._look is not None:
             self._look()
 
     def close(self) -> None:
-        """Let go of what counts, and with it of kernel matrices: the call is over, and its counts stay."""
+        """Keep the final counts and drop the reference to the function that counts, which may hold kernel matrices."""
         self.look()
         self._look = None
 
     def __reduce__(self) -> Any:
-        """Pickle the name alone: counts stay in the process that counts them."""
+        """Pickle only the names; the counts stay in the process that counts."""
         return Progress, (self.call, self.unit, self.kept)

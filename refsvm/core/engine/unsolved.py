@@ -1,6 +1,6 @@
-"""The warning about numbers that come from machines which are not solved: that of `refsvm.SVC`, with its remedy.
+"""The warning that a result comes from solves which did not converge, with a remedy; `refsvm.SVC` gives the same.
 
-A solve that you have ended yourself, by Ctrl-C or a callback, is told by a status alone.
+There is no warning if the user ended the solve by Ctrl-C or a callback; the status of the result says so.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ REMEDY: Final = {
     Status.NOT_FINITE: "Give a copy of the kernel matrix that no other code writes to, or scale the features.",
     Status.STALLED: "Scale the features (StandardScaler), raise the tolerance, or choose another selector.",
 }
-"""By what ended a solve."""
+"""What to do, for each status of a solve that did not converge."""
 
 BY_USER: Final = (Status.CALLBACK, Status.INTERRUPTED)
 
 
 class UnsolvedWarning(UserWarning):
-    """The same where scikit-learn is not loaded, whose ConvergenceWarning is a kind of UserWarning, too."""
+    """Stands in for scikit-learn's ConvergenceWarning, also a UserWarning, while scikit-learn is not loaded."""
 
 
 def unsolved(statuses: Iterable[Status]) -> Counter[Status]:
-    """Count the statuses of solves that did not converge, but for those that the user has ended.
+    """Count the statuses of solves that did not converge, without solves that the user has ended.
 
     Examples
     --------
@@ -44,23 +44,23 @@ def unsolved(statuses: Iterable[Status]) -> Counter[Status]:
 
 
 def warn_of_unsolved(what: str, found: Counter[Status], total: int, rests: str) -> None:
-    """Warn of solves that did not converge, if there are any: how many, why, what rests on them, and the remedy.
+    """Warn if solves did not converge: say how many, why, which results are affected, and what to do.
 
     Parameters
     ----------
     what : str
-        The name of the machines, in the plural.
+        Name of the models that were solved, in the plural.
     found : Counter
-        See `unsolved`.
+        Number of unsolved models for each status, as `unsolved` returns it.
     total : int
-        Number of solves.
+        Number of all solves.
     rests : str
-        The results that rest on them, with a verb.
+        Clause that names the affected results.
 
     Warns
     -----
     ConvergenceWarning
-        scikit-learn's; `UnsolvedWarning` if scikit-learn is not loaded.
+        The class of scikit-learn, or `UnsolvedWarning` if scikit-learn is not loaded.
     """
     if not found:
         return
@@ -69,11 +69,11 @@ def warn_of_unsolved(what: str, found: Counter[Status], total: int, rests: str) 
 
 
 def warn(message: str) -> None:
-    """Give a warning of the kind of `SVC`, for the line that has called this package."""
+    """Warn with the class that `SVC` uses, and attribute the warning to the line that called this package."""
     warnings.warn(message, convergence_warning(), stacklevel=frames_within() + 1)
 
 
 def convergence_warning() -> type[Warning]:
-    """Return scikit-learn's ConvergenceWarning, if scikit-learn is loaded: a filter cannot name it before."""
+    """Return scikit-learn's ConvergenceWarning if scikit-learn is loaded, else `UnsolvedWarning`."""
     module = sys.modules.get("sklearn.exceptions")
     return getattr(module, "ConvergenceWarning", UnsolvedWarning)

@@ -1,4 +1,4 @@
-"""Working-set selectors: one rule per file, `base` first; its line here registers it."""
+"""Working-set selectors: each file holds one rule, and its import here registers it; `base` is their base class."""
 
 from refsvm.core.rule import export
 from refsvm.core.selectors.base import WorkingSetSelector as WorkingSetSelector

@@ -12,19 +12,19 @@ from refsvm.core.state import SolverState
 class WorkingSetSelector(Rule):
     """Choose the working set (i, j): αᵢ will rise and αⱼ fall by the step length.
 
-    The loop calls `memory` once and `select` before every step; the memory reappears as ``state.selector_memory``.
-    Ties go to the lowest index. i must be in I_up, j in I_down; (−1, −1) says that no pair is left from which anything
-    could be gained. Its twin is ``select(parameters, state) -> (i, j)``.
+    The loop calls `memory` once and `select` before every step; `select` finds its memory in
+    ``state.selector_memory``. It returns an i in I_up and a j in I_down, or (−1, −1) if no pair gains; ties go to the
+    lowest index. The signature of a twin is ``select(parameters, state) -> (i, j)``.
 
     Attributes
     ----------
     takes_candidates : bool
-        Whether `select` considers ``state.candidates``. Planning steps require it: without it their convergence
-        proof (Glasmachers 2008, Theorem 2) does not hold.
+        True if `select` considers ``state.candidates``. Planning steps require such a selector, because their
+        convergence proof (Glasmachers 2008, Theorem 2) needs it.
     takes_displacement : bool
-        Whether `select` reads ``state.displacement_image`` where a step carries it; `ConjugateStep` is its default.
+        True if `select` reads ``state.displacement_image``; `ConjugateStep` is then the default step.
     may_stall : bool
-        Whether `select` may return (−1, −1) at a point that is not optimal.
+        True if `select` may return (−1, −1) at a point that is not optimal.
     """
 
     example_call: ClassVar[str] = "SecondOrder()"

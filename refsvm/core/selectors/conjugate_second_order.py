@@ -11,23 +11,23 @@ from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.state import TAU, SolverState
 
 LEAST: Final = 1e-3
-"""Least share of the curvature of a pair that its conjugate direction counts with: a step there would meet the box."""
+"""Least value of (q − β²/q_Δ)/q in the gain: with less curvature a step would be cut by the box anyway."""
 
 
 @dataclass(frozen=True)
 class ConjugateSecondOrder(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/(qᵢⱼ − βⱼ²/q_Δ) over j in I_down with Gⱼ < Gᵢ.
 
-    Where `ConjugateStep` goes on along the last displacement Δ, with βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and q_Δ = ΔᵀKΔ, that is the
-    gain of its step where no bound cuts it. The denominator counts with at least a thousandth of qᵢⱼ. Before the first
-    step and after one that was cut this is second-order selection.
+    With βⱼ = (KΔ)ᵢ − (KΔ)ⱼ and q_Δ = ΔᵀKΔ, where Δ is the last displacement, this is the gain of a step of
+    `ConjugateStep` that no bound cuts. The denominator is replaced by qᵢⱼ/1000 if it is smaller. Before the first step
+    and after a step that was cut, the rule equals `SecondOrder`.
 
     References
     ----------
-    The rule is ours. The steps are those of A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, "Faster SVM training
-    via conjugate SMO", Pattern Recognition 111, 2021, who select by ½ℓ²/q. Near to it: D. Pechyony and V. Vapnik, "Fast
-    optimization algorithms for solving SVM+", 2011, let that variable join a short working set whose direction,
-    conjugate to the last few steps, gains most.
+    The rule is our own. The steps are described by A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, "Faster SVM
+    training via conjugate SMO", Pattern Recognition 111, 2021, who select by ½ℓ²/q. A similar rule: D. Pechyony and
+    V. Vapnik, "Fast optimization algorithms for solving SVM+", 2011, extend a short working set by the variable that
+    gains most in a direction conjugate to the last few steps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The exact gain of a clipped step, for the selectors that rank pairs by it, and what they do where it is rounding."""
+"""The exact gain of a clipped step, by which some selectors rank pairs, and a safeguard for gains that are rounding."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from refsvm.core.state import SolverState
 
 LEAST: Final = 1e-9
-"""Share of ψ, and of the largest gain, below which something counts as nothing next to it."""
+"""A slope below this fraction of ψ, or a gain below this fraction of the largest gain, counts as zero."""
 
 
 def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Twice the gain of a step along eᵢ − eⱼ for every pair, −inf where none is feasible.
+    """Return twice the gain of a clipped step along eᵢ − eⱼ for every pair, −inf for pairs without a feasible step.
 
         μ* = min(ℓ/q, room),   2g(μ*) = μ*(2ℓ − μ*q)
 
     Parameters
     ----------
     slope, curvature, room : ndarrays of one shape, float64
-        ℓ = Gᵢ − Gⱼ, q > 0, and min(Uᵢ − αᵢ, αⱼ − Lⱼ).
+        The slope ℓ = Gᵢ − Gⱼ, the curvature q > 0, and the longest step min(Uᵢ − αᵢ, αⱼ − Lⱼ) of each pair.
 
     Returns
     -------
     ndarray, float64
-        The factor 2 changes no comparison. Pairs with ℓ ≤ 0 or no room give −inf.
+        2g for each pair, −inf for pairs with ℓ ≤ 0 or no room. The factor 2 changes no comparison.
 
     References
     ----------
@@ -44,24 +44,24 @@ def exact_gain(slope: np.ndarray, curvature: np.ndarray, room: np.ndarray) -> np
 
 
 def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[int, int]:
-    """Return the pair of largest gain, or the most violating pair where gains do not tell what is left to do.
+    """Return the pair with the largest gain, or the most violating pair if the largest gain is only rounding error.
 
-    The gain of a variable of little room, in a narrow box or next to a bound, may be less than the rounding in the gain
-    of a pair that has converged. A rule that ranks by gain alone would choose rounding for ever, at any ψ. The most
-    violating pair is taken if
+    In floating point, a converged pair still shows a tiny gain. A variable in a narrow box or next to a bound may offer
+    a real gain that is smaller, so a rule that ranks by gain alone could choose rounding errors for ever. This function
+    therefore takes the most violating pair if
 
-        Gᵢ − Gⱼ < 10⁻⁹ ψ            the largest gain is rounding, or near to it
-        2ψ · room < 10⁻⁹ · 2g       the most violating pair has next to no room: a step takes it to its bound
+        Gᵢ − Gⱼ < 10⁻⁹ ψ            the largest gain is rounding error, or close to it
+        2ψ · room < 10⁻⁹ · 2g       the most violating pair has almost no room, so one step takes it to its bound
 
-    and if no pair gains. The second line saves steps, which pairs of small gain could take by the million before. By
-    the first each pair chosen has a fixed share of ψ, and such rules converge (Chen, Fan & Lin 2006). Where a solve
-    starts at bounds, and all boxes are of one size, steps of Newton are chosen as by gain alone.
+    or if no pair gains. With the first condition, each chosen pair has at least a fixed share of ψ, and such rules
+    converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of small gain. If a
+    solve starts at bounds and all boxes have one size, Newton steps are chosen as by gain alone.
 
     Parameters
     ----------
     state : SolverState
     i, j : int
-        The pair of largest gain; (−1, −1) for none.
+        The pair with the largest gain; (−1, −1) if no pair gains.
     gain : float
         2g, as `exact_gain` returns it.
 

@@ -1,4 +1,4 @@
-"""Greedy selection: the best of all pairs, by the gain it really brings."""
+"""Greedy selection: the pair with the largest exact gain among all pairs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from refsvm.core.state import TAU, SolverState
 class Greedy(WorkingSetSelector):
     """(i, j) = argmax of the exact gain g(μ*) over all n(n − 1)/2 pairs.
 
-    The gain g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* is what the step will add to f, to the last bit of the model.
-    Looking at every pair needs the whole kernel matrix and O(n²) time a step: fewest steps, a yardstick for the
-    selectors that look at less. Refused where the matrix does not fit the budget.
+    The gain g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* is exactly what the step adds to f. Comparing all pairs needs
+    the whole kernel matrix and O(n²) time for each step, so this rule serves as a yardstick for selectors that look at
+    fewer pairs. `solve` raises an error if the matrix does not fit in `cache_mb`.
 
-    Corollary 6 is proved of exact arithmetic. In floating point the largest gain may be the rounding of a pair that has
-    converged; the most violating pair is taken then (`refsvm.core.selectors.gain.unless_negligible`).
+    Corollary 6 holds in exact arithmetic. In floating point, the largest gain may be the rounding error of a converged
+    pair; the rule then takes the most violating pair (`refsvm.core.selectors.gain.unless_negligible`).
 
     References
     ----------
@@ -55,5 +55,5 @@ class Greedy(WorkingSetSelector):
         return unless_negligible(state, i, j, best)
 
     def rows_needed(self, n: int) -> int:
-        """All of them."""
+        """Return n: the rule reads all kernel rows."""
         return n

@@ -1,4 +1,4 @@
-"""Hybrid maximum gain: maximum gain, with the most violating pair where it could stall."""
+"""Hybrid maximum gain: maximum gain, but the most violating pair where maximum gain could stall."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from refsvm.core.state import SolverState
 
 @dataclass(frozen=True)
 class HybridMaximumGain(WorkingSetSelector):
-    """Most violating pair if both variables of the previous set stand at a bound, maximum gain otherwise.
+    """Most violating pair if both variables of the previous working set are at a bound, maximum gain otherwise.
 
-    "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). In an open box η counts as 0. If a
-    variable of the previous set is free and the point is not optimal, some pair that reselects it gains (Lemma 8), so
-    in exact arithmetic the rule never stalls; it converges (Theorem 1).
+    "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If U − L is infinite, η counts as
+    0. If a variable of the previous working set is free and the point is not optimal, some pair that contains this
+    variable gains (Lemma 8). In exact arithmetic the rule therefore never stalls, and it converges (Theorem 1).
 
-    This is the rule of the paper. The authors' later C++ library differs: there small problems switch for good to
-    another selector, and indices shrunk away are skipped. One thing is added here, for floating point: the most
-    violating pair is also taken where the largest gain is rounding, or no reselection gains
-    (`refsvm.core.selectors.gain.unless_negligible`).
+    This is the rule of the paper with one addition for floating point: the most violating pair is also taken if the
+    largest gain is only rounding error or no pair gains (`refsvm.core.selectors.gain.unless_negligible`). The authors'
+    later C++ library differs from the paper: small problems switch permanently to another selector, and variables
+    removed by shrinking are skipped.
 
     Parameters
     ----------
     eta : float
-        η in [0, 0.5); the paper uses 1e-8 and reports hardly any difference to 0.
+        Distance η from a bound, relative to the width of the box, in [0, 0.5). The paper uses 1e-8 and reports hardly
+        any difference from 0.
     rows : {2, 1, "all"}
-        See `MaximumGain`.
+        Kernel rows that the rule compares, see `MaximumGain`.
 
     Raises
     ------
@@ -55,11 +56,11 @@ class HybridMaximumGain(WorkingSetSelector):
 
     def __post_init__(self) -> None:
         if not 0.0 <= real("eta", self.eta) < 0.5:
-            raise ValueError(f"eta={self.eta!r} is outside [0, 0.5); the paper uses 1e-8.")
+            raise ValueError(f"eta={self.eta!r} is outside [0, 0.5); give e.g. 1e-8, as in the paper.")
         checked_rows(self.rows)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Decide between the two rules, then apply one."""
+        """Choose between the two rules and apply the chosen rule."""
         if state.gap <= 0.0:
             return -1, -1
         if state.working_sets[0, 0] >= 0 and not self._cornered(state):
@@ -67,7 +68,7 @@ class HybridMaximumGain(WorkingSetSelector):
         return state.top, state.bottom
 
     def _cornered(self, state: SolverState) -> bool:
-        """Whether both variables of the previous working set stand at a bound, up to η(U − L)."""
+        """Return True if both variables of the previous working set are at a bound, up to η(U − L)."""
         for k in state.working_sets[0].tolist():
             value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
             width = upper - lower
@@ -77,5 +78,5 @@ class HybridMaximumGain(WorkingSetSelector):
         return True
 
     def parameters(self) -> tuple[float, ...]:
-        """Return (eta, rows), 0 standing for "all"."""
+        """Return (eta, rows), where 0 stands for "all"."""
         return (self.eta, checked_rows(self.rows))

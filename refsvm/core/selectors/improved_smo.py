@@ -1,4 +1,4 @@
-"""Improved SMO: a scan that keeps G of the free variables alone, and examines the others one after another."""
+"""Improved SMO: a scan that keeps G only for free variables, and examines the other examples one after another."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.state import SolverState
 
 UP, DOWN, NEXT, STEPPED, TOLERANCE, VALUES = range(6)
-"""Places in the memory: up, down, the example that is examined next (n where pairs are taken), whether this pass has
-taken a step, 2τ, and the kernel values so far."""
+"""Positions in the memory: up; down; the next example to examine (n while pairs are taken); 1 if this pass has taken a
+step; 2τ; the number of kernel values so far."""
 
 
 @dataclass(frozen=True)
 class ImprovedSMO(WorkingSetSelector):
-    """The working sets of Keerthi, Shevade, Bhattacharyya and Murthy (2001), Modification 2.
+    """Choose the working sets of Keerthi, Shevade, Bhattacharyya and Murthy (2001), Modification 2.
 
-    Their solver knows Gᵢ of the free variables I₀, and of the two examples *up* and *down*: the largest G of I_up and
-    the smallest of I_down among the G that it knows. It computes any other Gᵢ when it examines example i.
+    Their solver knows Gᵢ for the free variables I₀ and for the two examples *up* and *down*, which have the largest G
+    in I_up and the smallest G in I_down among the known G. It computes any other Gᵢ when it examines example i.
 
         repeat
             a pass over all i:   up ← i if i is in I_up and Gᵢ > G[up],   down ← i if i is in I_down and Gᵢ < G[down]
@@ -29,15 +29,15 @@ class ImprovedSMO(WorkingSetSelector):
             (up, down) while G[up] − G[down] > 2τ
         after each step:         up and down are chosen anew among I₀ and the pair that has moved
 
-    The first up and down are free, or else the first examples that may rise and fall. If a pass finds no pair and the
-    stopping rule asks for more, 2τ becomes ψ/2. The loop of this package knows all of G, and `KKTGap` ends it after the
-    step that solves the problem; the solver of the paper then makes its last passes without a step. The steps are the
-    same. Their kernel values are not: `kernel_values` counts those that the paper's solver computes.
+    The first up and down are free variables, or the first examples that may rise and fall. If a pass finds no pair but
+    the stopping rule is not satisfied, 2τ becomes ψ/2. The loop of this package knows all of G, and `KKTGap` ends it
+    after the step that solves the problem, whereas the paper's solver then makes its last passes without a step. The
+    steps are the same, but the paper's solver computes other kernel values; `kernel_values` counts them.
 
     Parameters
     ----------
     tol : float
-        2τ, the ε of ψ ≤ ε.
+        2τ, which corresponds to the tolerance ε in ψ ≤ ε.
 
     References
     ----------
@@ -59,11 +59,11 @@ class ImprovedSMO(WorkingSetSelector):
         not_negative("tol", self.tol)
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
-        """Return the scan before its first pass."""
+        """Return the memory for a scan that has not begun."""
         return np.array([-1.0, -1.0, 0.0, 0.0, self.tol, 0.0])
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Go on with the scan until it finds a pair."""
+        """Continue the scan until it finds a pair."""
         if state.gap <= 0.0:
             return -1, -1
         scan, G, n = state.selector_memory, state.gradient, len(state.alpha)
@@ -73,7 +73,7 @@ class ImprovedSMO(WorkingSetSelector):
         scan[DOWN] = first_of(kept & falls, falls, -G)
         scan[VALUES] += values
         while True:
-            # --- Modification 2: the worst pair of those that are known, until there is none, or its step is 0 ---
+            # --- Modification 2: the worst known pair, until there is no such pair or its step is 0 ---
             if scan[NEXT] == n:
                 up, down = int(scan[UP]), int(scan[DOWN])
                 if G[up] - G[down] > scan[TOLERANCE] and not state.stalled:
@@ -88,12 +88,12 @@ class ImprovedSMO(WorkingSetSelector):
                     if j != k:
                         scan[STEPPED] = 1.0
                         return j, k
-            # all examples violate less
+            # all examples violate by less than 2τ
             if not scan[STEPPED]:
                 scan[TOLERANCE], scan[NEXT] = state.gap / 2.0, 0.0
 
     def _examine(self, state: SolverState, i: int, rises: bool, falls: bool) -> tuple[int, int]:
-        """Return the pair of example i, or (i, i) if it violates less than 2τ."""
+        """Return the pair that example i forms with up or down, or (i, i) if it violates by less than 2τ."""
         scan, G = state.selector_memory, state.gradient
         if not (rises and falls):
             # Gᵢ = vᵢ − Σ Kᵢⱼαⱼ over the support vectors
@@ -110,7 +110,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return which G are known after the last step, and how many kernel values they took."""
+        """Return a mask of the G known after the last step, and the number of kernel values that their update took."""
         kept = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return kept, int(kept.sum()) * int(np.count_nonzero(state.alpha))
@@ -119,9 +119,10 @@ class ImprovedSMO(WorkingSetSelector):
         return kept, 2 * int(kept.sum())
 
     def kernel_values(self, state: SolverState, solved: bool = True) -> int:
-        """Return how many kernel values the solver of the paper has computed; if solved, with its last passes.
+        """Return how many kernel values the paper's solver would have computed, with its last passes if `solved`.
 
-        A step takes two for each G that is known, an examined Gᵢ one for each support vector. Without shrinking.
+        A step needs two kernel values for each known G, and examining Gᵢ needs one for each support vector. The count
+        is right only without shrinking.
         """
         scan = state.selector_memory
         bound = ((state.alpha < state.upper) ^ (state.alpha > state.lower)) & solved
@@ -130,5 +131,5 @@ class ImprovedSMO(WorkingSetSelector):
 
 
 def first_of(known: np.ndarray, side: np.ndarray, G: np.ndarray) -> int:
-    """Return the known variable of a side with the largest G; where none is known, the first one of that side."""
+    """Return the variable with the largest known G in a side, or the side's first variable if no G in it is known."""
     return int(np.where(known, G, -np.inf).argmax() if known.any() else side.argmax())
