@@ -43,9 +43,9 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
             if state.slots[k] >= 0:
                 i, j, best = scan(state, k, i, j, best)
         return i, j, best
-    # with one row: the variable that was new in the previous set
+    # with one row: the variable that was new in the previous working set
     old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]
-    # a row that is computed may take the place of another: all are there before the scan begins
+    # fetch all rows before the scan begins, because a newly computed row may replace another row in memory
     if rows == 2.0 and not (row_or_ask(state, first)[1] and row_or_ask(state, second)[1]):
         return i, j, best
     if rows == 2.0 or not old:

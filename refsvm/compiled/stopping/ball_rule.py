@@ -46,7 +46,7 @@ def begin(state):  # type: ignore[no-untyped-def]
         for t in range(n):
             alpha[t], gradient[t] = state.alpha[t], state.gradient[t]
         memory[INTERCEPT] = 0.5 * (gradient[now.bottom] + gradient[now.top])
-    # b of w is the best one, or close to it
+    # the b of w is optimal, or close to optimal
     memory[PRIMAL] = primal(alpha, gradient, v, tangent(gradient, lower, upper, memory[INTERCEPT])[0])
     memory[BEGUN] = 1.0
 
@@ -87,7 +87,7 @@ def prove(state):  # type: ignore[no-untyped-def]
         distances(row, state.diagonal, r, state.scratch)
         sign = certain_sign((gradient, G), state.scratch, rho, r, v, lower, upper)
         if sign == 0 and now.gap <= NEAR:
-            # the same with w̃ in place of w
+            # the second ball, with w̃ in place of w
             if own < 0.0:
                 own = radius(own_primal(state), dual, 0.0)
             sign = certain_sign((G, G), state.scratch, own, r, v, lower, upper)

@@ -1,4 +1,4 @@
-"""Maximum gain: the best pair among those that need at most one new kernel row."""
+"""Maximum gain: the best pair among all pairs that need at most one new kernel row."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from refsvm.core.state import TAU, SolverState
 
 @dataclass(frozen=True)
 class MaximumGain(WorkingSetSelector):
-    """Best exact gain over the pairs that contain a variable of the previous working set {k₁, k₂}.
+    """The pair with the largest exact gain among all pairs with a variable of the previous working set {k₁, k₂}.
 
-    The kernel rows of k₁ and k₂ were needed for the last gradient update, so they are in memory: the scan costs no
-    kernel evaluation, and the step needs at most one new row. The first working set is the most violating pair.
+    The kernel rows of k₁ and k₂ are in memory, because the last gradient update needed them. The scan therefore
+    evaluates no kernel, and the step needs at most one new row. The first working set is the most violating pair.
 
-    On its own the rule may stall at a point that is not optimal (Theorem 7 shows four examples where it does); the
-    solve then ends with `Status.STALLED`. `HybridMaximumGain` adds the way out, also for gains that are rounding.
+    The rule may stall at a point that is not optimal (Theorem 7 gives a problem with four examples); the solve then
+    ends with `Status.STALLED`. `HybridMaximumGain` avoids this, and also gains that are only rounding errors.
 
     Parameters
     ----------
     rows : {2, 1, "all"}
-        Rows looked at: both of the previous set; only the variable that was new in it, so that each variable is used
-        in two successive steps (§2.5); or every row in memory: once all are there, the largest gain of all pairs, as
-        `Greedy` takes it (§4.6).
+        Kernel rows that the rule compares, 2 by default: the rows of both variables of the previous working set (2);
+        the row of the variable that was new in it, so that each variable is used in two successive steps (1, §2.5);
+        or all rows in memory ("all", §4.6), which equals `Greedy` once the memory holds the whole matrix.
 
     Raises
     ------
     ValueError
-        If rows is none of these.
+        If rows has another value.
 
     References
     ----------
@@ -54,27 +54,27 @@ class MaximumGain(WorkingSetSelector):
         checked_rows(self.rows)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Scan the pairs {k, ·} for the rows looked at."""
+        """Scan the pairs {k, ·} for all compared rows k."""
         if state.working_sets[0, 0] < 0:
             return (state.top, state.bottom) if state.gap > 0.0 else (-1, -1)
         i, j, _ = best_reselection(state, self.rows)
         return i, j
 
     def parameters(self) -> tuple[float, ...]:
-        """Return (rows,), 0 standing for "all"."""
+        """Return (rows,), where 0 stands for "all"."""
         return (checked_rows(self.rows),)
 
 
 def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, float]:
-    """Return the pair {k, t} of largest exact gain 2g over the rows k looked at and all t, and 2g; or (−1, −1, 0).
+    """Return the pair {k, t} with the largest exact gain, over all compared rows k and all t, and 2g; or (−1, −1, 0).
 
-    A pair is unordered: the variable with the larger gradient rises.
+    The variable of the pair with the larger gradient comes first, because it rises.
     """
     G, alpha = state.gradient, state.alpha
     rise, fall = state.upper - alpha, alpha - state.lower
     i, j, best = -1, -1, 0.0
     looked_at = rows_considered(state, rows)
-    # a row that is computed may take the place of another: all are there before the scan begins
+    # fetch all rows before the scan begins, because a newly computed row may replace another row in memory
     for k in looked_at:
         state.row(k)
     for k in looked_at:
@@ -103,7 +103,7 @@ def rows_considered(state: SolverState, rows: int | str) -> list[int]:
 
 
 def checked_rows(rows: int | str) -> float:
-    """Return rows as a number, 0 standing for "all"."""
+    """Return `rows` as a number, where 0 stands for "all"."""
     if isinstance(rows, complex | np.ndarray) or rows not in (1, 2, "all"):
         raise ValueError(f'rows={rows!r} is unknown; give 2 (the paper\'s rule), 1 or "all".')
     return 0.0 if rows == "all" else float(rows)

@@ -1,4 +1,4 @@
-"""Most violating pair: the working set that contradicts the KKT conditions most."""
+"""Most violating pair: the working set that violates the KKT conditions most."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refsvm.core.state import SolverState
 class MostViolatingPair(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmin of G over I_down.
 
-    First-order information only: no kernel row is looked at to choose. The state keeps this pair up to date because
+    The rule uses only first-order information and reads no kernel row. The state keeps this pair up to date, because
     its violation Gᵢ − Gⱼ is also the KKT gap ψ.
 
     References

@@ -1,7 +1,7 @@
-"""Second-order selection: the most violating i, and the j whose Newton step gains most with it.
+"""Second-order selection: the most violating i, and the j that gains most in a Newton step with it.
 
-By default `refsvm.core.selectors.conjugate_second_order` chooses on restricted problems. `refsvm.analysis.small`
-selects in the same way for many small problems at once.
+By default, this rule selects on all variables, and `refsvm.core.selectors.conjugate_second_order` selects on restricted
+problems. `refsvm.analysis.small` applies the rule to many small problems at once.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from refsvm.core.state import TAU, SolverState
 class SecondOrder(WorkingSetSelector):
     """i = argmax of G over I_up,  j = argmax of ½(Gᵢ − Gⱼ)²/qᵢⱼ over j in I_down with Gⱼ < Gᵢ.
 
-    The gain g̃ = ½ℓ²/q is what a Newton step that ignores the box would win; qᵢⱼ = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ needs the
-    kernel row of i. After a planned step the pairs in ``state.candidates`` compete as well, ranked by g̃ if the
-    planned step μ was within a factor 1 ± `planned_range` of the Newton step μ̂, and by the exact gain
-    g(μ*) = μ*ℓ − ½μ*²q of the clipped step μ* otherwise (planning-ahead paper, Algorithm 3).
+    A Newton step that ignores the box would gain g̃ = ½ℓ²/q; qᵢⱼ = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ needs the kernel row of i. After a
+    planned step, the pairs in ``state.candidates`` also compete. All pairs are then ranked by g̃ if the planned step μ
+    was within a factor 1 ± `planned_range` of the Newton step μ̂, and otherwise by the exact gain g(μ*) = μ*ℓ − ½μ*²q
+    of the clipped step μ* (planning-ahead paper, Algorithm 3).
 
     Parameters
     ----------
     planned_range : float
-        η of Algorithm 3 in (0, 1); the paper fixes 0.9.
+        The constant η of Algorithm 3, in (0, 1); the paper uses 0.9.
 
     Raises
     ------
@@ -82,11 +82,11 @@ class SecondOrder(WorkingSetSelector):
         return self._challenge(state, i, j, float(gain[j]), exact)
 
     def _challenge(self, state: SolverState, i: int, j: int, best: float, exact: bool) -> tuple[int, int]:
-        """Return (i, j), or the candidate pair that beats its gain."""
+        """Return (i, j), or the candidate pair with the largest gain if this exceeds the gain of (i, j)."""
         pairs = state.candidates[: state.n_candidates].tolist()
         for (k, m), q in zip(pairs, state.candidate_curvatures, strict=False):
             if state.gradient[k] < state.gradient[m]:
-                k, m = m, k  # the orientation in which a rise of αₖ gains
+                k, m = m, k  # αₖ must rise for a gain
             slope = state.gradient[k] - state.gradient[m]
             room = min(state.upper[k] - state.alpha[k], state.alpha[m] - state.lower[m])
             if slope > 0.0 and room > 0.0:

@@ -1,7 +1,7 @@
-"""Step rules: one rule per file, `base` first; its line here registers it.
+"""Step rules: each file holds one rule, and its import here registers it; `base` is their base class.
 
-A rule says how far to go. `SolverState.measure` describes the pair to it, `SolverState.move` takes the step, and
-`refsvm.testing.contract` checks both.
+A step rule chooses the length of a step. Before that, `SolverState.measure` computes slope, curvature and limits for
+the pair; afterwards, `SolverState.move` takes the step. `refsvm.testing.contract` checks both.
 """
 
 from refsvm.core.rule import export

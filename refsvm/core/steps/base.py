@@ -14,22 +14,23 @@ from refsvm.core.state import SolverState
 class StepRule(Rule):
     """Choose the step length μ along eᵢ − eⱼ, inside [lo, hi].
 
-    Before calling `length` the loop has measured the pair: ``state.slope`` ℓ, ``state.curvature`` q > 0, ``state.low``,
-    ``state.high``; the kernel rows of i and j are in memory. ``state.last_step``, ``last_newton``, ``last_free`` and
-    ``last_planned`` describe the previous step, ``state.working_sets`` the recent pairs. What `memory` returned is
-    ``state.step_memory``. Its twin is ``length(parameters, state, i, j) -> μ``.
+    Before the loop calls `length`, it has set ``state.slope`` (ℓ), ``state.curvature`` (q > 0), ``state.low`` (lo) and
+    ``state.high`` (hi), and has put the kernel rows of i and j in memory. ``state.last_step``, ``last_newton``,
+    ``last_free`` and ``last_planned`` describe the previous step, and ``state.working_sets`` holds the recent pairs.
+    The array that `memory` returned is ``state.step_memory``. The signature of a twin is ``length(parameters, state, i,
+    j) -> μ``.
 
     Attributes
     ----------
     history : int
         Number of recent working sets that the rule plans with; 0 for a rule that does not plan. A planning rule writes
         the pairs it planned with to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and their
-        number to ``state.n_candidates`` (which the loop resets to 0 before each call): that is what marks the step as
-        planned.
+        number to ``state.n_candidates``. The loop sets this number to 0 before each call, and takes a step as planned
+        if it is above 0 afterwards.
     uses_momentum : bool
-        Whether `length` returns (μ, κ), for a step that goes on along the last displacement Δ as well:
-        α += μ(eᵢ − eⱼ) + κΔ. The state keeps Δ for it, ``state.displacement``, and ``state.displacement_image`` KΔ,
-        ``state.carried_slope`` ΔᵀG and ``state.carried_curvature`` ΔᵀKΔ. Every variable has to stay inside the box.
+        True if `length` returns (μ, κ), for a step that also continues along the last displacement Δ:
+        α += μ(eᵢ − eⱼ) + κΔ. For such a rule the state holds Δ (``displacement``), KΔ (``displacement_image``), ΔᵀG
+        (``carried_slope``) and ΔᵀKΔ (``carried_curvature``). The step must leave every variable inside the box.
     """
 
     example_call: ClassVar[str] = "NewtonStep()"
@@ -39,7 +40,7 @@ class StepRule(Rule):
 
     @classmethod
     def checked(cls, name: str, rule: Any) -> Any:
-        """Return the value of argument `name` if it is a step rule with a history, or raise ValueError."""
+        """Return the rule given for argument `name`; refuse it unless it is a step rule with a valid `history`."""
         step = super().checked(name, rule)
         if not isinstance(step.history, int | np.integer) or step.history < 0:  # type: ignore[redundant-expr]
             raise ValueError(
@@ -49,4 +50,4 @@ class StepRule(Rule):
 
     @abstractmethod
     def length(self, state: SolverState, i: int, j: int) -> Any:
-        """Return μ with lo ≤ μ ≤ hi; or (μ, κ), if the rule uses momentum."""
+        """Return μ with lo ≤ μ ≤ hi, or (μ, κ) if the rule uses momentum."""

@@ -10,18 +10,18 @@ from refsvm.core.steps.planning_ahead import PlanningAheadStep
 
 @dataclass(frozen=True)
 class EagerPlanningStep(PlanningAheadStep):
-    """Plan as `PlanningAheadStep` does, after every step that was not planned itself, clipped ones included.
+    """Plan as `PlanningAheadStep` does, but after every step that was not planned, including clipped steps.
 
-    This is the first form of planning ahead, for which the paper has no figures. It seldom plans more: a clipped step
-    leaves a variable at its bound, and a plan in which that set comes again has to lead away from there, strictly
-    inside the box. So it mostly computes plans in vain, which `PlanningAheadStep` saves by asking for a free step
-    before. Lemma 3 holds here as well: a planned step and the next gain at least (1 − η²) times what the Newton step
-    alone would, if the selector considers the planned pair (Algorithm 3).
+    This is the first form of planning ahead, for which the paper gives no figures. It seldom takes more planned steps:
+    a clipped step leaves a variable at its bound, and a plan with the same working set must lead away from the bound,
+    strictly into the box. Most of its additional plans are therefore computed in vain; `PlanningAheadStep` avoids them
+    by planning only after free steps. Lemma 3 holds for both rules: if the selector considers the planned pair
+    (Algorithm 3), a planned step and the next step together gain at least (1 − η²) times as much as the Newton step.
 
     Parameters
     ----------
     history : int
-        N ≥ 1: plan with each of the N most recent working sets, as in `PlanningAheadStep`.
+        Number N ≥ 1 of most recent working sets to plan with, as in `PlanningAheadStep`.
 
     Raises
     ------
@@ -43,5 +43,5 @@ class EagerPlanningStep(PlanningAheadStep):
     """
 
     def may_plan(self, state: SolverState) -> bool:
-        """Return whether the previous step was not planned (Algorithm 2)."""
+        """Return True if the previous step was not planned (Algorithm 2)."""
         return not state.last_planned

@@ -1,4 +1,4 @@
-"""The ordinary SMO step: Newton's, clipped to the box."""
+"""The ordinary SMO step: the Newton step, clipped to the box."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refsvm.core.steps.base import StepRule
 
 @dataclass(frozen=True)
 class NewtonStep(StepRule):
-    """μ* = clip(μ̂, lo, hi) with the Newton step μ̂ = ℓ/q: the exact maximum of f on the feasible segment.
+    """Take μ* = clip(μ̂, lo, hi) with the Newton step μ̂ = ℓ/q: the exact maximum of f on the feasible segment.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The over-relaxed Newton step: a little too far, on purpose."""
+"""The over-relaxed Newton step, which goes beyond the maximum of f by a constant factor."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from refsvm.core.steps.base import StepRule
 
 @dataclass(frozen=True)
 class OverrelaxedNewtonStep(StepRule):
-    """μ = clip(ω μ̂, lo, hi) with μ̂ = ℓ/q.
+    """Take μ = clip(ω μ̂, lo, hi) with the Newton step μ̂ = ℓ/q.
 
-    A free step still gains (2ω − ω²) times what the Newton step would: 99 % for ω = 1.1. This is the cheap trick that
-    the planning-ahead paper measures itself against.
+    A free step gains (2ω − ω²) times as much as the Newton step: 99 % for ω = 1.1. The planning-ahead paper compares
+    its rule with this simple heuristic.
 
     Parameters
     ----------
     factor : float
-        ω in (0, 2); outside, a step would lower f.
+        The factor ω in (0, 2); with any other ω a step could lower f.
 
     Raises
     ------
@@ -44,7 +44,7 @@ class OverrelaxedNewtonStep(StepRule):
     def __post_init__(self) -> None:
         if not 0.0 < real("factor", self.factor) < 2.0:
             raise ValueError(
-                f"factor={self.factor!r} is outside (0, 2), where every step gains; the paper uses 1.1."
+                f"factor={self.factor!r} is outside (0, 2), where every step gains; give e.g. 1.1, as in the paper."
             )
 
     def length(self, state: SolverState, i: int, j: int) -> float:

@@ -10,27 +10,28 @@ from refsvm.core.state import TAU, SolverState
 from refsvm.core.steps.base import StepRule
 
 NO_PLAN: Final = (0.0, -1.0)
-"""The length and the gain of a plan that is not taken: a gain below 0 is none."""
+"""Length and gain that stand for a rejected plan; any gain below 0 means rejection."""
 
 
 @dataclass(frozen=True)
 class PlanningAheadStep(StepRule):
-    """Maximise the gain of two steps at once: this one on B₁ = (i, j), the next on a recent working set B₂ = (k, l).
+    """Maximise the gain of two steps together: this step on B₁ = (i, j), the next on a recent working set B₂ = (k, l).
 
-    With w₁ = Gᵢ − Gⱼ, w₂ = Gₖ − Gₗ, Q₁₁ = qᵢⱼ, Q₂₂ = qₖₗ, Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ, both steps free:
+    With w₁ = Gᵢ − Gⱼ, w₂ = Gₖ − Gₗ, Q₁₁ = qᵢⱼ, Q₂₂ = qₖₗ and Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ, two free steps gain
 
         g₂(μ) = −½ (det/Q₂₂) μ² + ((Q₂₂w₁ − Q₁₂w₂)/Q₂₂) μ + ½ w₂²/Q₂₂,     det = Q₁₁Q₂₂ − Q₁₂²          (eq. 7)
         μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,     then  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂                                      (eqs. 8, 6)
 
     The rule plans only if the previous step was a free, unplanned SMO step, and takes μ_P only if both planned steps
-    end strictly inside the box; otherwise it takes the clipped Newton step. A planned step may lower f; together with
-    the next step it never does, provided the selector considers B₂ (Lemma 3), which is why the two are coupled.
+    end strictly inside the box; otherwise it takes the clipped Newton step. A planned step alone may lower f. The
+    planned step and the next step together never lower f if the selector considers B₂ (Lemma 3); `solve` therefore
+    accepts this rule only with such a selector.
 
     Parameters
     ----------
     history : int
-        N ≥ 1: plan with each of the N most recent working sets and take the largest g₂ (multiple planning-ahead,
-        end of §5); 1 is the standard rule.
+        Number N ≥ 1 of recent working sets, 1 by default. The rule plans with each of them and takes the plan with the
+        largest g₂ (multiple planning-ahead, end of §5).
 
     Raises
     ------
@@ -57,7 +58,7 @@ class PlanningAheadStep(StepRule):
         whole("history", self.history, 1)
 
     def length(self, state: SolverState, i: int, j: int) -> float:
-        """Plan with every recent working set; fall back on the clipped Newton step."""
+        """Plan with every recent working set; return the clipped Newton step if no plan is accepted."""
         if self.may_plan(state):
             best, chosen = -1.0, 0.0
             for h in range(self.history):
@@ -71,11 +72,11 @@ class PlanningAheadStep(StepRule):
         return min(max(state.slope / state.curvature, state.low), state.high)
 
     def may_plan(self, state: SolverState) -> bool:
-        """Return whether the previous step was free and not planned (Algorithm 4)."""
+        """Return True if the previous step was free and not planned (Algorithm 4)."""
         return bool(state.last_free and not state.last_planned)
 
     def _plan(self, state: SolverState, i: int, j: int, h: int) -> tuple[float, float]:
-        """Return (μ_P, 2g₂(μ_P)) with the h-th recent working set, or a gain of −1 if the plan leaves the box."""
+        """Return (μ_P, 2g₂(μ_P)) for a plan with the h-th recent working set; the gain is −1 if it leaves the box."""
         k, m = state.working_sets[h].tolist()
         Q11, Q22 = state.curvature, float(state.curvatures[h])
         if k < 0 or Q11 <= TAU or Q22 <= TAU:
@@ -91,7 +92,7 @@ class PlanningAheadStep(StepRule):
         mu = (Q22 * w1 - Q12 * w2) / det
         rest = w2 - Q12 * mu
         second = rest / Q22
-        # both steps strictly inside the box; a variable of both sets has moved before the second
+        # both steps must end strictly inside the box; a variable in both sets has already moved before the second step
         at_k = float(state.alpha[k]) + (mu if k == i else 0.0) - (mu if k == j else 0.0)
         at_m = float(state.alpha[m]) + (mu if m == i else 0.0) - (mu if m == j else 0.0)
         low = max(state.lower[k] - at_k, at_m - state.upper[m])
@@ -102,7 +103,7 @@ class PlanningAheadStep(StepRule):
         return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
     def _offer(self, state: SolverState) -> None:
-        """Set the candidates of the next selection to the planned sets; this marks the step as planned."""
+        """Add the planned pairs to the candidates of the next selection, which marks this step as planned."""
         count = min(self.history, int((state.working_sets[:, 0] >= 0).sum()))
         state.candidates[:count] = state.working_sets[:count]
         state.candidate_curvatures[:count] = state.curvatures[:count]

@@ -1,4 +1,4 @@
-"""Stopping rules: one rule per file, `base` first; its line here registers it."""
+"""Stopping rules: each file holds one rule, and its import here registers it; `base` is their base class."""
 
 from refsvm.core.rule import export
 from refsvm.core.stopping.ball_rule import BallRule as BallRule

@@ -1,4 +1,4 @@
-"""The ball: stop when the signs at all left-out examples are proved."""
+"""The ball rule: stop when the signs of h at all left-out examples are proved."""
 
 from __future__ import annotations
 
@@ -16,57 +16,59 @@ from refsvm.core.stopping.midpoint import INDEFINITE, certain_sign, distances, r
 from refsvm.core.stopping.relative import compare
 
 BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT, _, TOLERANCE = range(-11, 0)
-"""Places at the end of the memory: whether the first test has been; when the next is due; when last asked, and what was
-said; how many examples are left out, and how many of them are proved; P(w); whether w is given, and its b; two of
-`refsvm.core.stopping.relative`. Before them, n values each: the left-out examples, as r, or ±(r + 1) once the sign is
-proved; α and G of w; v."""
+"""Positions at the end of the memory: 1 after the first test; step of the next test; step and code of the last call;
+number of left-out examples, and how many of them are proved; P(w); 1 if w is known, and its b; two numbers for
+`refsvm.core.stopping.relative`. Before these, with n values each: the left-out examples, as r, or ±(r + 1) once the
+sign is proved; α of w; G of w; v."""
 
 NEAR: Final = 0.03
-"""KKT gap from which on the present machine is tried as w."""
+"""KKT gap at and below which the rule also uses the present model in place of w."""
 
 TINY: Final = float(np.finfo(np.float64).tiny)
-"""Of a decision value whose sign alone is known."""
+"""Stands for a decision value of which only the sign is known."""
 
 
 @dataclass(frozen=True)
 class BallRule(StoppingRule):
-    """Stop when a ball around two known machines proves the sign of h at every left-out example.
+    """Stop when a ball that contains the optimum proves the sign of h at every left-out example.
 
-    With w the machine of the full solution and w̃ that of the present α, the machine w_R without the examples R is
-    within ρ of ½(w + w̃), ρ² = P(w) − D(α) − ¼‖w − w̃‖² (proof and sign in `refsvm.core.stopping.midpoint`). Before a
-    step is taken this decides most rounds of leave-one-out. Near the end w̃ is the better w: then ρ² is the duality
-    gap, and falls to zero. So both are tried, w̃ where ψ(α) ≤ 0.03; above, it decided nothing on the sets tried. The
-    rule also stops at ψ(α) ≤ ε, since no sign is proved where h = 0 at the optimum.
+    Let w be the weight vector of the full solution, w̃ that of the present α, and w_R the unknown optimum without the
+    examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖² (proof in
+    `refsvm.core.stopping.midpoint`). This ball decides most rounds of leave-one-out before the first step. Later, the
+    ball with w̃ in place of w becomes smaller: its ρ² is the duality gap, which falls to zero. The rule therefore tests
+    this ball as well once ψ(α) ≤ 0.03. It also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the
+    optimum.
 
-    A test costs O(n) for each example whose sign is not yet proved and stops at the first that is not: of several, all
-    have to be. The proof is of the sign at the exact optimum, with any intercept. Of one left-out example the reason
-    tells that sign; the decision value of the point where the solve stops may still have the other one. Of several, the
-    rule stops only where their decision values have the signs proved. Hard margins and kernel matrices that turn out
-    indefinite are left to ψ(α) ≤ ε.
+    A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example that it
+    cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example, the
+    reason of the solution gives the proved sign, and the decision value where the solve stops may have the other sign.
+    With several left-out examples, the rule stops only when their decision values have the proved signs. With hard
+    margins, or if a kernel matrix turns out to be indefinite, only ψ(α) ≤ ε stops the solve.
 
     Parameters
     ----------
     tol : float
-        ε > 0 of the KKT gap.
+        Tolerance ε > 0 for the KKT gap.
     every : int
-        Steps between two tests; a quarter of the steps taken so far, once that is more.
+        Number of steps between two tests, or a quarter of the steps taken so far if that is more.
     example : int, optional
-        The only left-out example of interest. None: all with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without`
-        leaves them.
+        The left-out example whose sign is needed. By default all examples with an empty box Lᵣ = Uᵣ = 0, which
+        `DualProblem.without` makes.
     solved : Solution, optional
-        The solution that w belongs to; leave-one-out passes the one on all examples. None: the point where the solve
-        starts.
+        The solution that gives w; leave-one-out passes the solution on all examples. By default the starting point of
+        the solve gives w.
     relative : bool
-        Whether ε is relative to the range of the decision values, as in `KKTGap`.
+        True if ε is relative to the range of the decision values, as in `KKTGap`.
 
     Raises
     ------
     ValueError
-        If tol or every is not positive. When a solve begins: if the sum of α is not 0, or no example is left out.
+        If tol or every is not positive; at the beginning of a solve, if the sum of α is not 0 or no example is left
+        out.
 
     References
     ----------
-    `refsvm.core.stopping.midpoint` names what is near; the rule itself is ours.
+    The rule is our own; `refsvm.core.stopping.midpoint` cites related work.
 
     Examples
     --------
@@ -105,7 +107,7 @@ class BallRule(StoppingRule):
         return (self.tol, float(self.every), float(self.relative))
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: the left-out examples, α and G of w, and v, n values each; then the numbers."""
+        """Return the memory: left-out examples, α of w, G of w and v with n values each, followed by single numbers."""
         examples, n, given = left_out_examples(self, self.example, problem), problem.n, self.solved
         if not len(examples):
             raise ValueError(
@@ -116,7 +118,7 @@ class BallRule(StoppingRule):
         left_out, alpha, gradient, v = memory[:BEGUN].reshape(4, n)
         left_out[: len(examples)], memory[COUNT], memory[ASKED] = examples, len(examples), -1.0
         v[:], memory[TOLERANCE] = problem.v, self.tol
-        if problem.is_open:  # a hard margin: P is infinite but for rounding
+        if problem.is_open:  # a hard margin, where P is infinite
             memory[NEXT] = np.inf
         if given is not None and len(given.alpha) == n:
             given = given.in_solver_coordinates()
@@ -125,7 +127,7 @@ class BallRule(StoppingRule):
         return memory
 
     def check(self, state: SolverState) -> int:
-        """Test when that is due, and whatever the gap."""
+        """Check the gap, and test the balls if a test is due."""
         memory = state.stop_memory
         # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         if compare(self, state):
@@ -141,11 +143,11 @@ class BallRule(StoppingRule):
         return int(memory[CODE])
 
     def with_reference(self, solved: Solution) -> BallRule:
-        """Return the rule with w from this solution."""
+        """Return a copy of the rule that takes w from this solution."""
         return replace(self, solved=solved)
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return "ball" where that decided, and the value; if that has another sign than is proved, one next to 0."""
+        """Return "ball" if a ball decided, and the decision value, or ±`TINY` if its sign is not the proved one."""
         if reason == self.reasons[1]:
             return "ball", max(value, TINY)
         if reason == self.reasons[2]:
@@ -153,7 +155,7 @@ class BallRule(StoppingRule):
         return "kkt", value
 
     def rows_needed(self, n: int) -> int:
-        """One, of the left-out example that is tested."""
+        """Return 1: the rule reads the kernel row of the example that it tests."""
         return 1
 
     def restricted_tolerance(self, gap: float) -> float:
@@ -162,25 +164,25 @@ class BallRule(StoppingRule):
 
 
 def _begin(state: SolverState) -> None:
-    """Take the present machine for w where none is given, and compute P(w)."""
+    """Take w from the present α if no solution is given, and compute P(w)."""
     memory = state.stop_memory
     _, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     if not memory[HAS_POINT]:
         alpha[:], gradient[:] = state.alpha, state.gradient
         memory[INTERCEPT] = state.problem.midway(gradient, state.top, state.bottom)
-    # b of w is the best one, or close to it
+    # the b of w is optimal, or close to optimal
     memory[PRIMAL] = _primal(alpha, gradient, float(memory[INTERCEPT]), state)
     memory[BEGUN] = 1.0
 
 
 def _primal(alpha: np.ndarray, gradient: np.ndarray, b: float, state: SolverState) -> float:
-    """P(w) ≤ ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) at any b, with ‖w‖² = αᵀ(v − G)."""
+    """Return ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) ≥ P(w), with ‖w‖² = αᵀ(v − G); any b gives an upper bound."""
     losses = tangent(gradient, state.lower, state.upper, b)[0]
     return 0.5 * total(alpha * (state.v - gradient)) + losses
 
 
 def _proved(state: SolverState) -> int:
-    """Return 2 or 3 where the only left-out example has a proved sign, 4 where several have those of h, else 0."""
+    """Return 2 or 3 if the only left-out example has a proved sign, 4 if several do and h agrees, or 0."""
     memory, G, v, dual = state.stop_memory, state.gradient, state.v, state.objective
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)
@@ -188,7 +190,7 @@ def _proved(state: SolverState) -> int:
     separation = total((alpha - state.alpha) * (G - gradient))
     balls = [(0.5 * ((v - gradient) + (v - G)), radius(float(memory[PRIMAL]), dual, separation))]
     if state.gap <= NEAR:
-        # the same with w̃ in place of w
+        # the second ball, with w̃ in place of w
         balls.append((v - G, radius(_primal(state.alpha, G, b, state), dual, 0.0)))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])
