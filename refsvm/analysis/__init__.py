@@ -1,4 +1,4 @@
-"""Analysis: questions beyond the papers, answered with the reference.
+"""Analysis: questions beyond the papers, answered with the reference in `refsvm.core`.
 
 =====================  ================================================================
 `solve`                solve(): one problem, from its arguments to a Solution
@@ -6,9 +6,9 @@
 `paths`                the optimum along C, ε, ν and weights: errors, intervals, ROC
 `derivatives`          influence of examples, gradients of errors, tuning
 `multiclass`           several classes by pairs, trained models, model files
-`small`                many small problems in one call: a second copy of the loop, on stacks
-`scheme`, `units`      which machines several classes have; the unit of a regression's targets
-`recording`            the steps of a solve, kept
-`growing`              a kernel matrix that is held while examples come and go
+`small`                many small problems solved in one call
+`scheme`, `units`      the pairs of classes and their votes; the unit of a regression's targets
+`recording`            a recording of the steps of a solve
+`growing`              a kernel matrix to which examples are added, and from which they are removed
 =====================  ================================================================
 """

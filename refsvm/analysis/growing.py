@@ -1,4 +1,4 @@
-"""GrowingMatrix: a kernel matrix that is held while examples come and go."""
+"""GrowingMatrix: a kernel matrix to which examples are added, and from which they are removed."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any, Final
 import numpy as np
 
 ROWS_FOR_ONE_SPARE: Final = 8
-"""One row and column in so many is room to spare."""
+"""One spare row and column is allocated for each so many rows."""
 
 LEAST: Final = 64
-"""Rows and columns to spare at least."""
+"""Smallest number of spare rows and columns."""
 
 TOGETHER: Final = 64
-"""Rows that are copied at once, so that what is copied stays in the cache."""
+"""Number of rows copied at a time, small enough to stay in the processor's cache."""
 
 
 class GrowingMatrix:
-    """A symmetric matrix K in the corner of a larger array: most new rows and columns are added without a copy of K.
+    """A symmetric matrix K in the corner of a larger array, so that most new rows and columns need no copy of K.
 
-    Once the spare rows are used up, K is copied into an array that is larger by a part of its size. Two matrices may
-    share an array. The first that grows takes the spare rows, and the other is copied when it grows.
+    When no spare rows are left, K is copied into an array that is larger by a fraction of its size. Two matrices may
+    share an array. The first one that grows takes the spare rows, and the other one is copied when it grows.
 
     Parameters
     ----------
     values : ndarray of shape (n, n), float64
-        K; copied.
+        K, which is copied.
     most : float
-        Largest number of rows of the array, where K fits in.
+        Largest number of rows of the array, if K itself fits into it.
 
     Attributes
     ----------
-    array : ndarray of shape (room, room), float64
+    array : ndarray of shape (m, m), float64, m ≥ n
     n : int
 
     Examples
@@ -51,37 +51,37 @@ class GrowingMatrix:
         self._set(_copied(values, np.arange(len(values)), len(values), most), len(values))
 
     def _set(self, array: np.ndarray, n: int) -> GrowingMatrix:
-        """Be the corner of an array."""
+        """Set the array and the number of rows in use, and return the matrix."""
         self.array, self.n, self._is_last = array, n, True
         return self
 
     @property
     def K(self) -> np.ndarray:  # noqa: N802
-        """The matrix, shape (n, n): a view."""
+        """The matrix as a view, shape (n, n)."""
         return self.array[: self.n, : self.n]
 
     def grown(
         self, m: int, rows: Callable[[slice], np.ndarray], most: float = math.inf, together: int = TOGETHER
     ) -> GrowingMatrix:
-        """Return the matrix with m more rows and columns; ``rows(slice)`` are some of the new ones, of length n + m."""
+        """Return the matrix with m more rows and columns; ``rows(slice)`` computes new rows, of length n + m."""
         n, size, array = self.n, self.n + m, self.array
-        # another matrix has grown into the spare rows: they hold its examples, not ours
+        # another matrix that shares the array has used the spare rows
         if not self._is_last or size > len(array):
             array = _copied(self.K, np.arange(n), size, most)
         else:
             self._is_last = False
         for some in _slices(0, m, together):
             array[n + some.start : n + some.stop, :size] = rows(some)
-        # only new rows are evaluated; the columns are their mirror image
+        # evaluate the new rows only; the new columns mirror them
         for some in _slices(n, size):
             array[:n, some] = array[some, :n].T
-            # what is computed twice may differ by rounding
+            # two evaluations of one value may differ by rounding, so copy one to the other
             both = 0.5 * (array[some, some.start : size] + array[some.start : size, some].T)
             array[some, some.start : size], array[some.start : size, some] = both, both.T
         return GrowingMatrix.__new__(GrowingMatrix)._set(array, size)
 
     def without(self, kept: np.ndarray) -> GrowingMatrix:
-        """Return the matrix of some rows and columns, ascending, in an array of its own."""
+        """Return the matrix of the given rows and columns, ascending, in a separate array."""
         array = _copied(self.K, kept, len(kept), math.inf)
         return GrowingMatrix.__new__(GrowingMatrix)._set(array, len(kept))
 
@@ -90,9 +90,9 @@ class GrowingMatrix:
 
 
 def _copied(K: np.ndarray, kept: np.ndarray, size: int, most: float) -> np.ndarray:
-    """Return an array with room for a matrix of this size, with some rows and columns of K in its corner."""
+    """Return an array for a matrix of this size, with the given rows and columns of K in its corner."""
     room = int(min(size + max(LEAST, size // ROWS_FOR_ONE_SPARE), max(most, size)))
-    # zeros: memory that was freed may hold a number of an example that is to be forgotten
+    # filled with zeros, because freed memory may contain values of an example that must be forgotten
     array, every = np.zeros((room, room)), len(kept) == len(K)
     for some in _slices(0, len(kept)):
         array[some, : len(kept)] = K[some] if every else K[kept[some]][:, kept]
@@ -100,6 +100,6 @@ def _copied(K: np.ndarray, kept: np.ndarray, size: int, most: float) -> np.ndarr
 
 
 def _slices(start: int, stop: int, together: int = TOGETHER) -> Iterator[slice]:
-    """Yield the slices of a range."""
+    """Yield slices that cover a range, each of at most `together` rows."""
     for first in range(start, stop, max(together, 1)):
         yield slice(first, min(first + together, stop))

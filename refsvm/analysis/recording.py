@@ -1,7 +1,8 @@
-"""Recording: the steps of a solve, kept, with the step that leads on from each state.
+"""Recording: all states of a solve, each with the step that follows it.
 
-`iterate` yields one state that moves on. Here a state stays: you can go back to it, and see which pair the rules take
-next, how far they move it and what limits the step. The loop is the same, `refsvm.core.solver.loop.steps`.
+`iterate` yields a single state that changes. A recording keeps every state: you can go back to it, and see which pair
+the rules select next, how far they move it and what limits the step. Both run the loop
+`refsvm.core.solver.loop.steps`.
 """
 
 from __future__ import annotations
@@ -26,28 +27,29 @@ from refsvm.core.stopping.base import StoppingRule, validated_code
 from refsvm.services.summary import Card, Shown
 
 LIMIT: Final = 20_000
-"""Maximum number of steps that are kept by default."""
+"""Default for the largest number of steps that are recorded."""
 
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """One step: its pair, the sub-problem along eᵢ − eⱼ, and how far the rules moved.
+    """One step: its working set, the sub-problem along eᵢ − eⱼ, and the length of the step.
 
     Attributes
     ----------
     i, j : int
-        The working set: αᵢ rose and αⱼ fell by the length.
+        The working set: the step increases αᵢ and decreases αⱼ by the length.
     length : float
-        μ.
+        The step length μ.
     carry : float
-        κ of a step with momentum, which also moves by κ times the displacement before; otherwise 0.
+        κ of a step with momentum, which adds κ times the previous displacement; otherwise 0.
     slope, curvature, raw_curvature : float
-        ℓ = Gᵢ − Gⱼ; q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ as the rules read it; q itself, which may be 0 or negative.
+        ℓ = Gᵢ − Gⱼ; q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ as the rules use it; and q before it is bounded from below, which may be 0
+        or negative.
     low, high : float
-        The box along eᵢ − eⱼ, in which a step without momentum ends.
+        Bounds of the length along eᵢ − eⱼ that keep a step without momentum inside the box.
     along : float
-        Curvature of the gain along the step: q, and κ((KΔ)ᵢ − (KΔ)ⱼ)/μ more where the displacement Δ is carried on
-        from the top of its own gain.
+        Curvature of the gain along the step: q, plus κ((KΔ)ᵢ − (KΔ)ⱼ)/μ if the step carries on the previous
+        displacement Δ from the point where Δ's own gain is largest.
     diagonal : (float, float)
         Kᵢᵢ and Kⱼⱼ.
     after : (float, float)
@@ -55,7 +57,7 @@ class RecordedStep:
     planned, free : bool
         Whether the step was planned ahead, and whether it ended inside the box.
     moved : int
-        How many variables it moved.
+        Number of variables that the step moved.
     """
 
     i: int
@@ -77,12 +79,12 @@ class RecordedStep:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordedState(Shown):
-    """The state after some steps, with names as those of `Solution`.
+    """The state after a number of steps, with attribute names as in `Solution`.
 
     Attributes
     ----------
     iteration : int
-        Number of steps before it.
+        Number of steps before this state.
     alpha, gradient : ndarrays of shape (n,), float64, read-only
         α and G.
     intercept, gap, objective, primal_objective : float
@@ -90,7 +92,7 @@ class RecordedState(Shown):
     kernel_rows : int
         Kernel rows computed so far.
     next : RecordedStep or None
-        The step that the rules take from here; None after the last one.
+        The step that the rules take from this state; None for the last state.
     """
 
     iteration: int
@@ -116,17 +118,17 @@ class RecordedState(Shown):
 
 
 class Recording(Shown):
-    """The states of one solve by any rules; each rule is asked once for each step, however often a state is looked at.
+    """The states of one solve by any rules; each rule is called once for each step, however often you read a state.
 
-    Steps are taken when a state is asked for, one more than that, because a state is shown with its next step. They
-    are those of `iterate` and, bit for bit, of `solve` without shrinking.
+    A step is taken when a state is requested. One further step is then taken, because a state shows its next step.
+    The steps agree with `iterate` and, bit for bit, with `solve` without shrinking.
 
     Parameters
     ----------
     problem, selector, step, stop, start, cache_mb
         As in `refsvm.solve`.
     limit : int
-        Maximum number of steps. Each one keeps 16 n bytes.
+        Largest number of steps. Each step takes 16 n bytes of memory.
 
     Attributes
     ----------
@@ -134,13 +136,13 @@ class Recording(Shown):
     rules : Rules
         Selector, step and stopping rule.
     states : list of RecordedState
-        All states so far; the first is the one before any step.
+        All states so far; the first is the state before any step.
     status : Status or None
-        How the solve has ended; None while it has not, and after an error.
+        How the solve ended; None while it runs, and after an error.
     reason : str
-        The same as a sentence: that of the stopping rule if it is satisfied.
+        The same as a sentence; the stopping rule's own sentence if it was satisfied.
     error : BaseException or None
-        The error that a rule has raised in place of a step.
+        The error that a rule raised instead of taking a step.
 
     Raises
     ------
@@ -192,17 +194,18 @@ class Recording(Shown):
             name: short(rule) for name, rule in zip(("selector", "step", "stop"), self.rules, strict=True)
         }
         return Card(
-            f"{steps:,} steps so far, {ended}; {type(self.rules.selector).__name__}, {type(self.rules.step).__name__}",
+            f"{steps:,} steps so far, {ended}; {type(self.rules.selector).__name__}, "
+            f"{type(self.rules.step).__name__}",
             pairs=told,
         )
 
     def at(self, iteration: int) -> RecordedState:
-        """Return the state after this many steps, which are taken unless they have been already.
+        """Return the state after this many steps; steps that are missing are taken first.
 
         Raises
         ------
         IndexError
-            If the solve has ended before, with the reason; the error of a rule is raised as it is.
+            If the solve ended earlier; the message says why. An error raised by a rule is raised again.
         ValueError
             If the argument is not a whole number ≥ 0.
         """
@@ -213,13 +216,14 @@ class Recording(Shown):
         if self.error is not None:
             raise self.error
         raise IndexError(
-            f"iteration={iteration!r} is not there: the solve ended after {last} steps. {self.reason}"
+            f"iteration={iteration!r} does not exist, because the solve ended after {last} steps; give at most "
+            f"{last}. {self.reason}"
         )
 
     def reach(self, iteration: int) -> int:
-        """Take steps until this state and its next step are known; return how far the recording reaches, at most this.
+        """Take steps until this state and its next step are known; return the last iteration that exists.
 
-        A rule that raises ends the recording: `error` is what it raised.
+        If a rule raises, the recording ends and `error` holds the exception.
         """
         while len(self.states) <= iteration and not self.has_ended:
             self._take()
@@ -227,11 +231,11 @@ class Recording(Shown):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the last of the states so far has no next step."""
+        """Whether the last state so far has no next step."""
         return self.status is not None or self.error is not None
 
     def __iter__(self) -> Iterator[RecordedState]:
-        """Yield the states from the first one on; take the steps that have not been taken yet."""
+        """Yield all states from the first one on, and take further steps as needed."""
         k = 0
         while self.reach(k) == k:
             yield self.states[k]
@@ -241,7 +245,7 @@ class Recording(Shown):
 
     @property
     def trace(self) -> Trace:
-        """The steps so far as the trace of `solve`, which displays draw; its seconds are NaN."""
+        """The steps so far in the form of `solve`'s trace, which displays draw; the seconds are NaN."""
         pairs = zip(self.states[:-1], self.states[1:], strict=True)
         steps = [_row(before.next, after) for before, after in pairs if before.next]
         rows = np.zeros(len(steps), dtype=TRACE_ROW)
@@ -252,10 +256,10 @@ class Recording(Shown):
         return trace
 
     def to_frame(self) -> Any:
-        """Return the steps so far as a pandas DataFrame, with the columns of a trace and those of the sub-problem.
+        """Return the steps so far as a pandas DataFrame, with the columns of a trace and of the sub-problem.
 
-        The columns objective, gap, rows, intercept and primal_objective are those after the step. ``at`` or a loop
-        over the recording takes steps; a new recording has none.
+        The columns objective, gap, rows, intercept and primal_objective describe the state after the step. A new
+        recording has no steps yet: call ``at`` or iterate over the recording first.
         """
         pd = pandas_for("to_frame()")
 
@@ -263,14 +267,14 @@ class Recording(Shown):
         return pd.DataFrame([_row(before.next, after) for before, after in pairs if before.next])
 
     def _take(self) -> None:
-        """Take one step, and keep the state before it."""
+        """Take one step, and store the state before it."""
         state, before = self._state, _snapshot(self._state)
         image = None if state.displacement_image is None else state.displacement_image.copy()
         try:
             with located(state, self.rules), np.errstate(over="ignore"):
                 if state.iteration < self.limit:
                     next(self._loop)
-                else:  # a limit reached with the step that solves the problem is none
+                else:  # a limit reached in the converging step does not count
                     code = validated_code(self.rules.stop, self.rules.stop.check(state))
                     self._end(Status.CONVERGED if code else Status.MAX_ITER, code)
         except StopIteration as ending:
@@ -280,7 +284,7 @@ class Recording(Shown):
             self.error = error
             if not isinstance(
                 error, Exception
-            ):  # Ctrl-C, in the middle of a step: α and G may not agree any more
+            ):  # Ctrl-C in the middle of a step: α and G may be inconsistent
                 raise
         taken = None if self.has_ended else _step_taken(state, image)
         self.states.append(_recorded(self.problem, before, taken))
@@ -291,7 +295,7 @@ class Recording(Shown):
 
 
 def _snapshot(state: SolverState) -> tuple[Any, ...]:
-    """Copy the parts of a state that its steps change."""
+    """Copy the arrays of a state that steps change."""
     copies = state.alpha.copy(), state.gradient.copy()
     return (
         *copies,
@@ -305,7 +309,7 @@ def _snapshot(state: SolverState) -> tuple[Any, ...]:
 
 
 def _recorded(problem: DualProblem, before: tuple[Any, ...], taken: RecordedStep | None) -> RecordedState:
-    """Return a state on the data as they were given; the solve may be that around their mean."""
+    """Return a state with respect to the original data, even if the solve ran on data moved by their mean."""
     alpha, exact, top, bottom, gap, objective, rows, iteration = before
     centred = problem.centred
     b = centred.midway(exact, top, bottom)
@@ -317,7 +321,7 @@ def _recorded(problem: DualProblem, before: tuple[Any, ...], taken: RecordedStep
 
 
 def _step_taken(state: SolverState, image: np.ndarray | None) -> RecordedStep:
-    """Read the last step off a state; `image` is that of the displacement before it."""
+    """Read the last step off a state; `image` is K times the displacement before it."""
     i, j = state.working_sets[0].tolist()
     mu, kappa, along = float(state.last_step), float(state.last_carry), state.raw_curvature
     if kappa and mu and image is not None:
@@ -330,7 +334,7 @@ def _step_taken(state: SolverState, image: np.ndarray | None) -> RecordedStep:
 
 
 def _row(step: RecordedStep, after: RecordedState) -> dict[str, Any]:
-    """Return the row of one step."""
+    """Return the table row for one step."""
     return {
         "iteration": after.iteration, "i": step.i, "j": step.j, "step": step.length,
         "newton": step.slope / step.curvature, "planned": step.planned, "free": step.free, "moved": step.moved,

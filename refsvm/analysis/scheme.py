@@ -1,6 +1,7 @@
-"""OneVsOne: how machines of two classes decide among several; the one place that knows which machines there are.
+"""OneVsOne: which two-class machines are trained for several classes, and how they vote.
 
-All that trains, stores or asks the machines of several classes takes their order, signs and votes from here.
+All code that trains, stores or evaluates machines of several classes takes their order, signs and votes from this
+file.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from refsvm.core.problem import DualProblem
 
 @dataclass(frozen=True)
 class OneVsOne:
-    """One machine for each two of k classes, in the order and with the signs and votes of LIBSVM.
+    """One machine for each pair of k classes, with the order, signs and votes of LIBSVM.
 
-    The pairs are (0, 1), (0, 2), …, (k − 2, k − 1). The first class of a pair is the positive one; a single pair (two
-    classes) is turned round, as in scikit-learn, so that h(x) > 0 means the second class.
+    The pairs are (0, 1), (0, 2), …, (k − 2, k − 1), and the first class of a pair is the positive one. With two
+    classes the single pair is reversed, as in scikit-learn, so that h(x) > 0 means the second class.
 
     Parameters
     ----------
     k : int
-        Number of classes, or 0 where there are none.
+        Number of classes; 0 for problems without classes.
 
     Examples
     --------
@@ -47,11 +48,11 @@ class OneVsOne:
         return [*combinations(range(self.k), 2)]
 
     def named(self, classes: np.ndarray) -> Iterator[tuple[Any, Any]]:
-        """Return the names of the two classes of each machine, from the names of all."""
+        """Yield the names of the two classes of each machine, from the names of all classes."""
         return combinations(classes.tolist(), 2)
 
     def places(self, present: np.ndarray) -> list[int]:
-        """Return the numbers of the machines of which both classes are among `present`, ascending class numbers."""
+        """Return the indices of the machines whose two classes are among `present`, an ascending list."""
         chosen = {*combinations(present.tolist(), 2)}
         return [number for number, pair in enumerate(self.pairs) if pair in chosen]
 
@@ -60,17 +61,17 @@ class OneVsOne:
         return pair if self.k == 2 else (pair[1], pair[0])
 
     def labels(self, codes: np.ndarray, pair: tuple[int, int]) -> np.ndarray:
-        """Return the labels of examples for a machine, shape (n,): 1, −1, and 0 of other classes."""
+        """Return the examples' labels for a machine, shape (n,): 1, −1, or 0 for other classes."""
         negative, positive = self.sides(pair)
         return (codes == positive) * 1.0 - (codes == negative) * 1.0
 
     def votes(self, values: np.ndarray) -> np.ndarray:
-        """Return the class number with the most votes of the machines; the lowest on a tie, as in LIBSVM.
+        """Return the class number with most votes of the machines; on a tie the lowest, as in LIBSVM.
 
         Parameters
         ----------
         values : ndarray of shape (t, k(k − 1)/2), float64
-            Decision values, intercepts included.
+            Decision values, including the intercepts.
 
         Returns
         -------
@@ -79,7 +80,7 @@ class OneVsOne:
         if self.k == 2:
             return (values[:, 0] >= 0.0).astype(np.int64)
         count, first = np.zeros((len(values), self.k), dtype=np.int64), 0
-        for p in range(self.k - 1):  # its pairs (p, p + 1) … (p, k − 1) stand side by side
+        for p in range(self.k - 1):  # the pairs (p, p + 1) … (p, k − 1) are adjacent columns
             wins = values[:, first : first + self.k - 1 - p] > 0.0
             count[:, p] += np.count_nonzero(wins, axis=1)
             count[:, p + 1 :] += ~wins
@@ -88,15 +89,15 @@ class OneVsOne:
 
 
 def problems_of_pairs(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray) -> Iterator[DualProblem]:
-    """Yield the problem of each pair of classes over all n examples, in the order and with the signs of `OneVsOne`.
+    """Yield the problem for each pair of classes over all n examples, in the order and with the signs of `OneVsOne`.
 
-    Examples of other classes have L = U = 0, so one kernel matrix serves all pairs, and the decision values of every
-    example are read off each gradient.
+    Examples of other classes have L = U = 0. All pairs therefore share one kernel matrix, and the decision values of
+    all examples are read off each gradient.
 
     Parameters
     ----------
     gram : KernelMatrix
-        Of all n examples.
+        The kernel matrix of all n examples.
     codes : ndarray of shape (n,), int
         Class numbers 0 … k − 1.
     penalties : ndarray of shape (n,), float64

@@ -1,7 +1,7 @@
-"""The unit of the targets of a regression: what default values of C and ε and default tolerances are multiples of.
+"""The unit of a regression's targets; default values of C and ε and default tolerances are multiples of it.
 
-With targets, C and ε multiplied by the same number, the machine is multiplied by it: h, α and the KKT gap have the unit
-of the targets. A default value that does not follow it means another machine, or another precision, in another unit.
+If targets, C and ε are multiplied by a number, then h, α and the KKT gap are multiplied by the same number. A default
+value that ignores the unit would therefore mean another model, or another precision, for each unit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from refsvm.core.stopping.kkt_gap import KKTGap
 
 
 def unit_of_targets(y: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Return the standard deviation of targets, each as often as its weight says; 1 where all targets are alike.
+    """Return the weighted standard deviation of the targets; 1 if all targets are equal.
 
     Examples
     --------
@@ -27,28 +27,29 @@ def unit_of_targets(y: np.ndarray, weights: np.ndarray | None = None) -> float:
     """
     if weights is not None:
         y, weights = y[weights > 0.0], weights[weights > 0.0]
-    # of equal targets the deviation would be rounding of their mean
+    # for equal targets the deviation would consist of the rounding error of their mean
     if not len(y) or y.min() == y.max():
         return 1.0
     shares = np.ones(len(y)) if weights is None else weights / weights.max()
-    # before squaring, so that no square is too large or too small a number
+    # scale before squaring, so that no square overflows or underflows
     range_ = float(np.ptp(y))
     parts = (y - y.min()) / range_
-    # exact sums, which do not depend on the processor
+    # exact sums, which are the same on every processor
     count = math.fsum(shares)
     mean = math.fsum(shares * parts) / count
     return range_ * math.sqrt(math.fsum(shares * (parts - mean) ** 2) / count)
 
 
 def relative_gap(tol: float, unit: float | None = None) -> KKTGap:
-    """Return the KKT gap that is relative to the decision values, and to the unit of the targets of a regression.
+    """Return a rule for the KKT gap relative to the decision values and to the unit of a regression's targets.
 
     Parameters
     ----------
-    tol : float
+    The tolerance in units of the targets.
         The tolerance in units of the targets.
     unit : float or None
-        `unit_of_targets`; None for classification and novelty detection, whose decision values are of size one.
+        Value of `unit_of_targets`; None for classification and novelty detection, whose decision values are of size
+        one.
 
     Examples
     --------

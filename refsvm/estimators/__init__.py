@@ -1,28 +1,28 @@
-"""Estimators with scikit-learn's conventions: the only room that imports scikit-learn.
+"""Estimators with scikit-learn's conventions. This is the only folder that imports scikit-learn.
 
 ===============  ====================================================
-`base`           what all estimators share
+`base`           the base class of all estimators
 `svc`            SVC: classification
 `svccv`          SVCCV: SVC with C and γ chosen by cross-validation
 `svrcv`          SVRCV: SVR with C, γ and ε chosen by cross-validation
-`choosing`       what all that choose parameters share
+`choosing`       the base class of estimators that choose parameters
 `gradient_cv`    SVCGradientCV and SVRGradientCV: many parameters chosen by the gradient of a held-out loss
-`search_cv`      what SVCCV and SVRCV share
-`search_scores`  what these score cells by
-`search`         the grid behind them
-`results_table`  its table
-`scoring`        scorers of scikit-learn on decision values that are known
+`search_cv`      the base class of SVCCV and SVRCV
+`search_scores`  how SVCCV and SVRCV read `scoring` and `refit`
+`search`         the grid that they solve
+`results_table`  the table `cv_results_`
+`scoring`        scikit-learn's scorers, called with decision values that are known already
 `svr`            SVR: regression
 `one_class`      OneClassSVM: novelty detection
-`single`         what SVR and OneClassSVM share: one problem, one decision function
-`column_matrix`  the kernel matrix of one γ of a search
-`pairwise`       the solutions of the pairs of classes of a fitted SVC
-`incremental`    examples that come and go, by `partial_fit` and `forget`
+`single`         the base class of SVR and OneClassSVM, which solve one problem
+`column_matrix`  the kernel matrix for one γ of a search
+`pairwise`       the solutions for the pairs of classes of a fitted SVC
+`incremental`    `partial_fit` and `forget`, which add and remove examples
 `nested`         parameters of kernels and rules by name: kernel__gamma
-`export`         to_sklearn: the same decisions by scikit-learn
-`progress`       what a fit with ``verbose=1`` says
-`plain`          estimators in plain types, for pickle and skops
-`validation`     what is checked before training, quickly
+`export`         to_sklearn: convert a fitted estimator to scikit-learn's class
+`progress`       an estimate of the duration of a search, written to the log
+`plain`          fitted estimators in plain types, for pickle and skops
+`validation`     fast checks before training
 ===============  ====================================================
 """
 

@@ -1,6 +1,6 @@
 """The base of the estimators: parameters, checks, kernels and storage.
 
-Validation and tags are scikit-learn's own; `SVC`, `SVR` and `OneClassSVM` differ in the dual problem they make.
+Validation and tags come from scikit-learn. `SVC`, `SVR` and `OneClassSVM` differ in the dual problem that they solve.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from refsvm.services.names import KERNELS, in_order, is_precomputed, is_user_ker
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 
 PROBABILITIES: Final = (
-    "gives no probabilities of its own; calibrate it: "
+    "does not compute probabilities; calibrate its decision values instead: "
     "CalibratedClassifierCV({name}(), ensemble=False).fit(X, y).predict_proba(X)"
 )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelEstimator(BaseEstimator):
-    """Base of all estimators: the parameters that all of them have, and whether they fit together with X.
+    """Base of all estimators: the parameters that they share, and the checks of parameters against X.
 
-    `SVC` describes the parameters. A subclass adds its own, and `dataclasses.dataclass` writes the constructor that
-    scikit-learn wants: keywords only, stored as they are.
+    `SVC` describes the parameters. A subclass adds its own, and `dataclasses.dataclass` writes the constructor as
+    scikit-learn requires it: it takes keywords only and stores each value unchanged.
     """
 
     kernel: Any = "rbf"
@@ -74,7 +74,7 @@ class KernelEstimator(BaseEstimator):
         "degree": [Interval(Integral, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "selector": [WorkingSetSelector, str, type, None],  # a name or a class stands for its defaults
+        "selector": [WorkingSetSelector, str, type, None],  # a name or a class: the rule with its defaults
         "step": [StepRule, str, type, None],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],
@@ -84,12 +84,12 @@ class KernelEstimator(BaseEstimator):
     }
 
     def _line(self, unit: str = "", kept: str = "the last point") -> AbstractContextManager[Progress | None]:
-        """Return the context of `fit`, which shows its line and is entered as its progress."""
+        """Return the context in which `fit` shows its progress line; entering it gives the Progress object."""
         progress = Progress(type(self).__name__, unit, kept)
         return line_of(progress, self.verbose if self.verbose == "auto" else bool(self.verbose))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, with objects of this package as names and numbers."""
+        """Return the attributes, with kernels, rules and results of this package as names and numbers."""
         return to_state(super().__getstate__())
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -101,7 +101,8 @@ class KernelEstimator(BaseEstimator):
         Parameters
         ----------
         deep : bool
-            Also those of the kernel and the rules, such as ``kernel__gamma`` of ``kernel=RBF(gamma=0.5)``.
+            If true, include the parameters of the kernel and the rules, such as ``kernel__gamma`` for
+            ``RBF(gamma=0.5)``.
 
         Returns
         -------
@@ -114,22 +115,22 @@ class KernelEstimator(BaseEstimator):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``kernel__gamma`` and its like put another kernel or rule in the place of the present one.
+        """Set parameters; a name such as ``kernel__gamma`` replaces the kernel by a copy with another γ.
 
         Parameters
         ----------
         **params
-            Values by name, those of `get_params`.
+            Values by name; `get_params` lists the names.
 
         Returns
         -------
         object
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            If there is no such parameter; or if a kernel or rule refuses a value, and then nothing is set.
+            If a name is unknown, or a kernel or rule refuses a value. No parameter is changed then.
         """
         own = super().get_params(deep=False)
         nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
@@ -144,24 +145,24 @@ class KernelEstimator(BaseEstimator):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Whether X is a kernel matrix, and whether it may be sparse."""
+        """Tell scikit-learn if X is a kernel matrix and if it may be sparse."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
     def _validate_params(self) -> None:
-        """Check the parameters that were given by scikit-learn; a default value needs no check."""
+        """Let scikit-learn check the parameters that the user has set; a default value needs no check."""
         if isinstance(self.kernel, type):
             raise ValueError(
                 f"kernel={self.kernel.__name__} is a class; pass an instance of it, such as "
                 f"{self.kernel.__name__}(gamma=0.5) or Linear()."
             )
-        # the user's own switch, by which scikit-learn's estimators go, too
+        # scikit-learn's own estimators obey this switch of its configuration as well
         if get_config()["skip_parameter_validation"]:
             return
         own, constraints = type(self), self._parameter_constraints
-        # scikit-learn looks at every parameter, which a small fit notices; nearly all are the defaults
+        # scikit-learn checks every parameter, which slows down a small fit; most parameters have their defaults
         given = {
             name: value
             for name, value in vars(self).items()
@@ -170,7 +171,7 @@ class KernelEstimator(BaseEstimator):
         validate_parameter_constraints(constraints, given, caller_name=own.__name__)
 
     def _kernel(self, X: Any, gamma: Any, weights: np.ndarray | None = None) -> Any:
-        """Return the kernel as an object, γ resolved."""
+        """Return the kernel as an object, with a number for γ."""
         gamma = in_order(gamma, getattr(self, "feature_names_in_", ()))
         return kernel_called(
             self.kernel, X, gamma=gamma, degree=self.degree, coef0=self.coef0, weights=weights
@@ -178,12 +179,12 @@ class KernelEstimator(BaseEstimator):
 
 
 FORGOTTEN: Final = ("held_", "_kept", "_held_kept", "_held_out", "receipt_")
-"""Attributes of an earlier fit that do not outlive a new one."""
+"""Attributes of an earlier fit that a new fit deletes."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class KernelMachine(KernelEstimator):
-    """Base of the estimators that train once: checks the arguments, and stores itself in plain types."""
+    """Base of the estimators that train one model; it checks arguments and pickles itself in plain types."""
 
     tol: float | StoppingRule = 1e-3
     gamma: str | float | Sequence[float] | np.ndarray = "scale"
@@ -200,7 +201,7 @@ class KernelMachine(KernelEstimator):
     }
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
-        """Check X, and y in `fit`, by scikit-learn. A user's kernel takes examples of any kind."""
+        """Let scikit-learn check X, and y in `fit`. With a user's kernel, the examples may be any objects."""
         if reset:  # a new beginning, see `refsvm.estimators.incremental`
             for name in FORGOTTEN:
                 self.__dict__.pop(name, None)
@@ -209,15 +210,15 @@ class KernelMachine(KernelEstimator):
         matrix = is_precomputed(kernel)
         if matrix and is_sparse(X):
             raise TypeError(
-                "Sparse precomputed kernels are not supported, nearly every value of a kernel matrix is not zero; "
+                "Sparse precomputed kernels are not supported because few values of a kernel matrix are zero; "
                 "pass X.toarray()."
             )
         checks |= {"accept_sparse": False if matrix else "csr", "dtype": np.float64, "order": "C"}
         return checked_data(self, X, y, reset=reset, **checks)
 
     def _checked_of_any_kind(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
-        """Check what a user's kernel gets: examples of any kind."""
-        # trained on texts or graphs, it must not insist on columns; trained on a table, it must
+        """Check examples of any kind, which only the user's kernel has to understand."""
+        # a model that was trained on texts or graphs has no columns to compare; one that was trained on a table has
         table = not reset and hasattr(self, "n_features_in_")
         checks |= {"accept_sparse": "csr", "dtype": None, "ensure_2d": table, "allow_nd": not table}
         checked = validate_data(self, X, y, reset=reset, **checks)
@@ -227,24 +228,25 @@ class KernelMachine(KernelEstimator):
         return checked
 
     def _by_number(self, kernel: Any, X: Any) -> tuple[Any, Any, int]:
-        """Return a user's kernel and its examples as the solver sees them, and the kernel rows computed already.
+        """Return a user's kernel as the solver calls it, its examples, and the number of rows computed already.
 
-        It is called once with all of X if its matrix fits the budget. It gets blocks of rows otherwise.
+        The kernel is called once with all of X if its matrix fits into `cache_size`, and with blocks of rows
+        otherwise.
         """
         n = X.shape[0]
         by_number, numbers = RowKernel(kernel, X), np.arange(n)
-        # a kernel in Python is slow to call: one call, if there is memory for what it returns
+        # a kernel written in Python is slow to call: call it once if its matrix fits into memory
         if megabytes(n, n) > self.cache_size:
             return by_number, numbers[:, None], 0
         return Precomputed(), Gram(by_number, numbers[:, None]).block(numbers), n
 
     @property
     def _stopping_rule(self) -> StoppingRule:
-        """The stopping rule: `tol` if it is one, and the relative KKT gap of this tolerance otherwise."""
+        """Return `tol` itself if it is a stopping rule, otherwise the relative KKT gap with this tolerance."""
         return stopping_rule_of(self.tol)
 
     def _run_options(self, progress: Progress | None) -> RunOptions:
-        """Return the options of the solves of `fit`; the clock begins here."""
+        """Return the options of the solves of `fit`; the time limit starts to run here."""
         return RunOptions(
             selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
             shrinking=self.shrinking, progress=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
@@ -253,12 +255,12 @@ class KernelMachine(KernelEstimator):
         )  # fmt: skip
 
     def arguments_for(self, function: str, X: Any, y: Any) -> tuple[dict[str, Any], bool]:
-        """Return the arguments of `refsvm.leave_one_out` or `cross_validate` that ask for this machine.
+        """Return the arguments with which `refsvm.leave_one_out` or `cross_validate` trains the same model.
 
         Parameters
         ----------
         function : str
-            Name of the function.
+            Name of that function.
         X, y
             The examples, and their labels or targets.
 
@@ -266,17 +268,17 @@ class KernelMachine(KernelEstimator):
         -------
         arguments : dict
         counts_alike : bool
-            Whether all examples count alike, though their penalties differ.
+            Whether all examples have the same weight in the scores although their penalties differ.
 
         Raises
         ------
         ValueError
-            On parameters out of range, class weights that depend on the training part, and a time limit.
+            If parameters are out of range, class weights depend on the training part, or a time limit is set.
         """
         self._validate_params()
         if self.time_limit is not None:
             raise ValueError(
-                f"time_limit of a model is that of one fit; give {function}(…, time_limit=…) its own."
+                f"the time_limit of a model is for one fit; pass {function}(…, time_limit=…) instead."
             )
         names = ("gamma", "degree", "coef0") if isinstance(self.kernel, str) else ()
         own = {name: getattr(self, name) for name in ("kernel", *names, "selector", "step", "engine")}
@@ -290,13 +292,13 @@ class KernelMachine(KernelEstimator):
         return own | machine, counts_alike
 
     def _machine(self, y: Any) -> tuple[dict[str, Any], bool]:
-        """Return C, or ε or ν, as the functions take them, and whether all examples count alike."""
+        """Return C, ε or ν as the functions expect it, and whether all examples weigh the same in the scores."""
         return {name: getattr(self, name) for name in ("C", "epsilon", "nu") if hasattr(self, name)}, False
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
-        """End the solves of this block at Ctrl-C; raise it when the block has stored the last point reached."""
-        # the flag is read inside of the block: at its end the handler of the caller is back
+        """End the solves of this block at Ctrl-C; raise it once the block has stored the last point reached."""
+        # read the flag inside the block: at its end the caller's signal handler is restored
         with interruptible() as interrupt:
             yield interrupt
             pressed = interrupt.pressed
@@ -307,15 +309,15 @@ class KernelMachine(KernelEstimator):
             )
 
     def _check_fitted(self) -> None:
-        """Refuse an estimator that has not been fitted."""
-        if not hasattr(self, "dual_coef_"):  # its own way to find out takes longer than many a prediction
+        """Raise an error if the estimator has not been fitted."""
+        if not hasattr(self, "dual_coef_"):  # scikit-learn's check takes longer than a small prediction
             check_is_fitted(self)
 
     def to_sklearn(self) -> Any:
         """Return the estimator of the same name in `sklearn.svm`, fitted, with the same decisions up to rounding.
 
-        Tools that know scikit-learn's classes only, such as converters to ONNX, take the result. It can be used and
-        stored; fitted again, it trains with LIBSVM.
+        Use it for tools that only know scikit-learn's classes, such as converters to ONNX. The result predicts and
+        can be stored; if you fit it again, LIBSVM trains it.
 
         Returns
         -------
@@ -336,22 +338,22 @@ class KernelMachine(KernelEstimator):
         >>> type(theirs).__module__, bool((theirs.predict(heart.X) == model.predict(heart.X)).all())
         ('sklearn.svm._classes', True)
         """
-        # here and not above: the classes of LIBSVM's wrapper take time to import
+        # imported late, because the classes that wrap LIBSVM take time to import
         from refsvm.estimators.export import to_sklearn
 
         self._check_fitted()
         return to_sklearn(self)
 
     _centred: ClassVar[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = None
-    """Where a linear kernel was evaluated around, b there, and b around 0, where that is less precise."""
+    """For a linear kernel that was evaluated around another origin than 0: this origin, b there, and b at 0."""
 
     @property
     def _origin(self) -> np.ndarray | None:
-        """The first of them."""
+        """Return the origin around which a linear kernel was evaluated."""
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Set b, which belongs to this origin, and ``intercept_``, which belongs to 0; all else is fitted already."""
+        """Set b for this origin, and ``intercept_`` for the origin 0; all other attributes are set before."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
@@ -369,9 +371,10 @@ class KernelMachine(KernelEstimator):
         return pair_sums(self.dual_coef_, self.n_support_, values)
 
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Return h(x) of each decision function, shape (t, number of them); only the support vectors are looked at.
+        """Return h(x) for each decision function, shape (t, number of functions); only support vectors are read.
 
-        Or what `reduce` makes of some rows of them at a time: those of hundreds of classes may not fit into memory.
+        `reduce` is applied to a block of rows at a time, as the values of hundreds of classes may not fit into
+        memory.
         """
         self._check_fitted()
         X = self._checked(X, kernel=self.kernel_, reset=False)
@@ -379,16 +382,16 @@ class KernelMachine(KernelEstimator):
             return reduce(self._users_values(X) + self.intercept_)
         vectors = self.support_ if is_precomputed(self.kernel_) else self.support_vectors_
         origin, intercept = self._origin, self.intercept_
-        if self._centred is not None:  # what the caller has added to intercept_ counts, too
+        if self._centred is not None:  # include what the caller has added to intercept_
             intercept = self._centred[1] + (intercept - self._centred[2])
         return decision_values(
             self.kernel_, X, vectors, self._sums, origin, lambda sums: reduce(sums + intercept)
         )
 
     def _users_values(self, X: Any) -> np.ndarray:
-        """Σ αᵢ k(x, xᵢ) of a user's kernel, which meets all training examples, as in scikit-learn."""
+        """Return Σ αᵢ k(x, xᵢ); as in scikit-learn, a user's kernel is called with all training examples."""
         t, n = X.shape[0], self._examples.shape[0]
-        # a user's kernel makes rows with all training examples, which may be far more than the support vectors
+        # rows of a user's kernel hold a value for every training example, not only for support vectors
         height = max(1, int(self.cache_size * 2**20 / (8 * n)))
         parts = []
         for start in range(0, t, height):
@@ -401,8 +404,8 @@ class KernelMachine(KernelEstimator):
     def coef_(self) -> np.ndarray:
         """Weights w = Σ αᵢxᵢ of the linear kernel, one row for each decision function.
 
-        Of features that are far from 0 compared with how much they vary, h(x) = w·x + b cancels: `decision_function`,
-        which evaluates w·(x − c) with c in their midst, is more precise.
+        If features are far from 0 compared with their spread, the terms of w·x + b cancel. `decision_function`, which
+        evaluates w·(x − c) with c at their centre, is more precise then.
         """
         self._check_fitted()
         if not isinstance(self.kernel_, Linear):
@@ -411,14 +414,14 @@ class KernelMachine(KernelEstimator):
                 f"coef_ needs the linear kernel; this {name} was fitted with {self.kernel_!r}."
             )
         coef = self._sums(around(self._origin, self.support_vectors_))
-        coef.flags.writeable = False  # it is computed afresh each time: writing to it would change nothing
+        coef.flags.writeable = False  # computed at each access, so that writing to it would have no effect
         return coef
 
 
 def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
-    """Decorate an estimator: ``probability=`` is refused, and the message names the alternative.
+    """Decorate an estimator so that ``probability=True`` raises an error that names the alternative.
 
-    ``probability=False``, which asks for nothing, passes.
+    ``probability=False`` is accepted.
     """
     init = estimator.__init__
 
@@ -427,7 +430,7 @@ def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
         name = type(self).__name__
         if probability:
             raise TypeError(
-                f"{name} has no probability={probability!r}; it {PROBABILITIES.format(name=name)}."
+                f"{name} does not take probability={probability!r}; it {PROBABILITIES.format(name=name)}."
             )
         init(self, *arguments, **parameters)
 
@@ -436,5 +439,5 @@ def reject_probability(estimator: type[Estimator]) -> type[Estimator]:
 
 
 def stopping_rule_of(tol: float | StoppingRule) -> StoppingRule:
-    """Return `tol` if it is a stopping rule, and the relative KKT gap of this tolerance otherwise."""
+    """Return `tol` itself if it is a stopping rule, otherwise the relative KKT gap with this tolerance."""
     return tol if isinstance(tol, StoppingRule) else KKTGap(tol, relative=True)

@@ -1,4 +1,4 @@
-"""ChoosingEstimator: base of the estimators that choose parameters; a trained one with the best remains."""
+"""ChoosingEstimator: base of the estimators that choose parameters and then train a model with the best ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from refsvm.services.names import is_precomputed, is_user_kernel
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ChoosingEstimator(KernelEstimator, ABC):
-    """An estimator whose `best_estimator_` predicts, and whose ``cv_results_`` tell how it was found."""
+    """Base of estimators that choose parameters: `best_estimator_` predicts, ``cv_results_`` lists all candidates."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelEstimator._parameter_constraints | {
         "cv": [
@@ -37,24 +37,24 @@ class ChoosingEstimator(KernelEstimator, ABC):
     }
 
     _model: ClassVar[type]
-    """The estimator whose parameters are chosen."""
+    """The class of the estimator whose parameters are chosen."""
 
     _is_classifier: ClassVar[bool] = False
 
     _label_checks: ClassVar[dict[str, Any]] = {}
-    """What scikit-learn should ask of y."""
+    """How scikit-learn has to check y."""
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
-        """Check X, and y in `fit`, by scikit-learn; a user's kernel takes tables of numbers here."""
-        # after a fit the kernel is that of the best estimator, whatever was set since
+        """Let scikit-learn check X, and y in `fit`; a user's kernel takes tables of numbers here."""
+        # after a fit use the kernel of the best estimator, even if parameters were set since
         kernel = self.kernel if reset else self.best_estimator_.kernel
         sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
         checks = {"accept_sparse": sparse, "dtype": np.float64, "order": "C"}
         return checked_data(self, X, y, reset=reset, **checks, **(self._label_checks if reset else {}))
 
     def _shared(self) -> dict[str, Any]:
-        """Return the parameters that the search and the estimator have by one name, but for those of the fit itself."""
-        # `verbose` tells of cells here, and of steps there
+        """Return the parameters that search and estimator share, except those that only concern `fit`."""
+        # `verbose` counts cells in the search and steps in the estimator
         names = set(self._model().get_params(deep=False)) & set(self.get_params(deep=False))
         return {name: getattr(self, name) for name in names - {"verbose", "time_limit"}}
 
@@ -64,10 +64,10 @@ class ChoosingEstimator(KernelEstimator, ABC):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **look
-            For the display: `refsvm.display.GridDisplay` where there is a grid of C and γ, and
-            `refsvm.display.SearchDisplay` elsewhere.
+            Passed to the display: `refsvm.display.GridDisplay` if there is a grid of C and γ, otherwise
+            `refsvm.display.SearchDisplay`.
 
         Returns
         -------
@@ -75,23 +75,23 @@ class ChoosingEstimator(KernelEstimator, ABC):
             The display, which has the axes as ``ax_``.
         """
         check_is_fitted(self, "cv_results_")
-        return Shown.plot(self, ax, **look)  # which `refsvm` puts there
+        return Shown.plot(self, ax, **look)  # `refsvm` adds this method to `Shown`
 
     @property
     def _repr_html_(self) -> Any:
-        """The card of a fitted search in a notebook, above scikit-learn's diagram."""
+        """Return the card of a fitted search and scikit-learn's diagram, for a notebook."""
         diagram = super()._repr_html_
         return lambda: self._found_html() + diagram()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return what a notebook shows: the same."""
+        """Return the same for notebooks that ask for a MIME bundle."""
         shown: dict[str, Any] = super()._repr_mimebundle_(**options)
         if "text/html" in shown:
             shown["text/html"] = self._found_html() + shown["text/html"]
         return shown
 
     def _found_html(self) -> str:
-        """Return the card of a fitted search; nothing before."""
+        """Return the card of a fitted search as HTML; an empty text before `fit`."""
         return card_of_search(self).html(type(self).__name__) if "cv_results_" in self.__dict__ else ""
 
     def _best(self) -> Any:
@@ -100,19 +100,19 @@ class ChoosingEstimator(KernelEstimator, ABC):
         return self.best_estimator_
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the trained estimator has and the search has not, such as ``coef_`` and ``support_``."""
+        """Return an attribute of the trained estimator that the search does not have itself, such as ``coef_``."""
         if name in ("predict_proba", "predict_log_proba") and self._is_classifier:
             raise AttributeError(f"{type(self).__name__} {PROBABILITIES.format(name=type(self).__name__)}.")
-        # only names that are missing come here; a copy that is being made has none yet
+        # called for missing names only; a copy under construction does not have the trained estimator yet
         if name.endswith("_") and not name.startswith("_") and name != "best_estimator_":
             if "best_estimator_" in self.__dict__:
                 return getattr(self.best_estimator_, name)
             if "cv_results_" in self.__dict__ and hasattr(self._model, name):
-                return self._best()  # says why there is no model
+                return self._best()  # raises an error that explains why there is no model
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self, X: Any) -> np.ndarray:
-        """Prediction for each row of X by the best estimator; see `SVC.predict` and `SVR.predict`."""
+        """Return the prediction of the best estimator for each row of X; see `SVC.predict` and `SVR.predict`."""
         best = self._best()
         return np.asarray(best.predict(self._checked(X, reset=False)))
 
@@ -123,6 +123,6 @@ class ChoosingClassifier(ClassifierMixin, ChoosingEstimator):
     _is_classifier = True
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the best classifier; see `SVC.decision_function`."""
+        """Return decision values of the best classifier; see `SVC.decision_function`."""
         best = self._best()
         return np.asarray(best.decision_function(self._checked(X, reset=False)))

@@ -1,4 +1,4 @@
-"""The kernel matrix of one γ of a search, from inner products that all γ share."""
+"""The kernel matrix for one γ of a search, computed from inner products that all γ share."""
 
 from __future__ import annotations
 
@@ -18,12 +18,9 @@ from refsvm.core.kernels.sparse import squared_norms
 
 
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
-    """Return the kernel matrix of one γ, computed from inner products that all share where the budget holds them.
-
-    The budget is for both.
-    """
+    """Return the kernel matrix for one γ, computed from shared inner products if both fit into the budget."""
     gram, n = gram_on(kernel, X).centred, X.shape[0]
-    # rows are then computed and stored one by one, within the budget, by each column for itself
+    # too large: each column of the search computes and caches its own rows within the budget
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
@@ -42,21 +39,21 @@ _lock = threading.Lock()
 
 
 def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return x·z of all pairs and ‖x‖² around an origin, computed once for each search in this process.
+    """Return x·z for all pairs and ‖x‖² around an origin, computed once for each search in this process.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
     token : str
-        Of the search; products of an earlier one are dropped.
+        Identifies the search; the products of an earlier search are dropped.
     origin : ndarray of shape (d,) or None
-        For a kernel that depends on distances alone the mean of dense data, where ‖x‖² + ‖z‖² − 2 x·z loses the fewest
-        digits; for a linear one that of its matrix (`refsvm.core.kernels.origin`).
+        For a kernel of distances the mean of dense data, because ‖x‖² + ‖z‖² − 2 x·z then loses the fewest digits;
+        for a linear kernel the origin of its matrix (`refsvm.core.kernels.origin`).
     """
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:
         if key not in _products:
-            # one at a time: each is as large as a kernel matrix
+            # keep one only: it is as large as a kernel matrix
             _products.clear()
             X = around(origin, X)
             inner = Gram(Linear(), X, may_move=False).block(np.arange(X.shape[0]))
@@ -65,7 +62,7 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
 
 
 def forget(token: str) -> None:
-    """Drop the inner products of a search."""
+    """Drop the inner products of this search."""
     with _lock:
         for key in [key for key in _products if key[0] == token]:
             del _products[key]

@@ -1,7 +1,7 @@
-"""to_sklearn: a fitted estimator of scikit-learn with the same decisions.
+"""to_sklearn: convert a fitted estimator to scikit-learn's class, with the same decisions.
 
-Tools for scikit-learn's classes, such as a converter to ONNX, get one of those. Nothing is
-trained: the attributes that its `predict` reads are set.
+Use it for tools that expect scikit-learn's classes, such as a converter to ONNX. Nothing is trained: the function
+sets the attributes that scikit-learn's `predict` reads.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from refsvm.core.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 NAMES: Final[dict[type, str]] = {
     Linear: "linear", Polynomial: "poly", RBF: "rbf", Sigmoid: "sigmoid", Precomputed: "precomputed",
 }  # fmt: skip
-"""The kernels that scikit-learn has, and its names of them; it takes others as callables."""
+"""Kernels that scikit-learn implements, with its names for them; it takes others as callables."""
 
 COPIED: Final = (
     "support_", "support_vectors_", "dual_coef_", "intercept_", "shape_fit_", "fit_status_", "n_iter_", "offset_",
     "classes_", "class_weight_", "n_features_in_", "feature_names_in_",
 )  # fmt: skip
-"""Fitted attributes that mean the same in both."""
+"""Fitted attributes with the same meaning in both packages."""
 
 
 def to_sklearn(estimator: Any) -> Any:
@@ -32,7 +32,7 @@ def to_sklearn(estimator: Any) -> Any:
     Parameters
     ----------
     estimator : SVC, SVR or OneClassSVM
-        Fitted.
+        A fitted estimator.
 
     Returns
     -------
@@ -53,11 +53,11 @@ def to_sklearn(estimator: Any) -> Any:
     theirs._dual_coef_, theirs._intercept_ = sign * estimator.dual_coef_, sign * estimator.intercept_
     is_callable = callable(theirs.kernel)
     theirs._sparse = is_sparse(estimator.support_vectors_) and not is_callable
-    if is_callable:  # it has the values of a callable as a matrix, and no vectors
+    if is_callable:  # for a callable scikit-learn stores kernel values, not vectors
         theirs.support_vectors_ = np.empty((0, 0))
     if theirs._sparse:
         theirs.dual_coef_, theirs._dual_coef_ = map(_all_stored, (theirs.dual_coef_, theirs._dual_coef_))
-    # it has two numbers of support vectors also where there is one machine, and reads the first
+    # scikit-learn stores two numbers of support vectors even for one decision function, and reads the first
     theirs._n_support = np.resize(estimator.n_support_, max(2, len(estimator.n_support_))).astype(np.int32)
     gamma = 0.0 if is_callable else getattr(estimator.kernel_, "gamma", 0.0)
     theirs._gamma, theirs._num_iter = float(gamma), np.atleast_1d(theirs.n_iter_)
@@ -68,7 +68,7 @@ def to_sklearn(estimator: Any) -> Any:
 
 
 def _examples(estimator: Any) -> Any:
-    """Return the examples on which scikit-learn calls a kernel: it reads the columns of the support vectors alone."""
+    """Return the training examples for scikit-learn's kernel call, which reads only those of support vectors."""
     if estimator._examples is not None:
         return estimator._examples
     vectors = estimator.support_vectors_
@@ -78,7 +78,7 @@ def _examples(estimator: Any) -> Any:
 
 
 def _kernel_parameters(kernel: Any) -> dict[str, Any]:
-    """Return the kernel as scikit-learn takes it, its parameters as numbers; a callable if it has others."""
+    """Return scikit-learn's parameters for this kernel as numbers, or a callable if it lacks the kernel."""
     named = {name: getattr(kernel, name) for name in ("gamma", "degree", "coef0") if hasattr(kernel, name)}
     if type(kernel) not in NAMES or isinstance(named.get("gamma"), tuple):
         return {"kernel": kernel}
@@ -86,7 +86,7 @@ def _kernel_parameters(kernel: Any) -> dict[str, Any]:
 
 
 def _all_stored(coefficients: np.ndarray) -> Any:
-    """Return a matrix as CSR in which zeros are stored too, as LIBSVM's wrapper reads them."""
+    """Return the matrix as CSR with explicit zeros, the layout that scikit-learn's wrapper of LIBSVM reads."""
     from scipy.sparse import csr_matrix
 
     k, m = coefficients.shape

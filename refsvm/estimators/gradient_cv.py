@@ -1,6 +1,6 @@
 """SVCGradientCV and SVRGradientCV: estimators that choose many parameters by the gradient of a held-out loss.
 
-The search is `refsvm.analysis.derivatives.tuning.tune_by_gradient`; the estimator that remains is an `SVC` or an `SVR`.
+`refsvm.analysis.derivatives.tuning.tune_by_gradient` does the search. Afterwards an `SVC` or `SVR` is trained.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from refsvm.services.names import KERNELS
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GradientCV(ChoosingEstimator, ABC):
-    """Base of `SVCGradientCV` and `SVRGradientCV`, which describe the parameters."""
+    """Base of `SVCGradientCV` and `SVRGradientCV`; these two describe the parameters."""
 
     parameters: Any = ("C", "gamma")
     loss: Any = None
@@ -66,7 +66,7 @@ class GradientCV(ChoosingEstimator, ABC):
 
     @refuses(sample_weight="leave sample_weight={} out, or use SVCCV or SVRCV, whose fit takes it")
     def fit(self, X: Any, y: Any) -> Self:
-        """Search along the gradient, and train with the best parameters.
+        """Search along the gradient, then train with the best parameters.
 
         Parameters
         ----------
@@ -77,20 +77,21 @@ class GradientCV(ChoosingEstimator, ABC):
         Returns
         -------
         SVCGradientCV or SVRGradientCV
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            On parameters out of range, NaN, and other than two classes.
+            If parameters are out of range, X or y contains NaN, or a classifier gets more or fewer than two
+            classes.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` lists the evaluations.
-            ``best_params_`` and ``cv_results_`` are those until then; nothing is trained with them.
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted` whose ``result`` lists the evaluations.
+            ``best_params_`` and ``cv_results_`` describe the search up to then; no model is trained.
 
         Warns
         -----
         ConvergenceWarning
-            If the time limit ends the search; the best parameters until then are trained with.
+            If the time limit ends the search; the model is trained with the best parameters found so far.
         """
         self._validate_params()
         X, y = self._checked(X, y, reset=True)
@@ -102,7 +103,7 @@ class GradientCV(ChoosingEstimator, ABC):
             splitter = check_cv(self.cv, y, classifier=self._is_classifier)
             folds = list(pairs_of(splitter, X, y, name="cv"))
             self.n_splits_ = len(folds)
-        # the same starts in every fit, unless another seed is given
+        # every fit draws the same starts unless the user gives another seed
         seed = (
             0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         )
@@ -136,19 +137,19 @@ class GradientCV(ChoosingEstimator, ABC):
 
     @abstractmethod
     def _marks(self, y: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-        """Return labels −1 and +1 or targets, and C and ε of the first start."""
+        """Return labels −1 and +1 or targets, and C and ε at the first start."""
 
     def _tolerance(self, marks: np.ndarray) -> float:
-        """Return the tolerance of the model that is trained at last."""
+        """Return the tolerance of the final model."""
         tol: Any = self.tol
         return float(tol)
 
     def _named(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return parameters as the estimator takes them."""
+        """Return the parameters as keyword arguments of the estimator."""
         return params
 
     def _keep(self, found: Tuning) -> None:
-        """Set what the search has found."""
+        """Set the fitted attributes from the result of the search."""
         self.__dict__.pop("best_estimator_", None)
         rows = found.evaluations
         losses = np.array([each.loss for each in rows])
@@ -174,50 +175,54 @@ class GradientCV(ChoosingEstimator, ABC):
 class SVCGradientCV(ChoosingClassifier, GradientCV):
     """Support vector classification of two classes, with parameters chosen by the gradient of a held-out loss.
 
-    Beside `SVCCV`, whose grid ends at two parameters: C, γ, one γ for each feature and the weight of a class.
+    `SVCCV` searches a grid of two parameters. This search follows a gradient instead, and can tune C, γ, one γ for
+    each feature, and the weight of a class together.
 
     Parameters
     ----------
     parameters : sequence of str, default ("C", "gamma")
         The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "class_weight", the
-        factor of C of ``classes_[1]``.
+        factor of C for ``classes_[1]``.
     loss : {"squared hinge", "logistic"} or Loss, default "squared hinge"
         The held-out loss; see `refsvm.analysis.derivatives.losses`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
-        Folds that hold out every example once: a number is stratified, as in scikit-learn; "loo" is leave-one-out.
+        Folds that hold out every example once: an integer means stratified folds, as in scikit-learn, and "loo"
+        means leave-one-out.
     C, gamma : float, default 1.0 and "scale"
-        The first start, and the values of what is not tuned.
+        Values at the first start; a parameter that is not tuned keeps its value.
     bounds : dict of str to (float, float), optional
-        As in `refsvm.analysis.derivatives.tuning.tune_by_gradient`.
+        Lower and upper bounds, as in `refsvm.analysis.derivatives.tuning.tune_by_gradient`.
     n_starts, max_evaluations : int, default 3 and 60
-        Starts, and most values of the loss from each.
+        Number of starts, and the largest number of evaluations of the loss from each.
     time_limit : float, optional
-        Seconds of the search.
+        Limit on the whole search in seconds.
     random_state : int, RandomState or None
-        Draws the starts after the first; None draws the same ones in every fit.
+        Draws the starts after the first; None draws the same starts in every fit.
     n_jobs : int, optional
-        Threads that share the folds of an evaluation.
+        Number of threads that share the folds of an evaluation.
     store : str or path, optional
-        SQLite file that keeps each evaluation as it comes; an interrupted search on the same data goes on from there.
+        SQLite file in which each evaluation is stored. A search that was interrupted continues from it on the same
+        data.
     kernel : {"linear", "poly", "rbf", "sigmoid"}, default "rbf"
+        Name of the kernel.
     degree, coef0, tol, selector, step, shrinking, cache_size, engine, max_iter
-        As in `SVC`; `tol` and the rules are those of the last fit, and all before it are solved to 1e-10.
+        As in `SVC`. `tol` and the rules apply to the final fit; all fits before it are solved to 1e-10.
     verbose : bool, int or "auto", default "auto"
-        Whether to show one line that says how far the search is, as in `SVCCV`.
+        Whether to show the progress of the search on one line, as in `SVCCV`.
 
     Attributes
     ----------
     best_params_ : dict
-        As `SVC` takes them; of one γ for each feature "gamma" is a tuple.
+        The best parameters, as `SVC` takes them; with one γ for each feature, "gamma" is a tuple.
     best_score_, best_index_ : float, int
-        Less the least loss, and its place in `cv_results_`.
+        Minus the smallest loss, and its position in `cv_results_`.
     cv_results_ : dict
-        An entry for each evaluation: "params", "mean_test_score" and "split0_test_score" (less the loss), "start",
+        An entry for each evaluation: "params", "mean_test_score" and "split0_test_score" (minus the loss), "start",
         "slope" (the largest entry of the gradient), "events" and "seconds".
     n_splits_, n_iter_ : int
-        Numbers of folds and of evaluations.
+        Number of folds, and number of evaluations.
     best_estimator_ : SVC
-        Trained on all examples; the search has its attributes, too.
+        Trained on all examples. Its attributes are available on the search itself.
     classes_, n_features_in_, feature_names_in_
         As in `SVC`.
 
@@ -236,7 +241,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     _model = SVC
 
     def __sklearn_tags__(self) -> Any:
-        """Two classes."""
+        """Tell scikit-learn that the classifier takes two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -246,7 +251,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: y holds "
-                f"{len(classes)} classes; use SVCCV for these."
+                f"{len(classes)} classes; use SVCCV for more than two."
             )
         self.classes_ = classes
         return np.where(codes == 1, 1.0, -1.0), {"C": self.C}
@@ -266,22 +271,24 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     parameters : sequence of str, default ("C", "gamma", "epsilon")
         The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of "rbf"; "epsilon".
     C, epsilon : float, optional
-        C and ε of the first start, or of all if they are not tuned. By default 1 and 0.1 times the standard deviation
-        of the targets.
+        Values at the first start; a parameter that is not tuned keeps its value. By default 1 and 0.1 times the
+        standard deviation of the targets.
     tol : float, optional
-        Tolerance of the last fit, as in `SVRCV`; all fits before it are solved to 1e-10 times the standard deviation of
-        the targets.
+        Tolerance of the final fit, as in `SVRCV`. All fits before it are solved to 1e-10 times the standard
+        deviation of the targets.
     loss : {"squared", "huber", "pinball"} or Loss, default "squared"
+        The held-out loss; see `refsvm.analysis.derivatives.losses`.
     cv, gamma, bounds, n_starts, max_evaluations, time_limit, random_state, n_jobs, store, verbose
-        As in `SVCGradientCV`; a number of folds takes examples in order.
+        As in `SVCGradientCV`; an integer `cv` cuts the examples into folds in order.
     kernel, degree, coef0, selector, step, shrinking, cache_size, engine, max_iter
         As in `SVCGradientCV`.
 
     Attributes
     ----------
     best_params_, best_score_, best_index_, cv_results_, n_splits_, n_iter_
-        As of `SVCGradientCV`.
+        As in `SVCGradientCV`.
     best_estimator_ : SVR
+        Trained on all examples.
     n_features_in_, feature_names_in_
         As in `SVR`.
 

@@ -1,7 +1,8 @@
-"""Incremental: examples that come, by `partial_fit`, and go, by `forget`, each time to the exact optimum.
+"""Incremental: `partial_fit` adds examples and `forget` removes them; each time the model is the exact optimum.
 
-The examples and their kernel matrix are held. Those that come have an empty box at first, and those that go at last.
-The walk between the two problems (`refsvm.Solution.continue_to`) changes α by events, and trains nothing anew.
+The estimator keeps the examples and their kernel matrix. The box of a new example is empty before the call, and the
+box of a removed example is empty after it. The walk between these two problems (`refsvm.Solution.continue_to`)
+changes α at events, so that no model is trained from scratch.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from refsvm.estimators.base import KernelMachine
 from refsvm.services.names import in_order, is_precomputed, of_features, parameters_named
 
 TOGETHER: Final = 256
-"""New examples whose kernel values are computed at once."""
+"""Number of new examples whose kernel values are computed together."""
 
 
 class MachineChange(NamedTuple):
-    """One dual problem of an estimator.
+    """One dual problem of an estimator, before and after examples are added or removed.
 
     Attributes
     ----------
     rows : ndarray of shape (m,), int64
-        Its examples, ascending.
+        Indices of its examples, ascending.
     start, end : DualProblem
-        Before and after, over the same kernel matrix.
+        The problem before and after, over the same kernel matrix.
     alpha : ndarray of shape (m,)
-        β of its examples before.
+        β of its examples before the change.
     """
 
     rows: np.ndarray
@@ -54,17 +55,16 @@ class MachineChange(NamedTuple):
 
 
 class Incremental(KernelMachine):
-    """Base of the estimators whose examples may come and go."""
+    """Base of the estimators that can add and remove examples after training."""
 
     held_: dict[str, Any]
-    """Copies of the examples, their weights and kernel matrix, and what the last walk has reached, with which settings;
-    there once `partial_fit` was called."""
+    """Copies of examples, weights and kernel matrix, and the solutions and settings of the last walk."""
 
     _settings: ClassVar[tuple[str, ...]]
-    """Parameters that may change between two calls: the walk moves all examples to the new values."""
+    """Parameters that may change between two calls: the walk moves all examples to the new value."""
 
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Add examples; those of the first call were fitted."""
+        """Add examples to the held ones; `fit` trained on the examples of the first call."""
         if hasattr(self, "held_"):
             self._go_on()
             before = self.held_
@@ -72,17 +72,17 @@ class Incremental(KernelMachine):
                 self.held_ = self._held_with(before, X, y, weights)
                 after = self.held_["weights"]
                 self._walk(np.where(np.arange(len(after)) < len(before["y"]), after, 0.0), after)
-            except Exception:  # the model is still that of the examples before
+            except Exception:  # the model still describes the examples before the call
                 self.held_ = before
                 raise
         elif is_precomputed(self.kernel_):
-            self.held_ = {}  # nothing can be added to it
+            self.held_ = {}  # no example can be added to an unfinished model
         else:
-            self.__dict__.pop("_kept", None)  # by fit, a moment ago
+            self.__dict__.pop("_kept", None)  # set by `fit` a moment ago
             self.held_ = self._held_of(X, y, weights, self._fitted_with())
 
     def _fitted_with(self) -> dict[str, Any]:
-        """Return what the machine is trained with: parameters that are set later are of the next fit."""
+        """Return the settings of the present model; parameters that the user sets later apply to the next fit."""
         return {"named": self._named(), "settings": self._values(), "tol": self.tol}
 
     def _held_of(
@@ -93,7 +93,7 @@ class Incremental(KernelMachine):
         settings: dict[str, Any],
         caller: str = "partial_fit",
     ) -> dict[str, Any]:
-        """Return what is held of the examples that were fitted, with the settings of that fit."""
+        """Return what to hold for the examples of a fit, with the settings of that fit."""
         nothing = {
             "X": X[:0], "y": y[:0], "weights": weights[:0], "K": GrowingMatrix(np.empty((0, 0)), 0),
             "reached": {}, "origin": self._origin,
@@ -103,17 +103,17 @@ class Incremental(KernelMachine):
     def _held_with(
         self, held: dict[str, Any], X: Any, y: np.ndarray, weights: np.ndarray, caller: str = "partial_fit"
     ) -> dict[str, Any]:
-        """Return what is held with copies of more examples, and their kernel values."""
+        """Return the held examples, matrix and settings with copies of more examples and their kernel values added."""
         n, m = len(held["y"]), len(y)
-        # the walk reads any row at any event, so the matrix has to be there as a whole
+        # the walk may read any row at any event, so the whole matrix has to be in memory
         if (needed := megabytes(n + m, n + m)) > self.cache_size:
             raise ValueError(
-                f"{caller} holds the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
+                f"{caller} needs the kernel matrix of all {n + m} examples, {needed:.0f} MiB, which is more than "
                 f"cache_size={self.cache_size!r}; raise cache_size{', or use fit' * (caller == 'partial_fit')}."
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
-        together = TOGETHER if isinstance(kernel, Kernel) else m  # others may have to see all at once
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # others may need one call
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
@@ -121,16 +121,16 @@ class Incremental(KernelMachine):
         }  # fmt: skip
 
     def _gram(self, rows: np.ndarray, held: dict[str, Any] | None = None) -> Gram:
-        """Return the held matrix of some examples."""
+        """Return the part of the held kernel matrix that belongs to these examples."""
         K = (self.held_ if held is None else held)["K"].K
         gram = Gram(Precomputed(), K if len(rows) == len(K) else K[np.ix_(rows, rows)], is_checked=True)
         gram.facts = replace(gram.facts, is_psd=bool(getattr(self.kernel_, "is_psd", False)))
         return gram
 
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
-        """Go from some weights of the held examples to others, and keep the examples with weights that are not below 0.
+        """Walk from the weights `before` to `after`, and keep the examples whose weight is at least 0.
 
-        Where a setting has changed since the last walk, that moves, too.
+        Settings that have changed since the last walk move along the same walk.
         """
         kept = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
@@ -138,7 +138,7 @@ class Incremental(KernelMachine):
         with self._line("percent") as shown, self._interruptible():
             for number, machine in enumerate(self._machines(before, after.clip(0.0))):
                 alpha, known = machine.alpha, None
-                if machine.start.n == 2 * len(alpha):  # both copies of an example of regression
+                if machine.start.n == 2 * len(alpha):  # regression has two variables for each example
                     alpha = np.concatenate([alpha.clip(0.0), -(-alpha).clip(0.0)])
                 if number in self.held_["reached"]:
                     rows, known = self.held_["reached"][number]
@@ -151,7 +151,7 @@ class Incremental(KernelMachine):
                 places.append(machine.rows)
                 here = machine.rows[np.isin(machine.rows, kept)]
                 reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
-            # all at once at the end: if a walk raises, the estimator still holds the examples before
+            # store everything at the end: if a walk raises, the estimator still holds the examples of before
             held = {**self.held_, "weights": after, "reached": reached}
             held |= {"settings": self._values(), "tol": self.tol}
             if len(kept) < len(after):
@@ -167,11 +167,11 @@ class Incremental(KernelMachine):
             )
 
     def _values(self) -> dict[str, Any]:
-        """Return the present values of the settings."""
+        """Return the present values of the settings that may change."""
         return {name: getattr(self, name) for name in self._settings}
 
     def _named(self) -> dict[str, Any]:
-        """Return the parameters that the kernel and the weights are made of, in plain types."""
+        """Return the parameters that determine the kernel and the class weights, in plain types."""
         kernel, weights = self.kernel, {"class_weight": getattr(self, "class_weight", None)}
         if not isinstance(kernel, str):
             return {"kernel": None, **weights}
@@ -182,17 +182,17 @@ class Incremental(KernelMachine):
         return named | weights
 
     def _go_on(self) -> None:
-        """Refuse to go on with the held examples under another kernel, or where they are the columns of X."""
+        """Raise an error if the kernel has changed since the examples were stored, or is a precomputed matrix."""
         self._validate_params()
         if is_precomputed(self.kernel_):
             raise ValueError(
-                "Examples come and go where the kernel itself is known; with kernel='precomputed' use "
+                "kernel='precomputed' gives no kernel function for new examples; pass a kernel, or use "
                 "DualProblem.extended and Solution.continue_to."
             )
         if self.held_ and "named" not in self.held_:
             raise ValueError(
-                f"The examples were held by refsvm 0.2.0, and refsvm {version()} holds them in another way; "
-                "begin anew with a new estimator and all examples."
+                f"The estimator was stored by refsvm 0.2.0, whose examples refsvm {version()} cannot continue from; "
+                "train a new estimator on all examples."
             )
         before, now = self.held_["named"], self._named()
         changed = [name for name in now if before.get(name) != now[name]]
@@ -201,47 +201,52 @@ class Incremental(KernelMachine):
         name = changed[0] if changed else "kernel"
         was = self.kernel_ if name == "kernel" else before.get(name)
         raise ValueError(
-            f"{name}={getattr(self, name)!r}, but the examples that are held came with {name}={was!r}; set it back, or "
-            "begin anew with a new estimator and all examples."
+            f"{name}={getattr(self, name)!r}, but these examples were trained with {name}={was!r}; set it back, or "
+            "train a new estimator on all examples."
         )
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
-        """Whether the parameters name the kernel of the held examples; a γ that depends on data is theirs."""
-        # "scale" of the examples so far is another number than of those that came first
+        """Return whether the parameters still name the kernel of the stored examples."""
+        # "scale" and "auto" keep the γ that was computed from the first examples
         if isinstance(self._named().get("gamma"), str):
             return not changed
         kernel = self._kernel(None, self.gamma)
         return kernel is self.kernel_ or bool(kernel == self.kernel_)
 
     def forget(self, indices: Any) -> Self:
-        """Remove examples: the model becomes that of the others alone.
+        """Remove examples: afterwards the model is the exact model of the remaining examples.
 
-        ``receipt_`` says so: a dictionary with the numbers of examples that are "forgotten" and "left", and with the
-        "kkt_gap" of the model on those that are left, computed from them anew. No number of a forgotten example stays
-        in the model: its features, target, weight, kernel values and α are gone. A γ that is "scale", and class weights
-        that are "balanced", stay those of the examples that came first; give numbers if that must not be.
+        ``receipt_`` records the removal. It is a dictionary with the numbers of examples that were "forgotten" and
+        are "left", and with the "kkt_gap" of the model, computed afresh from the remaining examples.
 
         Parameters
         ----------
         indices : int or array-like of int, or array-like of bool of shape (n,)
-            Their positions among the n examples that are held, in the order in which they came, or a mask that is true
-            of them; the others move up.
+            Positions of the examples to remove, in the order in which the examples came; or a mask that is true for
+            them. Later examples move up.
 
         Returns
         -------
         object
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            If the examples are not there, as `fit` keeps those of `SVR` only; if a position is none, a class would
-            lose all of its examples, or the parameters name another kernel than that of the examples.
+            If the estimator does not hold its examples (`fit` keeps them for `SVR` only), a position is out of range,
+            a class would lose all of its examples, or the parameters name another kernel than the one trained with.
+
+        Notes
+        -----
+        The features, target, weight, kernel values and α of a removed example are deleted from the model. A γ of
+        "scale" and class weights of "balanced" keep the values computed from the first examples, which may
+        include removed ones; give numbers to avoid this.
         """
         self._hold_kept()
         if not hasattr(self, "held_"):
             raise ValueError(
-                "forget needs the examples, which fit does not keep; train with partial_fit from the start."
+                "forget needs the training examples, but fit does not keep them; train with partial_fit from the "
+                "start."
             )
         self._go_on()
         before = self.held_["weights"]
@@ -257,7 +262,7 @@ class Incremental(KernelMachine):
         return self
 
     def _gap_anew(self) -> float:
-        """Return the largest KKT gap of the machines, with G computed from the examples that are held."""
+        """Return the largest KKT gap over the machines, with the gradient computed afresh from the held examples."""
         weights, gaps = self.held_["weights"], [0.0]
         for machine in self._machines(weights, weights):
             alpha, problem = machine.alpha, machine.end
@@ -267,22 +272,22 @@ class Incremental(KernelMachine):
         return max(gaps)
 
     def _hold_kept(self) -> None:
-        """Hold the examples that `fit` has kept, if it keeps any."""
+        """Hold the examples of the last `fit`, if it kept them."""
 
     def _begins(self) -> bool:
-        """Whether `partial_fit` is called for the first time."""
+        """Return whether this is the first call of `partial_fit`."""
         if hasattr(self, "held_"):
             return False
         if hasattr(self, "dual_coef_"):
-            why = "is not gone on from" if hasattr(self, "_kept") else "has kept support vectors only"
+            why = "cannot be continued" if hasattr(self, "_kept") else "keeps support vectors only"
             warnings.warn(
-                f"partial_fit begins anew: fit {why}; to go on from examples, give them to partial_fit from the start.",
+                f"partial_fit drops the fitted model, since fit {why}; pass all examples to partial_fit.",
                 stacklevel=3,
             )
         return True
 
     def _warn_of_noise(self, solutions: list[Solution]) -> None:
-        """Warn if rounding of the held kernel matrix moves decision values by more than the tolerance."""
+        """Warn if rounding errors of the held kernel matrix move decision values by more than the tolerance."""
         gram = Gram(self.kernel_, self.held_["X"], origin=self.held_.get("origin"), may_move=False)
         for solution in solutions:
             tolerance = self._stopping_rule.tolerance * min(1.0, solution.decision_range)
@@ -292,27 +297,27 @@ class Incremental(KernelMachine):
                 break
 
     def _count(self) -> int:
-        """Return how many machines there are."""
+        """Return the number of machines."""
         return 1
 
     @abstractmethod
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
-        """Yield the dual problems of the held examples with these weights, in order.
+        """Yield the dual problems before and after the change of weights, one pair for each machine, in order.
 
-        Those at the start have the settings of the last walk.
+        The problems before the change have the settings of the last walk.
         """
 
     @abstractmethod
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
-        """Set the fitted attributes; of the examples, at these places, `kept` alone remain."""
+        """Set the fitted attributes: `places` locates the examples of each solution, `kept` those that remain."""
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:
-        """Refuse to forget what the estimator cannot be without; what is to be forgotten has a weight below 0."""
+        """Raise an error if the estimator would lose examples that it needs; a weight below 0 marks one to forget."""
 
 
 def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reached:
-    """Return `reached` with its variables moved from the places of `rows` to those in `others`; both ascend."""
+    """Return `reached` with its variables moved from the positions `rows` to the positions `others`; both ascend."""
     place = others.searchsorted(rows)
     place[~np.isin(rows, others)] = -1
     copies = len(reached.gradient) // len(rows)
@@ -321,7 +326,7 @@ def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reache
 
 
 def stacked(X: Any, Z: Any) -> Any:
-    """Return the rows of both, copied."""
+    """Return a copy with the rows of both."""
     if is_sparse(X) or is_sparse(Z):
         from scipy.sparse import csr_array, vstack
 

@@ -1,7 +1,7 @@
 """Parameters of kernels and rules by scikit-learn's convention: kernel__gamma, selector__rows, tol__tol.
 
-Kernels and rules are frozen: to set a parameter of one is to put another in its place. An instance that two estimators
-share therefore stays as it is.
+Kernels and rules are frozen, so that setting a parameter creates a new object. An instance that two estimators share
+therefore stays unchanged.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from refsvm.services.names import parameters_named
 
 
 def has_own_parameters(value: Any) -> bool:
-    """Whether a value follows scikit-learn's convention itself, as an estimator does."""
+    """Return whether a value is an estimator, which handles its own parameters."""
     return hasattr(value, "get_params") and hasattr(value, "set_params") and not isinstance(value, type)
 
 
 def parameters_of(value: Any) -> dict[str, Any]:
-    """Return the parameters of a kernel or rule by name, and those of the rules in it; none of any other value.
+    """Return the parameters of a kernel or rule, and of the rules inside it, by name; an empty dict for other values.
 
     Examples
     --------
@@ -40,21 +40,22 @@ def parameters_of(value: Any) -> dict[str, Any]:
 
 
 def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
-    """Return a kernel or rule with some of its parameters replaced.
+    """Return a copy of a kernel or rule with some parameters replaced.
 
     Parameters
     ----------
     name : str
-        Name of the parameter that holds the kernel or rule, for messages: "kernel", or "selector".
+        Name of the estimator's parameter that holds the kernel or rule, such as "kernel" or "selector"; for messages.
     value : object
-        The kernel or rule; it is not changed.
+        The kernel or rule, which stays unchanged.
     given : dict
-        New values by name; ``inner__rows`` is the parameter ``rows`` of the rule that is the parameter ``inner``.
+        New values by name; ``inner__rows`` means the parameter ``rows`` of the rule stored in the parameter
+        ``inner``.
 
     Raises
     ------
     ValueError
-        If it has no such parameter, or refuses the value.
+        If the kernel or rule does not know a parameter or refuses its value.
 
     Examples
     --------
@@ -79,14 +80,14 @@ def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
             nested[part][rest] = new
         else:
             own[part] = new
-    # as in scikit-learn, the rule is set first, and then its parameters
+    # as in scikit-learn, replace the inner rule first, then set its parameters
     for part, more in nested.items():
         own[part] = with_parameters(f"{name}__{part}", own.get(part, getattr(value, part)), more)
     return replace(value, **own)
 
 
 def _unknown(name: str, value: Any, part: str, path: str, known: list[str]) -> str:
-    """Return why a parameter cannot be set, and what to do."""
+    """Return the message that explains why a parameter cannot be set and what to do instead."""
     beginning = f"{name}__{path}: {name}={value!r:.80}"
     if known:
         near = hint(part, known, f"its parameters are {', '.join(known)}.")
@@ -98,7 +99,7 @@ def _unknown(name: str, value: Any, part: str, path: str, known: list[str]) -> s
             own = []
         if part in own:
             return (
-                f"{beginning} is a name, and its parameters are those of the estimator; set {part}, or pass a kernel "
+                f"{beginning} is a name without parameters of its own; set {part} of the estimator, or pass a kernel "
                 "object such as RBF(gamma=0.5)."
             )
-    return f"{beginning} has no parameter {part!r}; set {name} to an object that has it first."
+    return f"{beginning} has no parameter {part!r}; first set {name} to an object with this parameter."

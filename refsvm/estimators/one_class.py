@@ -1,4 +1,4 @@
-"""OneClassSVM: novelty detection behind scikit-learn's interface."""
+"""OneClassSVM: novelty detection with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from refsvm.estimators.validation import LARGEST_SQUARED_WEIGHT
 class OneClassSVM(OutlierMixin, SingleMachine):
     """The one-class SVM, with exchangeable working-set selection and step rules.
 
-    It finds a region that holds all but at most a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is positive
-    inside. The problem is the dual of the package with another box (`DualProblem.one_class`), so that every rule serves
-    here too. Names, defaults and layouts are those of `sklearn.svm.OneClassSVM`.
+    The model is a region that contains all but at most a share ν of the examples: h(x) = Σ αᵢ k(x, xᵢ) + b is
+    positive inside. `DualProblem.one_class` states the dual problem; it differs from classification only in its
+    bounds, so that all rules apply. Names, defaults and layouts follow `sklearn.svm.OneClassSVM`.
 
     Parameters
     ----------
     kernel, gamma, degree, coef0, tol, shrinking, max_iter, verbose
-        As of `SVC`.
+        As in `SVC`.
     selector, step, cache_size, cache_dtype, time_limit, engine
-        As of `SVC`.
+        As in `SVC`.
     nu : float, default 0.5
-        ν in (0, 1]: at most this share of the examples is outside, at least this share are support vectors.
+        ν in (0, 1]: at most this share of the examples lies outside, and at least this share are support vectors.
     warm_start : bool, default False
-        Start from the α of the previous `fit` if there are as many examples; cold, with a warning, if not.
+        Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts cold.
 
     Attributes
     ----------
     offset_ : ndarray of shape (1,), float64
         −b, the threshold of `score_samples`.
     support_, n_support_, support_vectors_, dual_coef_, intercept_, coef_, alpha_, n_iter_, n_kernel_rows_
-        As of `SVR`.
+        As in `SVR`.
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_, status_, fit_status_, kernel_, shape_fit_
-        As of `SVR`.
+        As in `SVR`.
     n_features_in_, feature_names_in_
-        As of `SVC`.
+        As in `SVC`.
 
     References
     ----------
     B. Schölkopf, J. C. Platt, J. Shawe-Taylor, A. J. Smola and R. C. Williamson, "Estimating the support of a
     high-dimensional distribution", Neural Computation 13, 2001; C.-C. Chang and C.-J. Lin, "LIBSVM: a library for
-    support vector machines", ACM TIST 2 (27), 2011, section 2.3, whose scaling of α this is.
+    support vector machines", ACM TIST 2 (27), 2011, section 2.3, which scales α in the same way.
 
     Examples
     --------
@@ -72,38 +72,38 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train.
+        """Train on the examples.
 
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
-            As for `SVC.fit`.
+            As in `SVC.fit`.
         y : ignored
-            There as in all estimators.
+            Accepted because scikit-learn passes y to all estimators.
         sample_weight : array-like of shape (n,), optional
-            Upper bound of αᵢ for each example, 1 by default; those with 0 or less are left out.
+            Upper bound of αᵢ for each example, 1 by default. Examples with a weight of 0 or less are left out.
 
         Returns
         -------
         OneClassSVM
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            On parameters out of range, NaN or infinity.
+            If parameters are out of range, or X contains NaN or infinity.
         KeyboardInterrupt
             After Ctrl-C, with the last point reached in the fitted attributes.
 
         Warns
         -----
         ConvergenceWarning
-            If a limit was reached or the selector stalled. The estimator is usable all the same.
+            If a limit was reached or the selector stalled. The estimator can still predict.
         """
         return self._train(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Train on more examples: the model is then that of all of them, exactly; as `SVC.partial_fit`.
+        """Train on more examples: the model is the exact model of all examples so far, as in `SVC.partial_fit`.
 
         Parameters
         ----------
@@ -113,12 +113,12 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         Returns
         -------
         OneClassSVM
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            As `SVC.partial_fit`.
+            As in `SVC.partial_fit`.
         """
         return self._partial(X, y, sample_weight, begins=self._begins())
 
@@ -128,7 +128,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     @property
     def offset_(self) -> np.ndarray:
-        """−b, shape (1,): what `score_samples` is compared with."""
+        """Return −b, shape (1,): the threshold that separates the values of `score_samples`."""
         return -self.intercept_
 
     def _problem(
@@ -137,21 +137,22 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return DualProblem.one_class(gram=gram, nu=settings["nu"], weights=weights)
 
     def _intercept(self, solution: Solution) -> float:
-        """Return the least b for which no example with αᵢ below its bound is outside, and a little for rounding.
+        """Return the least b for which no example with αᵢ below its bound lies outside, plus rounding.
 
-        This makes "at most the share ν is outside" true of the training data.
+        This guarantees that at most a share ν of the training examples lies outside.
         """
         gradient, problem = solution.exact_ends, solution.problem
         inside = solution.alpha < problem.upper
         return intercept_of_inside(problem.gram, solution.alpha, gradient, inside, solution.intercept)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """h(x) for each row of X, positive inside of the region.
+        """Return h(x) for each row of X, positive inside the region.
 
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
-            For ``kernel="precomputed"`` the (t, n) kernel values with the training examples.
+            For ``kernel="precomputed"`` the kernel values between these rows and the n training examples, shape (t,
+            n).
 
         Returns
         -------
@@ -160,7 +161,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return np.asarray(self._decision_values(X)[:, 0])
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """h(x) without b: `decision_function` plus ``offset_``.
+        """Return h(x) without b, that is `decision_function` plus ``offset_``.
 
         Parameters
         ----------
@@ -173,7 +174,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         return self.decision_function(X) + self.offset_
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return +1 for each row of X inside of the region, −1 for each outside.
+        """Return +1 for each row of X inside the region and −1 for each row outside.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The solutions of the pairs of classes of a fitted SVC, with all that can be asked of a solution."""
+"""The solutions for the pairs of classes of a fitted SVC, on which derivatives and other analyses can be called."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from refsvm.core.result import Solution
 from refsvm.estimators.validation import checked_weights, penalties_of
 from refsvm.services.names import is_precomputed
 
-OTHERS: Final = "These are not the examples that the model was trained on ({}); give those of fit."
+OTHERS: Final = "The model was trained on other examples than these ({}); pass the examples given to fit."
 
 CLOSE: Final = 1e-9
-"""Relative to the largest α, how far rounding moves α that lie in their box."""
+"""How far rounding errors may move an α inside its box, relative to the largest α."""
 
 AS_FAR: Final = 2.0
-"""By what factor a gap is larger than that of the fit and the tolerance together, where examples are others."""
+"""The examples are taken for others if the gap exceeds the sum of fit's gap and the tolerance by this factor."""
 
 
 def solutions_of_pairs(
     model: Any, X: Any, y: Any, sample_weight: Any = None
 ) -> dict[tuple[Any, Any], Solution]:
-    """Return the solution of each pair of classes; see `refsvm.estimators.svc.SVC.solutions`."""
+    """Return the solution for each pair of classes; see `refsvm.estimators.svc.SVC.solutions`."""
     model._check_fitted()
     X, y = model._checked(X, y, kernel=model.kernel_, reset=False)
     if len(y) != model.shape_fit_[0] or not np.isin(y, model.classes_).all():
         raise ValueError(
             f"X and y hold {len(y)} examples of {len(np.unique(y))} classes, but the model was trained on "
-            f"{model.shape_fit_[0]} of {len(model.classes_)}; give those."
+            f"{model.shape_fit_[0]} examples of {len(model.classes_)} classes; pass the examples given to fit."
         )
     if not is_precomputed(model.kernel_) and (X[model.support_] != model.support_vectors_).sum():
         raise ValueError(OTHERS.format("X holds other examples"))
@@ -46,14 +46,14 @@ def solutions_of_pairs(
         rows = result.rows
         labels = np.where(codes[rows] == result.positive, 1, -1)
         if abs(labels.sum()) == len(rows):
-            continue  # a class without weight: the machine of this pair is constant
+            continue  # a class has weight 0, so that this pair's decision values are constant
         gram = gram_of_rows(model.kernel_, X, rows, origin=result.origin, may_move=False)
         gram.columns = tuple(getattr(model, "feature_names_in_", ()))
         problem = DualProblem.classification(y=labels, gram=gram, C=C[rows])
         start = problem.feasible(result.alpha)
         stays = np.abs(start - result.alpha).max() <= CLOSE * np.abs(result.alpha).max()
         found[pair] = solve(problem, start=start, stop=model._stopping_rule, engine=model.engine)
-        # the model's own α, in its own box, have the gap that they had
+        # the model's own α has the gap that `fit` ended with, if the examples are the same
         allowed = AS_FAR * (result.kkt_gap + model._stopping_rule.tolerance)
         if not stays or (found[pair].iterations and problem.kkt_gap(start) > allowed):
             raise ValueError(OTHERS.format(f"y, sample_weight or C of {pair} differ"))

@@ -1,7 +1,7 @@
-"""Fitted estimators in plain types, so that a file of one holds numbers, texts, lists and dictionaries only.
+"""Fitted estimators in plain types: a stored estimator contains numbers, texts, lists and dictionaries only.
 
-Kernels, rules, statuses and results of this package are written as a dictionary with their name and their fields.
-Reading one makes objects of the classes listed here and of no others. `pickle` and `skops` both go through this.
+A kernel, rule, status or result of this package is written as a dictionary with its class name and its fields.
+Reading it creates objects of the classes listed here only. Both `pickle` and `skops` use these functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from refsvm.core.result import Status
 from refsvm.core.shown import VERSION, ordered
 
 MARK: Final = "refsvm object"
-"""The key under which the name of the class stands."""
+"""The key that holds the name of the class."""
 
 KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
     name: found
@@ -24,21 +24,21 @@ KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
     for name in room.__all__
     if is_dataclass(found := getattr(room, name))
 }
-"""Kernels and rules of this package, and what is kept of a pair of classes."""
+"""Classes that may be stored: kernels, rules, and the results for a pair of classes."""
 
 
 def to_state(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an estimator in plain types, with the version of this package."""
+    """Return the attributes of an estimator in plain types, together with the version of this package."""
     return {VERSION: version()} | {name: to_plain(value) for name, value in attributes.items()}
 
 
 def from_state(state: dict[str, Any]) -> dict[str, Any]:
-    """Undo `to_state`; a state of a later version is refused, with both versions named.
+    """Undo `to_state`; refuse a state written by a later version, with both versions in the message.
 
     Raises
     ------
     ValueError
-        If a version of a higher minor number has written it, or it has an entry that is not known here.
+        If a later minor version wrote the state, or it contains an entry that this version does not know.
     """
     written, here = state.get(VERSION, "0.2.0 or earlier"), version()
     try:
@@ -48,13 +48,11 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
             )
         return {name: from_plain(value) for name, value in state.items() if name != VERSION}
     except ValueError as error:
-        raise ValueError(
-            f"refsvm {written} has written the file, and this is refsvm {here}. {error}"
-        ) from None
+        raise ValueError(f"refsvm {written} wrote the file, and this is refsvm {here}. {error}") from None
 
 
 def to_plain(value: Any) -> Any:
-    """Return objects of this package as dictionaries, lists of them as lists, and everything else as it is.
+    """Return objects of this package as dictionaries, lists item by item, and every other value unchanged.
 
     Examples
     --------
@@ -67,7 +65,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, Status):
         return {MARK: "Status", "name": value.name}
     if isinstance(value, type) and KNOWN.get(given := value.__name__) is value:
-        return {MARK: given}  # a class stands for its defaults
+        return {MARK: given}  # a class means an object with its defaults
     if isinstance(value, list):
         return [to_plain(item) for item in value]
     if KNOWN.get(name) is type(value):
@@ -83,7 +81,7 @@ def from_plain(value: Any) -> Any:
     Raises
     ------
     ValueError
-        If a dictionary names something that is not listed here, or its fields do not fit.
+        If a dictionary names a class that is not listed here, or its fields do not fit the class.
     """
     if isinstance(value, list):
         return [from_plain(item) for item in value]

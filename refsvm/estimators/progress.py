@@ -1,4 +1,4 @@
-"""How long the fits of a search are going to take, told once to the log."""
+"""An estimate of how long the fits of a search take, written once to the log."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ from refsvm.core.rounds.runner import LATE_FROM, log_if_slow, log_remaining
 
 
 class Pace:
-    """Tells about how long the fits of a search take: once each worker has had one, or that this takes long.
+    """Logs the expected duration of a search, once each worker has finished a fit or the first fit takes long.
 
     Parameters
     ----------
     n : int
         Number of examples.
     fits : int
-        Number of fits to come.
+        Number of fits in the search.
     workers : int
+        Number of fits that run at the same time.
     """
 
     def __init__(self, n: int, fits: int, workers: int) -> None:
         self._began, self._left, self._done, self._workers = time.perf_counter(), fits, 0, workers
         self._waits = ExitStack()
         sentence = (
-            "The first of %d fits of %d examples takes longer than %.0f s; all may take more than %.0f s"
+            "The first of %d fits of %d examples takes longer than %.0f s; all fits together may take more than "
+            "%.0f s"
         )
         values = fits, n, LATE_FROM, LATE_FROM * fits / workers
         self._waits.enter_context(log_if_slow(n, sentence, *values))
 
     def take(self) -> None:
-        """Count a fit."""
+        """Count a finished fit."""
         self.close()
         self._done, self._left = self._done + 1, self._left - 1
         if self._done == self._workers:
             log_remaining(self._left, (time.perf_counter() - self._began) / self._done, "fits")
 
     def close(self) -> None:
-        """Say nothing of the first fit any more."""
+        """Cancel the message about a slow first fit."""
         self._waits.close()

@@ -1,4 +1,4 @@
-"""The table of a search, as GridSearchCV lays it out, and the ranks of its cells."""
+"""The table of a search in GridSearchCV's layout, and the ranks of its cells."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from refsvm.analysis.resampling.weights import mean
 from refsvm.estimators.search import Key, Search
 
 SINGLE: Final = "score"
-"""The name of a score that has no other one."""
+"""The name of a score if the user gave none."""
 
 
 def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
-    """Return ``cv_results_`` with the keys and the order of GridSearchCV: C outside, then ε, γ inside."""
+    """Return ``cv_results_`` with GridSearchCV's keys and order: C varies slowest, then ε, then γ."""
     m, n_epsilons = len(search.Cs), len(search.epsilons)
     places = [(g, e * m + c) for c, e, g in product(range(m), range(n_epsilons), range(len(search.columns)))]
     numbers = [split.number for split in search.splits]
@@ -39,7 +39,7 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
         found = [[cells[g, place, s].score for s in numbers] for g, place in places]
         scores = np.array(
             [[each[name] if isinstance(each, dict) else each for each in row] for row in found],
-            dtype=np.float64,  # a store has None for NaN
+            dtype=np.float64,  # a store holds None in place of NaN
         )
         for s, column in enumerate(scores.T):
             result[f"split{s}_test_{name}"] = column
@@ -54,7 +54,7 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
 
 
 def moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of the scores of each cell over splits of these weights.
+    """Return mean and standard deviation of each cell's scores over the splits, weighted by these weights.
 
     Examples
     --------
@@ -71,26 +71,27 @@ def moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def names_of_scores(cells: dict[Key, Cell]) -> list[str]:
-    """Return the names of the scores of all cells; of a single score "score".
+    """Return the names of the scores of all cells; a single score is called "score".
 
     Raises
     ------
     ValueError
-        If the cells have different scores, as a function may return them.
+        If a scoring function returned different names for different cells.
     """
     names = [[*cell.score] if isinstance(cell.score, dict) else [SINGLE] for cell in cells.values()]
     if other := next((each for each in names if {*each} != {*names[0]}), None):
         raise ValueError(
-            f"scoring= returns {', '.join(names[0])} of one cell and {', '.join(other)} of another; return the same "
-            "scores of all."
+            f"scoring= returns {', '.join(names[0])} for one cell and {', '.join(other)} for another; return the "
+            "same "
+            "names for all cells."
         )
     return names[0]
 
 
 def ranks(means: np.ndarray) -> np.ndarray:
-    """Return the rank of each mean score, the highest first; those that are not known come last.
+    """Return the rank of each mean score, the highest first; unknown means come last.
 
-    Equal to 12 digits is equal: GridSearchCV lets the last digit decide, which is rounding.
+    Scores that agree to 12 digits have equal ranks. GridSearchCV ranks by the last digit, which is rounding error.
 
     Examples
     --------

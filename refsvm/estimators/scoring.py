@@ -1,8 +1,8 @@
-"""Scorers of scikit-learn on decision values that are known already.
+"""scikit-learn's scorers, called with decision values that are known already.
 
-A scorer is called with an estimator, examples and labels. The estimator here is an `SVC` or `SVR` of one split, with
-the parameters of its cell, whose decision values of the test part were read off the gradient: it predicts that part and
-nothing else, so that no cell is trained or evaluated a second time.
+A scorer is called with an estimator, examples and labels. The search passes it an `SVC` or `SVR` that stands for one
+cell and one split and returns the decision values of the test part, which were read off the gradient. It predicts
+this part and nothing else, so that no cell is trained or evaluated twice.
 """
 
 from __future__ import annotations
@@ -31,60 +31,60 @@ from refsvm.services.names import is_precomputed
 VOTES: Final = "decision_function_shape"
 
 OF_CLASSES: Final = "sklearn.metrics._classification", "sklearn.metrics._scorer", "sklearn.metrics.cluster"
-"""Where metrics are that compare classes."""
+"""Modules with the metrics that compare classes."""
 
 ROUNDING: Final = 1e-11
-"""Decision values that differ by less, relative to the largest or to 1, are equal."""
+"""Decision values are taken as equal if they differ by less than this, relative to the largest value or to 1."""
 
 
 class HeldOut:
-    """Part of `HeldOutSVC` and `HeldOutSVR`: the decision values of one test part."""
+    """Part of `HeldOutSVC` and `HeldOutSVR` that returns the decision values of one test part."""
 
     _part: tuple[Any, np.ndarray]
 
     def _decision_values(self, X: Any, reduce: Callable[[np.ndarray], np.ndarray] = np.asarray) -> np.ndarray:
-        """Return what `reduce` makes of the decision values of the test part; nothing else is known."""
+        """Return `reduce` of the decision values of the test part; refuse other examples."""
         known, values = self._part
         if X is not known and (np.shape(X) != known.shape or (known != X).sum()):
             raise ValueError(
-                "scoring= may ask for predictions of the test part only, the X that it is called with; search by "
-                f"GridSearchCV({type(self).__name__.removeprefix('HeldOut')}(), ...) where a scorer needs more."
+                "scoring= asked for predictions of other examples than the test part X; predict X only, or use "
+                f"GridSearchCV({type(self).__name__.removeprefix('HeldOut')}(), ...), which trains each model."
             )
         return reduce(values)
 
     def _check_fitted(self) -> None:
-        """Pass: the decision values are here, though no support vectors are."""
+        """Pass, since the decision values are known although no support vectors are stored."""
 
 
 class HeldOutSVC(HeldOut, SVC):
-    """A classifier of one split."""
+    """The classifier of one split that a scorer gets."""
 
 
 class HeldOutSVR(HeldOut, SVR):
-    """A regression of one split."""
+    """The regression model of one split that a scorer gets."""
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """A scorer, and its arguments.
+    """A scorer with its arguments.
 
     Parameters
     ----------
     scorer : callable
         Called with an estimator, X and y of a test part.
-    given : str or callable
+    The `scoring` that the user passed.
         The scoring that the user has passed.
-    model : type
+    `HeldOutSVC` or `HeldOutSVR`, the class of the estimator that the scorer gets.
         `HeldOutSVC` or `HeldOutSVR`.
-    settings : dict
+    Parameters of this estimator that are equal in all cells.
         Its parameters that all cells share.
-    classes : ndarray of shape (k,) or None
+    Labels, sorted; None for regression.
         Labels, sorted; None for a regression.
-    metadata : dict
+    Further arguments of the scorer; an array with an entry for each example is cut to the test part.
         Further arguments of the scorer; those with an entry for each example are cut to the test part.
-    config : dict
+    scikit-learn's configuration, which each thread sets for itself.
         scikit-learn's configuration, which belongs to a thread.
-    repeats : bool
+    Whether to pass a test example of weight 2 twice, because the scorer takes no weights.
         Whether the scorer gets a test example of weight 2 twice, as it takes no weights.
     """
 
@@ -102,7 +102,7 @@ class Scoring:
     def __call__(
         self, X: Any, labels: np.ndarray, split: Split, params: dict[str, float], values: np.ndarray
     ) -> Any:
-        """Return the score of a cell, or several by name, from the decision values (t, machines) of its test part."""
+        """Return a cell's score, or its scores by name, from the decision values (t, machines) of a test part."""
         rows, settings = self._rows(split.test_weights), self.settings | params
         test, values = split.test[rows], values[rows]
         model: Any = self.model(**settings)
@@ -124,27 +124,27 @@ class Scoring:
         several = score if isinstance(score, dict) and score else {"": score}
         if not all(isinstance(each, Number) for each in several.values()):
             raise ValueError(
-                f"scoring={self.given!r} returns {score!r:.60}, which is no number; return one score."
+                f"scoring={self.given!r} returns {score!r:.60}, which is not a number; return one number."
             )
         return {name: float(each) for name, each in score.items()} if several is score else float(score)
 
     def _rows(self, weights: np.ndarray) -> np.ndarray:
-        """Return the places of the test examples that count, each as often as the scorer is to see it."""
+        """Return the positions of the test examples with positive weight, each as often as the scorer needs it."""
         counts = copies("scoring", weights, len(weights)) if self.repeats else (weights > 0.0) * 1
         return np.repeat(np.arange(len(weights)), counts)
 
     def identity(self) -> dict[str, Any]:
-        """Return the scorer, its settings and its arguments in a store; refuse one whose function is the user's.
+        """Return what identifies the scorer in a store: its name, settings and arguments.
 
         Raises
         ------
         ValueError
-            If it has no identity by value.
+            If the scorer is a function of the user, which cannot be identified by value.
         """
         function = getattr(self.scorer, "_score_func", None)
         if function is not None and not function.__module__.startswith("sklearn."):
             described("scoring", function)
-        # a classifier's parameters decide its votes, and the arguments of a scorer its score
+        # the parameters of a classifier affect its votes, and the scorer's arguments affect the score
         settings = {name: value for name, value in self.settings.items() if name in ("break_ties", VOTES)}
         held = (settings, self.classes, self.metadata, self.scorer, self.repeats)
         return {"given": described("scoring", self.given), "held": digest_of(*held)}
@@ -152,7 +152,7 @@ class Scoring:
 
 @dataclass(frozen=True)
 class SeveralScorings:
-    """Scorers by name."""
+    """Several scorers by name."""
 
     each: dict[str, Scoring]
 
@@ -164,22 +164,22 @@ class SeveralScorings:
         for name, score in scores.items():
             if isinstance(score, dict):
                 raise ValueError(
-                    f"scoring={{{name!r}: ...}} returns {score!r:.60}, which is no number; return one score."
+                    f"scoring={{{name!r}: ...}} returns {score!r:.60}, which is not a number; return one number."
                 )
         return scores
 
     def identity(self) -> Any:
-        """Return the names of the scorers in a store, as `Scoring.identity`."""
+        """Return what identifies each scorer in a store, by name; see `Scoring.identity`."""
         return {name: scoring.identity() for name, scoring in self.each.items()}
 
 
 def named_scores(scoring: Any) -> None:
-    """Refuse a list or dictionary that does not name scores as GridSearchCV takes them.
+    """Raise an error if a list or dictionary does not name scores in the form that GridSearchCV takes.
 
     Raises
     ------
     ValueError
-        If it is empty, names one twice, or holds what is no score.
+        If it is empty, repeats a name, or contains an entry that is not a score.
     """
     is_dict = isinstance(scoring, dict)
     known = set(get_scorer_names())
@@ -191,38 +191,40 @@ def named_scores(scoring: Any) -> None:
     unnamed = [] if not is_dict else [each for each in scoring if not isinstance(each, str) or not each]
     if wrong or unnamed or not scoring or len(set(scoring)) < len(scoring):
         what = (
-            f"{(wrong + unnamed)[0]!r:.60} is none"
+            f"{(wrong + unnamed)[0]!r:.60} is not a score"
             if wrong or unnamed
             else "empty"
             if not scoring
             else "one twice"
         )
         raise ValueError(
-            f"scoring={shown(scoring)} names several scores, but {what}; give different names of scikit-learn's scores "
+            f"scoring={shown(scoring)} names several scores, but {what}; give different names of scikit-learn's "
+            "scores "
             "(sklearn.metrics.get_scorer_names()), or a dictionary of scores and scorers by name."
         )
 
 
 def refuse_refit(refit: Any, names: Iterable[str]) -> None:
-    """Refuse a `refit` that does not say which of several scores is to choose the best cell."""
+    """Raise an error if `refit` does not say which of several scores chooses the best cell."""
     names = [*names]
     if refit is False or callable(refit) or (isinstance(refit, str) and refit in names):
         return
     raise ValueError(
-        f"refit={refit!r} does not say which of the scores {', '.join(names)} chooses the best cell; give one of these "
-        "names, a function of cv_results_ that returns its place, or False."
+        f"refit={refit!r} does not say which of the scores {', '.join(names)} chooses the best cell; give one of "
+        "these "
+        "names, a function that gets cv_results_ and returns the position of the best cell, or False."
     )
 
 
 def refuse_probabilities(given: Any, model: str) -> None:
-    """Refuse a score of probabilities, which a support vector machine does not have; say what has them.
+    """Raise an error for a score that needs probabilities or does not fit the model; name an alternative.
 
     Raises
     ------
     AttributeError
-        As ``SVC().predict_proba`` does.
+        If a classification score needs probabilities, as for ``SVC().predict_proba``.
     ValueError
-        Of a regression, if it is a score of classes.
+        If a regression gets a score that compares classes.
     """
     scorer = get_scorer(given) if isinstance(given, str) else given
     asked = getattr(scorer, "_response_method", None)
@@ -235,13 +237,13 @@ def refuse_probabilities(given: Any, model: str) -> None:
     of_classes = asked not in (None, "predict") or home.startswith(OF_CLASSES)
     if model == "SVR" and of_classes:
         raise ValueError(
-            f"scoring={given!r} is a score of classes, and SVR predicts targets; give one of regressions, such as "
-            "'neg_mean_absolute_error', or search with SVCCV."
+            f"scoring={given!r} compares classes, but SVR predicts targets; give a regression score, such as "
+            "'neg_mean_absolute_error', or use SVCCV."
         )
 
 
 def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
-    """Return the decision values of the pairs of classes that a split trains on, with the signs of `SVC`.
+    """Return decision values of the pairs of classes that occur in the training part, with the signs of `SVC`.
 
     Examples
     --------
@@ -253,13 +255,14 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
     if len(present) == k:
         return values
     chosen = values[:, OneVsOne(k).places(present)]
-    return -chosen if len(present) == 2 else chosen  # of two classes the second is the positive one
+    return -chosen if len(present) == 2 else chosen  # with two classes the second one is positive
 
 
 def with_ties(values: np.ndarray) -> np.ndarray:
-    """Return decision values, shape (t, machines); those that differ by rounding alone become equal.
+    """Return decision values of shape (t, machines) in which values that differ only by rounding are made equal.
 
-    h = v − G + b of two equal examples with different labels may round differently, and a score of ranks would see it.
+    h = v − G + b may round differently for two equal examples with different labels, and a score of ranks would
+    notice.
 
     Examples
     --------
@@ -272,7 +275,7 @@ def with_ties(values: np.ndarray) -> np.ndarray:
     ascending = np.take_along_axis(values, order, axis=0)
     noise = ROUNDING * np.abs(values).max(axis=0, initial=1.0)
     differs = np.diff(ascending, axis=0, prepend=-np.inf) > noise
-    # the first of each group stands for all of it
+    # the first value of each group replaces the whole group
     first = np.maximum.accumulate(np.where(differs, np.arange(len(values))[:, None], 0), axis=0)
     equal = np.empty_like(values)
     np.put_along_axis(equal, order, np.take_along_axis(ascending, first, axis=0), axis=0)
@@ -280,5 +283,5 @@ def with_ties(values: np.ndarray) -> np.ndarray:
 
 
 def takes_weights(scorer: Callable[..., Any]) -> bool:
-    """Whether a scorer, or the metric in it, has an argument ``sample_weight``."""
+    """Return whether a scorer, or the metric inside it, has an argument ``sample_weight``."""
     return "sample_weight" in signature(getattr(scorer, "_score_func", scorer)).parameters

@@ -1,4 +1,4 @@
-"""The grid behind SVCCV and SVRCV: its cells, and the workers that solve them."""
+"""The grid that SVCCV and SVRCV solve: its cells, and the workers that solve them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from refsvm.services.pool import in_workers, joblib_is_set_up, resubmitted, work
 from refsvm.services.store import RunStore, digest, fingerprint
 
 Key = tuple[int, int, int]
-"""Numbers of γ, of ε and C together (all C of the first ε come first), and of the split."""
+"""Identifies a cell: index of γ, joint index of ε and C (all C of the first ε come first), index of the split."""
 
 
 @dataclass(frozen=True)
 class GammaColumn:
-    """One γ (None where the kernel has none) and its kernel."""
+    """One value of γ, and its kernel. γ is None if the kernel does not have this parameter."""
 
     gamma: float | None
     kernel: Any
@@ -51,23 +51,26 @@ class Search:
     Parameters
     ----------
     name : str
-        Of the estimator.
+        Name of the estimator, for messages.
     columns : list of GammaColumn
     epsilons : list of float or None
-        A single None for classification.
+        Values of ε; a single None for classification.
     Cs : ndarray of float64
+        Values of C.
     splits : list of Split
+        Training and test part of each split.
     seeder : Seeder or None
+        How the solve for one C starts from the previous one.
     options : dict
-        ``tol``, ``stop`` (None for the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
+        ``tol``, ``stop`` (None means the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
     one_out : bool
-        Whether `refsvm.leave_one_out` scores the splits: each leaves out one example, and no penalty changes.
+        Whether `refsvm.leave_one_out` scores the splits, because each leaves out one example and keeps all penalties.
     scoring : Scoring, SeveralScorings or None
-        None for accuracy or R²; with `is_loo` for what each example adds to R² of all.
+        None for accuracy or R². With `is_loo`, an example's contribution to the R² of all examples.
     is_loo : bool
-        Whether the splits are ``cv="loo"``.
+        Whether the splits come from ``cv="loo"``.
     weights : ndarray of shape (n,) or None
-        Of the examples.
+        Weights of the examples.
     """
 
     name: str
@@ -83,7 +86,7 @@ class Search:
     weights: np.ndarray | None = field(default=None, repr=False)
 
     def __sizeof__(self) -> int:
-        """About the bytes of all splits: Dask sends what is large to the workers once, not with each task."""
+        """Return about the size of all splits in bytes, because Dask sends large objects to each worker only once."""
         arrays = [(split.train, split.test, split.factors, split.test_weights) for split in self.splits]
         return object.__sizeof__(self) + sum(array.nbytes for split in arrays for array in split)
 
@@ -103,7 +106,7 @@ class Search:
         tell: Callable[[int, int], object],
         progress: Progress | None = None,
     ) -> dict[Key, Cell]:
-        """Solve every cell that the store does not hold.
+        """Solve every cell that is not in the store.
 
         Parameters
         ----------
@@ -112,12 +115,13 @@ class Search:
         labels : ndarray of shape (n,)
             Class numbers, or targets.
         n_jobs : int or None
-            Columns solved at once.
+            Number of columns (values of γ) solved at the same time.
         store : path or None
+            SQLite file with the cells of earlier calls.
         tell : callable
-            Called after each cell, with the number of those that are done and of all.
+            Called after each cell with the number of finished cells and the number of all cells.
         progress : Progress, optional
-            Counts the cells, and knows the best so far.
+            Object that counts the cells and shows the best score so far.
 
         Returns
         -------
@@ -138,7 +142,7 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                # two workers may bring the same cell after one of them was thought lost
+                # if a worker was taken for lost, another one may bring the same cell a second time
                 if key not in cells:
                     if kept is not None:
                         kept.keep(key, cell)
@@ -147,7 +151,7 @@ class Search:
                     pace.take()
 
             try:
-                # after the workers the loop below solves what is left: with one column there was nothing to share
+                # the loop below solves the cells that the workers left; a single column is not shared between workers
                 workers = worker_count(n_jobs)
                 if workers > 1 and (joblib_is_set_up() or self._is_compiled):
                     self._solve_at_once(X, labels, token, workers, cells, take)
@@ -171,7 +175,7 @@ class Search:
         return cells
 
     def _look(self, progress: Progress, cells: dict[Key, Cell]) -> None:
-        """Count the cells that are done, and find the best parameters all of whose splits are."""
+        """Count the finished cells, and find the best parameters among those with all splits finished."""
         done, scores = cells.copy(), defaultdict[tuple[int, int], dict[int, Any]](dict)
         for (number, place, split), cell in done.items():
             scores[number, place][split] = cell.score
@@ -188,7 +192,7 @@ class Search:
             progress.best = f"{means[best]:.4g} at {named}"
 
     def _identities(self, X: Any, labels: np.ndarray) -> dict[Key, dict[str, Any]]:
-        """Return what each score depends on: data, kernel, ε, C, split, tolerance, rules, scoring and code."""
+        """Return everything that a score depends on: data, kernel, ε, C, split, tolerance, rules, scoring and code."""
         names = ("tol", "max_iter", "stop", "selector", "step", "shrinking")
         common = {
             "identity": IDENTITY,
@@ -199,22 +203,22 @@ class Search:
             **{name: described(name, self.options[name]) for name in names},
             "seeder": described("seeder", self.seeder),
             **({} if self.scoring is None else {"scoring": self.scoring.identity()}),
-            # each of them is a part of the R² of all
+            # each score is a term of the R² of all examples
             **({} if self.weights is None or not self.is_loo else {"weights": fingerprint(self.weights)}),
         }
         kernels = [described("kernel", column.kernel) for column in self.columns]
         parts = [fingerprint(each.train, each.test, each.factors, each.test_weights) for each in self.splits]
         places = range(len(self.epsilons) * len(self.Cs))
         return {
-            # the kernel has γ
+            # the kernel contains γ
             (g, place, split.number): {**common, **self.params(g, place), "kernel": kernels[g], "split": part}
             for g, place in product(range(len(kernels)), places)
             for split, part in zip(self.splits, parts, strict=True)
         }
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
-        """Return the numbers of the columns where cells are missing, and which: places for each split."""
-        # ascending: a solution for a smaller C seeds the next one, and not the reverse
+        """Return the indices of the columns with missing cells, and for each split the positions of these cells."""
+        # ascending, because the solution for a smaller C is a good start for a larger one, but not the reverse
         ascending, m = np.argsort(self.Cs, kind="stable"), len(self.Cs)
         order = [int(e * m + c) for e in range(len(self.epsilons)) for c in ascending]
         tasks = []
@@ -229,7 +233,7 @@ class Search:
 
     @property
     def _is_compiled(self) -> bool:
-        """Whether threads pay: readable code would wait for the interpreter's lock."""
+        """Return whether threads save time: interpreted code would hold the interpreter's lock."""
         return self.options.get("engine") != "numpy" and arithmetic.current.sparse is not None
 
     def _solve_at_once(
@@ -241,7 +245,7 @@ class Search:
         cells: dict[Key, Cell],
         take: Callable[[int, Cell], None],
     ) -> None:
-        """Solve several columns at once."""
+        """Solve several columns at the same time."""
         delivery = Delivery(take)
 
         def attempt() -> Iterator[tuple[int, list[Cell]]]:
@@ -258,7 +262,7 @@ class Search:
     def _column(
         self, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> Generator[Cell, None, None]:
-        """Solve the wanted cells of one γ, all of them over one kernel matrix; another ε is another family."""
+        """Solve the wanted cells of one γ over one kernel matrix; each ε is a separate family of problems."""
         m, stop = len(self.Cs), self.options["stop"] or KKTGap(self.options["tol"], relative=True)
         gram = column_gram(X, token, self.columns[number].kernel, self.options["cache_mb"])
         for e, epsilon in enumerate(self.epsilons):
@@ -270,16 +274,16 @@ class Search:
                     yield cell._replace(place=cell.place + e * m)
 
     def _cells(self, task: Task, wanted: list[list[int]], score: Score | None, **more: Any) -> Iterator[Cell]:
-        """Solve the wanted values of C of one family."""
+        """Solve the wanted values of C for one ε."""
         options = {name: value for name, value in self.options.items() if name not in ("tol", "stop")} | more
         if self.one_out:
-            del options["shrinking"]  # rounds of one example less are short
+            del options["shrinking"]  # rounds that leave out one example are short
             return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
-        del options["epsilon"]  # the task has it
+        del options["epsilon"]  # the task contains it
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)
 
     def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:
-        """Return how cells are scored; None for accuracy or R². `first` is the first place of the family."""
+        """Return the function that scores cells; None for accuracy or R². `first` is the family's first position."""
         scoring = self.scoring
         if scoring is not None:
             return lambda split, place, values: scoring(
@@ -291,15 +295,16 @@ class Search:
 
 
 class StoredCells:
-    """The cells of a search, each a run of a store.
+    """The cells of a search, each stored as a run.
 
     Parameters
     ----------
     runs : RunStore
+        The open store.
     identities : dict
-        By key; see `Search._identities`.
+        The identity of each cell by its key; see `Search._identities`.
     name : str
-        Of the estimator.
+        Name of the estimator.
     """
 
     def __init__(self, runs: RunStore, identities: dict[Key, dict[str, Any]], name: str) -> None:
@@ -316,21 +321,21 @@ class StoredCells:
     def keep(self, key: Key, cell: Cell) -> None:
         """Store a cell."""
         metrics = {name: np.asarray(value).item() for name, value in cell._asdict().items()}
-        del metrics["split"], metrics["place"]  # their numbers differ in another grid
+        del metrics["split"], metrics["place"]  # these indices have another meaning in another grid
         config = self._identities[key]
         names = {"problem": f"C={config['C']:g}, {config['kernel']}, split {key[2]}", "strategy": self._name}
         self.runs.add(self._hashes[key], config=config, metrics=metrics, **names)
 
 
 class Delivery:
-    """Solves the wanted cells of a column and takes in each as it comes, in this process from any thread.
+    """Solves the wanted cells of a column and passes each finished cell on.
 
-    The copy that another process gets, pickled, only returns them.
+    In this process it calls `take`, from any thread. A pickled copy in another process only returns the cells.
 
     Parameters
     ----------
     take : callable, optional
-        Called with the number of γ and the cell, by one thread at a time.
+        Called with the index of γ and the cell; never by two threads at the same time.
     """
 
     def __init__(self, take: Callable[[int, Cell], object] | None = None) -> None:
@@ -342,12 +347,12 @@ class Delivery:
     def __call__(
         self, search: Search, X: Any, labels: np.ndarray, token: str, number: int, wanted: list[list[int]]
     ) -> tuple[int, list[Cell]]:
-        """Return the number of γ and the cells."""
+        """Solve the cells; return the index of γ and the cells."""
         cells = []
         for cell in search._column(X, labels, token, number, wanted):
             cells.append(cell)
             with self._lock:
-                # after Ctrl-C threads go on for a moment: what they bring would be told after the end
+                # threads run on for a moment after Ctrl-C; ignore cells that come after the search has ended
                 if not self._is_open:
                     break
                 if self._take is not None:
@@ -355,6 +360,6 @@ class Delivery:
         return number, cells
 
     def close(self) -> None:
-        """Accept no more work; threads that still run end by themselves."""
+        """Refuse further work; running threads end by themselves."""
         with self._lock:
             self._is_open = False

@@ -1,7 +1,7 @@
-"""SearchCV: base of SVCCV and SVRCV, an estimator that chooses its parameters by cross-validation.
+"""SearchCV: base of SVCCV and SVRCV, which choose their parameters by cross-validation.
 
-All folds and all C of one γ and one ε are one family of problems over one kernel matrix, which all ε share; all γ share
-one matrix of inner products.
+All folds and all C for one γ and one ε form a family of problems over one kernel matrix. All ε share this matrix, and
+the matrices for different γ are computed from shared inner products.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ _log = logging.getLogger("refsvm")
 WITH_GAMMA: Final = ("rbf", "poly", "sigmoid")
 
 CS: Final = (0.1, 1.0, 10.0, 100.0, 1000.0)
-"""The default values of C; of a regression in units of its targets."""
+"""Default values of C; for regression in units of the targets' standard deviation."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SearchCV(SearchScores, ABC):
-    """Base of `SVCCV` and `SVRCV`, which describe the parameters.
+    """Base of `SVCCV` and `SVRCV`; these two describe the parameters.
 
-    A subclass says what labels are, what else the grid varies, and which splits cannot be trained on.
+    A subclass defines the labels, a further axis of the grid, and the splits that it cannot train on.
     """
 
     Cs: Any = CS
@@ -74,42 +74,42 @@ class SearchCV(SearchScores, ABC):
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
-        """Score every cell of the grid, and train with the best one.
+        """Score every cell of the grid, then train with the best parameters.
 
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
             Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix.
         y : array-like of shape (n,)
-            Labels, at least two different ones; targets of a regression.
+            Labels of at least two classes; for regression targets.
         sample_weight : array-like of shape (n,), optional
-            Factor of C for each example, and how often it counts in the scores; those with 0 or less are left out. A
-            split scores its examples by their weights, and all splits count alike in the mean; where each tests one
-            example, as with ``cv="loo"``, they count as these examples do.
+            Factor of C for each example, and its weight in the scores; examples with 0 or less are left out. Within a
+            split, examples are weighted; in the mean, all splits have equal weight. If each split tests one example,
+            as with ``cv="loo"``, it has the weight of its example.
         **params
-            For the splitter: ``groups``, array-like of shape (n,), or, with scikit-learn's metadata routing enabled,
-            the arrays that it or the scorer requests.
+            Arguments for the splitter and the scorer: ``groups``, array-like of shape (n,), or, if scikit-learn's
+            metadata routing is enabled, the arrays that they request.
 
         Returns
         -------
         SVCCV or SVRCV
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            On parameters out of range, NaN, a single class that counts, and splits that train on one class or on
-            nothing, or test on nothing; nothing is trained then.
+            If parameters are out of range, X or y contains NaN, only one class has positive weights, or a split
+            trains on one class or no example, or tests no example. Nothing is trained then.
         TypeError
-            On other parameters than groups where metadata routing is not enabled.
+            If ``**params`` contains another name than ``groups`` while metadata routing is disabled.
 
         Warns
         -----
         ConvergenceWarning
-            If cells are not solved to the tolerance.
+            If some cells were not solved to the tolerance.
         UserWarning
-            If mean scores are not finite, as that of R² in splits of one example. If a scorer takes no weights, and the
-            weights of a split are no numbers of copies: its examples then count alike.
+            If mean scores are not finite, such as R² in splits that test one example; or if a scorer takes no weights
+            and some weights are not whole numbers, so that the split's examples count equally.
         """
         self._validate_params()
         self._refuse_scoring()
@@ -134,7 +134,7 @@ class SearchCV(SearchScores, ABC):
         )  # fmt: skip
         search = replace(search, scoring=self._scoring_with(classes, for_scorer, search.splits))
         level = logging.INFO if self.verbose and self.verbose != "auto" else logging.DEBUG
-        tell = partial(_log.log, level, "%d of %d fits are done")
+        tell = partial(_log.log, level, "%d of %d fits are finished")
         with self._line("fits", "these") as shown:
             progress = shown or Progress(type(self).__name__)
             cells = search.run(X, labels, n_jobs=self.n_jobs, store=self.store, tell=tell, progress=progress)
@@ -147,53 +147,53 @@ class SearchCV(SearchScores, ABC):
                 self.best_estimator_.fit(X, y, weights)
         return self
 
-    # -- what a subclass says --------------------------------------------------------------------------------------
+    # -- defined by the subclass -----------------------------------------------------------------------------------
 
     @abstractmethod
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return class numbers and the labels, sorted; or targets and None."""
+        """Return class numbers and the sorted labels; for regression the targets and None."""
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
-        """Refuse weights that leave one class; before the splits, so that the sentence names the weights."""
+        """Raise an error if the weights leave one class; it comes before the splits, to name the weights."""
 
     def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
-        """Note what default values depend on."""
+        """Compute the quantities that default values depend on."""
 
     def _penalties(self) -> np.ndarray:
-        """Return the values of C."""
+        """Return the grid's values of C."""
         return self._values("Cs", self.Cs)
 
     def _epsilons(self) -> list[float | None]:
-        """Return the values of ε."""
+        """Return the grid's values of ε."""
         return [None]
 
     def _factors(self, y: np.ndarray, train: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """Return what C is multiplied by for each example of a training part."""
-        # an example that is named twice counts twice
+        """Return the factor of C for each example of a training part."""
+        # an example that a split names twice has twice the penalty
         counts = np.bincount(train, minlength=len(y)).astype(np.float64)
         return counts if weights is None else counts * weights
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:
-        """Refuse a split by the labels that it trains on; `counting` are those of a positive weight."""
+        """Raise an error if a split cannot be trained; `counting` are the labels with positive weight."""
         if not len(counting):
             raise ValueError(
-                f"Split {number} of cv={shown(self.cv)} trains on no example of a positive weight; leave that split "
-                "out."
+                f"Split {number} of cv={shown(self.cv)} trains on no example with a positive weight; remove "
+                "this split from cv."
             )
 
     # -- the grid --------------------------------------------------------------------------------------------------
 
     def _values(self, name: str, given: Any, zero: bool = False) -> np.ndarray:
-        """Return a parameter that is a list of positive numbers, in its order."""
+        """Return a list parameter as an array, and refuse numbers that are not positive and finite."""
         values = numbers(name, given)
         in_range = values >= 0.0 if zero else values > 0.0
         if values.ndim != 1 or not len(values) or not (np.isfinite(values) & in_range).all():
             kind = "finite numbers ≥ 0" if zero else "positive finite numbers"
-            raise ValueError(f"{name}={given!r} is not a list of {kind}; give at least one.")
+            raise ValueError(f"{name}={given!r} is not a list of {kind}; give a list with at least one.")
         return values
 
     def _gammas(self, X: Any, weights: np.ndarray | None) -> list[float | None]:
-        """Return the values of γ; a single None for a kernel that has none."""
+        """Return the grid's values of γ; a single None for a kernel without γ."""
         if not (isinstance(self.kernel, str) and self.kernel in WITH_GAMMA):
             return [None]
         if isinstance(self.gammas, str):
@@ -206,25 +206,25 @@ class SearchCV(SearchScores, ABC):
 
     @property
     def _leaves_one_out(self) -> bool:
-        """Whether each split leaves out one example, and no penalty changes."""
+        """Return whether each split leaves out one example and keeps all penalties."""
         return isinstance(self.cv, str) and self.seeder is None
 
     def _stop(self) -> tuple[bool, StoppingRule | None]:
-        """Return whether `refsvm.leave_one_out` scores the cells, and the rule that was chosen."""
+        """Return whether `refsvm.leave_one_out` scores the cells, and the stopping rule."""
         one_out, by_sign = self._leaves_one_out, self._leaves_one_out and self._is_classifier
         if by_sign and self.stop is None:
             return True, BallRule(self._tolerance, relative=True)
         if self.stop is not None and self.stop.left_out and not by_sign:
             raise ValueError(
-                f"stop={self.stop!r} decides the class of examples that are left out one at a time; it takes "
-                'cv="loo", seeder=None and no scoring, break_ties or class_weight="balanced". Give these, or leave '
-                "stop out."
+                f"stop={self.stop!r} only decides the class of a single left-out example, so it needs "
+                'cv="loo", seeder=None and no scoring, break_ties or class_weight="balanced". Change these, or omit '
+                "stop."
             )
         return one_out, self.stop
 
     @property
     def _tolerance(self) -> float:
-        """The tolerance of the model that is trained with the best parameters."""
+        """The tolerance of the final model, which is trained with the best parameters."""
         tol: Any = self.tol
         return float(tol)
 
@@ -232,7 +232,7 @@ class SearchCV(SearchScores, ABC):
         return f"tol={self._tolerance:g} times the range of their decision values, or times 1 if that is less"
 
     def _warn_of_edges(self, ranks: np.ndarray) -> None:
-        """Warn if the best value of a parameter is the last of its default grid, and better than the one beside it."""
+        """Warn if a parameter's best value is the first or last of its default grid and beats its neighbour."""
         is_default = {
             "C": self.Cs is None or (isinstance(self.Cs, tuple) and self.Cs == CS),
             "gamma": isinstance(self.gammas, Integral),
@@ -246,13 +246,14 @@ class SearchCV(SearchScores, ABC):
             if ranks[values == beside].min() > ranks.min():
                 end, other = ("smallest", "smaller") if best == grid[0] else ("largest", "larger")
                 warnings.warn(
-                    f"The best {name}={best:.4g} is the {end} value of the default grid; {other} values may be better. "
-                    f"Give {name}s=[…] with these.",
+                    f"The best {name}={best:.4g} is the {end} value of the default grid; {other} values may be "
+                    "better. "
+                    f"Pass {name}s=[…] with {other} values.",
                     stacklevel=4,
                 )
 
     def _shared(self) -> dict[str, Any]:
-        """Return the parameters that the search and the estimator have by one name."""
+        """Return the parameters that search and estimator share."""
         return super()._shared() | {"tol": self._tolerance}
 
     # -- splits ----------------------------------------------------------------------------------------------------
@@ -260,7 +261,7 @@ class SearchCV(SearchScores, ABC):
     def _splits(
         self, X: Any, y: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, params: dict[str, Any]
     ) -> list[Split]:
-        """Return the splits, with the factors of C that each has."""
+        """Return the splits, each with its factors of C."""
         splitter: Any = (
             LeaveOneOut()
             if isinstance(self.cv, str)
@@ -275,36 +276,37 @@ class SearchCV(SearchScores, ABC):
             self._refuse_split(number, labels[train], labels[factors > 0.0])
             if not len(test):
                 raise ValueError(
-                    f"Split {number} of cv={shown(self.cv)} has no example to test; leave that split out."
+                    f"Split {number} of cv={shown(self.cv)} has no example to test; remove this split from cv."
                 )
             splits.append(Split(number, train, test, factors, np.ones(len(test))))
         if splits and weights is not None:
             splits = self._weighted(splits, weights)
         if not splits:
             raise ValueError(
-                f"cv={shown(self.cv)} yields no split; give a list of (train, test) or a splitter. A generator yields "
-                "its splits once: make a list of it to fit again."
+                f"cv={shown(self.cv)} yields no split; give a list of (train, test) or a splitter. A generator "
+                "yields "
+                "its splits only once: convert it to a list to fit again."
             )
         return splits
 
     def _weighted(self, splits: list[Split], weights: np.ndarray) -> list[Split]:
-        """Return the splits with the weights of their test examples; each counts as its example does, if it has one."""
+        """Return the splits with weights of their test examples; a split with one test example has its weight."""
         if all((split.test == split.test[0]).all() for split in splits):
             return [replace(split, weight=float(weights[split.test].sum())) for split in splits]
         for split in splits:
             if not weights[split.test].any():
                 raise ValueError(
-                    f"Split {split.number} of cv={shown(self.cv)} has no example of a positive weight to test; leave "
-                    "that split out."
+                    f"Split {split.number} of cv={shown(self.cv)} has no test example with a positive weight; remove "
+                    "this split from cv."
                 )
         return [replace(split, test_weights=weights[split.test]) for split in splits]
 
-    # -- what was found --------------------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------------------------
 
     def _keep(self, search: Search, cells: dict[tuple[int, int, int], Any]) -> None:
-        """Set what the search has found."""
+        """Set the fitted attributes from the cells."""
         self.n_splits_ = len(search.splits)
-        # scikit-learn's checks want at least one iteration of a fitted estimator
+        # scikit-learn's checks require n_iter_ ≥ 1 for a fitted estimator
         self.n_iter_ = max(1, sum(cell.iterations for cell in cells.values()))
         self.cv_results_ = results_table(search, cells)
         scores = names_of_scores(cells)
@@ -326,7 +328,7 @@ class SearchCV(SearchScores, ABC):
         if unfinished:
             asked = self._tolerance_in_words()
             if self.stop is not None:
-                asked = f"what stop={self.stop!r} asks for"
+                asked = f"the precision of stop={self.stop!r}"
             warnings.warn(
                 f"{unfinished} of {len(cells)} cells are not solved to {asked}. Scale the features (StandardScaler), "
                 "leave out the largest values of C, or raise max_iter.",
@@ -335,14 +337,15 @@ class SearchCV(SearchScores, ABC):
             )
 
     def _choose(self, score: str) -> None:
-        """Set which cell is the best: by this score, or as the function says that `refit` is."""
+        """Set the best cell: the one with the highest mean of this score, or the choice of `refit`."""
         results = self.cv_results_
         if callable(self.refit):
             place, count = self.refit(results), len(results["params"])
             if not isinstance(place, int | np.integer) or not 0 <= place < count:
                 raise ValueError(
-                    f"refit={self.refit!r:.80} returned {place!r}; return the place of a cell in cv_results_, a whole "
-                    f"number from 0 to {count - 1}."
+                    f"refit={self.refit!r:.80} returned {place!r}; return the index of a cell in cv_results_, an "
+                    "integer "
+                    f"from 0 to {count - 1}."
                 )
             self.best_index_ = int(place)
         else:
@@ -357,5 +360,5 @@ class SearchCV(SearchScores, ABC):
         check_is_fitted(self, "cv_results_")
         if not hasattr(self, "best_estimator_"):
             name = type(self).__name__
-            raise AttributeError(f"{name}(refit=False) has no model to predict with; set refit=True.")
+            raise AttributeError(f"{name}(refit=False) trained no model to predict with; set refit=True.")
         return self.best_estimator_

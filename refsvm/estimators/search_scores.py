@@ -1,4 +1,4 @@
-"""SearchScores: what a search scores its cells by, and where the metadata of `fit` go."""
+"""SearchScores: how a search scores its cells, and where it passes the metadata given to `fit`."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from refsvm.estimators.scoring import (
 )
 
 MOST_COPIES: Final = 1000
-"""Weights above are not made copies for a scorer that takes no weights."""
+"""If a scorer takes no weights, weights above this are not replaced by copies of the example."""
 
 
 class SearchScores(ChoosingEstimator):
-    """Part of `SearchCV` that reads `scoring` and `refit`."""
+    """Part of `SearchCV` that reads the parameters `scoring` and `refit`."""
 
     scoring: Any
     refit: Any
     cv: Any
 
     _held_out: ClassVar[type]
-    """The same as a scorer gets it."""
+    """The class of the estimator that a scorer gets, which knows the decision values of one test part."""
 
     _usual: ClassVar[str]
-    """The score that is taken where none is named."""
+    """The score used if none is given."""
 
     @property
     def _named_scoring(self) -> Any:
-        """`scoring`, None for the usual score."""
+        """The parameter `scoring`; None for the default score."""
         return None if isinstance(self.scoring, str) and self.scoring == self._usual else self.scoring
 
     @property
     def _scorings(self) -> dict[str, Any]:
-        """The scores by name: "score" if it is one, nothing for the usual score."""
+        """The scores by name: "score" for a single one, an empty dict for the default score."""
         scoring = self._named_scoring
         if isinstance(scoring, dict):
             return scoring
@@ -56,7 +56,7 @@ class SearchScores(ChoosingEstimator):
         return {} if scoring is None else {SINGLE: scoring}
 
     def _refuse_scoring(self) -> None:
-        """Refuse scores without a name, and a `refit` that chooses none of several; before anything is computed."""
+        """Check, before anything is computed, that several scores have names and `refit` chooses one of them."""
         if isinstance(self.scoring, dict | list | tuple):
             named_scores(self.scoring)
             refuse_refit(self.refit, self._scorings)
@@ -64,7 +64,7 @@ class SearchScores(ChoosingEstimator):
             refuse_probabilities(given, self._model.__name__)
 
     def _scorers(self) -> dict[str, Any]:
-        """Return the scorers by name; one that is named takes weights, if its metric does."""
+        """Return the scorers by name; weights go to a scorer given by name if its metric takes them."""
         scorers = {}
         for name, scorer in self._scorings.items():
             if isinstance(scorer, str):
@@ -77,7 +77,7 @@ class SearchScores(ChoosingEstimator):
     def _scoring_with(
         self, classes: np.ndarray | None, metadata: dict[str, dict[str, Any]], splits: list[Split]
     ) -> Scoring | SeveralScorings | None:
-        """Return how cells are scored; None for the usual score."""
+        """Return the function that scores cells; None for the default score."""
         given, scorers, shared, config = self._scorings, self._scorers(), self._shared(), get_config()
         unweighted = [name for name, scorer in scorers.items() if not takes_weights(scorer)]
         repeats = bool(unweighted) and self._are_copies(splits, [given[name] for name in unweighted])
@@ -92,23 +92,23 @@ class SearchScores(ChoosingEstimator):
 
     @staticmethod
     def _are_copies(splits: list[Split], unweighted: list[Any]) -> bool:
-        """Whether all weights of test examples are numbers of copies; warn if some would have to count by halves.
+        """Return whether all weights of test examples are whole numbers, and warn if not.
 
-        `unweighted` are the scores that take no weights.
+        `unweighted` are the scores that take no weights; for these an example of weight 2 is passed twice.
         """
         unequal = [each.test_weights for each in splits if (each.test_weights != each.test_weights[0]).any()]
         if all((weights == np.floor(weights)).all() and weights.max() <= MOST_COPIES for weights in unequal):
             return bool(unequal)
         names = ", ".join(map(repr, unweighted))
         warnings.warn(
-            f"scoring={names} take{'s' * (len(unweighted) == 1)} no weights, so that the examples of a split count "
-            "alike in it; give a scorer with an argument sample_weight, or whole weights.",
+            f"scoring={names} take{'s' * (len(unweighted) == 1)} no weights, so all examples of a split count "
+            "equally; use a scorer with an argument sample_weight, or give whole numbers as weights.",
             stacklevel=4,
         )
         return False
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Score of the best estimator on other examples, by `scoring`.
+        """Return the score of the best estimator on these examples, by the parameter `scoring`.
 
         Parameters
         ----------
@@ -129,23 +129,23 @@ class SearchScores(ChoosingEstimator):
         if isinstance(scorer, dict):
             if not isinstance(self.refit, str):
                 raise ValueError(
-                    f"score() needs one score, and scoring= names {', '.join(scorer)}; give refit= the name of one."
+                    f"score() needs one score, but scoring= names {', '.join(scorer)}; pass one name as refit=."
                 )
             scorer = scorer[self.refit]
-        # the scorer may ask for score, which is that of the estimator and not this one
+        # if the scorer calls `score`, it must be the method of the trained estimator
         score = scorer(best, self._checked(X, reset=False), y, **more)
         return float(score[self.refit] if isinstance(score, dict) else score)
 
     @property
     def scorer_(self) -> Any:
-        """The scorer, or of several a dictionary by name."""
+        """The scorer; with several scores a dictionary of scorers by name."""
         check_is_fitted(self, "cv_results_")
         if isinstance(self.scoring, dict | list | tuple):
             return self._scorers()
         return self._scorers().get(SINGLE) or get_scorer(self._usual)
 
     def get_metadata_routing(self) -> Any:
-        """Return which metadata goes where: to the splitter and the scorer what they request, such as groups."""
+        """Return which metadata the splitter and the scorer request, such as groups."""
         router = MetadataRouter(owner=self).add_self_request(self)
         mapping = {name: MethodMapping().add(caller="fit", callee=name) for name in ("split", "score")}
         router.add(splitter=self.cv, method_mapping=mapping["split"])
@@ -156,7 +156,7 @@ class SearchScores(ChoosingEstimator):
     def _routed(
         self, params: dict[str, Any], weights: np.ndarray | None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Return what goes to the splitter, and what to each scorer."""
+        """Return the metadata for the splitter, and those for each scorer."""
         scorers, weighted = self._scorers(), {} if weights is None else {"sample_weight": weights}
         if get_config()["enable_metadata_routing"] and (params or scorers):
             routed = process_routing(self, "fit", **(params | weighted if scorers else params))
@@ -164,7 +164,7 @@ class SearchScores(ChoosingEstimator):
         if unknown := sorted(set(params) - {"groups"}):
             raise TypeError(
                 f"{type(self).__name__}.fit() got an unexpected keyword argument {unknown[0]!r}; it takes "
-                "sample_weight and groups, and what the splitter and the scorer request once "
+                "sample_weight and groups, and, for the splitter and the scorer, other arrays if "
                 "sklearn.set_config(enable_metadata_routing=True) is called."
             )
         for_splits = {name: value for name, value in params.items() if value is not None}

@@ -1,4 +1,4 @@
-"""A fitted search as a notebook shows it: its best parameters and score, and the best cells."""
+"""The card of a fitted search in a notebook: its best parameters and score, and a table of the best cells."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from refsvm.services.summary import Card, Table, parameter
 
 BEST: Final = 5
-"""Rows of the table of cells."""
+"""Number of rows in the table of cells."""
 
 
 def card_of_search(search: Any) -> Card:
-    """Return the card of a fitted search."""
+    """Return the card for a fitted search."""
     results = search.cv_results_
     kind = "cells" if "mean_iterations" in results else "evaluations"
     told = {name: parameter(value) for name, value in getattr(search, "best_params_", {}).items()}
@@ -32,7 +32,7 @@ def card_of_search(search: Any) -> Card:
 
 
 def score_name(search: Any, score: str) -> str:
-    """Return what a score is called by who has chosen it, or by default."""
+    """Return the name of a score: the user's, or the default score's name."""
     if score != "score":
         return score
     if "mean_iterations" not in search.cv_results_:
@@ -43,7 +43,7 @@ def score_name(search: Any, score: str) -> str:
 
 
 def cells(results: dict[str, Any], first: str, name: str) -> tuple[Table, ...]:
-    """Return the table of the best cells: their parameters, and their score."""
+    """Return the table of the best cells with their parameters and scores."""
     finite = np.isfinite(results[first])
     order = [
         int(k) for k in np.argsort(-np.where(finite, results[first], -np.inf), kind="stable") if finite[k]

@@ -1,4 +1,4 @@
-"""Base of `SVR` and `OneClassSVM`: one dual problem, one decision function."""
+"""Base of `SVR` and `OneClassSVM`, which solve one dual problem and have one decision function."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from refsvm.services.names import is_precomputed, is_user_kernel
 
 
 class SingleMachine(Incremental):
-    """Base of the estimators with one decision function h(x) = Σ βᵢ k(x, xᵢ) + b."""
+    """Base of the estimators with a single decision function h(x) = Σ βᵢ k(x, xᵢ) + b."""
 
     _largest_weight: ClassVar[float] = LARGEST_WEIGHT
 
     @abstractmethod
     def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
-        """Return examples and targets, checked; zeros where there are none."""
+        """Return checked examples and targets; the targets are zeros if the estimator takes none."""
 
     @abstractmethod
     def _problem(
         self, gram: Any, y: np.ndarray, weights: np.ndarray, settings: dict[str, Any]
     ) -> DualProblem:
-        """Return the dual problem of examples with these targets and weights."""
+        """Return the dual problem for examples with these targets and weights."""
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Train on the examples that have a positive weight."""
+        """Train on the examples with positive weight."""
         self._validate_params()
         X, y = self._given(X, y, self.kernel, reset=True)
         weights = checked_weights(sample_weight, X, most=self._largest_weight)
@@ -61,10 +61,10 @@ class SingleMachine(Incremental):
         return self
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Keep the examples of a fit, where something asks for them later."""
+        """Keep the examples of a fit if a later method may need them."""
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
-        """Yield the one problem."""
+        """Yield the single dual problem."""
         rows = np.arange(len(after))
         gram, alpha = self._gram(rows), np.zeros(len(rows))
         alpha[: len(self.alpha_)] = self.alpha_
@@ -73,17 +73,17 @@ class SingleMachine(Incremental):
         yield MachineChange(rows, start, end, alpha)
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
-        """Set the fitted attributes of the examples that remain."""
+        """Set the fitted attributes, and the numbers of the remaining examples."""
         alpha = solutions[0].alpha.reshape(-1, len(places[0]))[:, kept].ravel()
         self._store(solutions[0], self.held_["X"], np.arange(len(kept)), len(kept), alpha)
 
     def _refuse_empty(self, weights: np.ndarray) -> None:
-        """An example that counts remains."""
+        """Raise an error unless an example with positive weight remains."""
         if not (weights > 0.0).any():
-            raise ValueError("forget would leave no example that counts; keep one.")
+            raise ValueError("forget would remove all examples with a positive weight; keep at least one.")
 
     def _partial(self, X: Any, y: Any, sample_weight: Any, *, begins: bool) -> Self:
-        """Hold the examples of the first call, or walk on."""
+        """Hold the examples of the first call; later calls walk to the new optimum."""
         if begins:
             self.fit(X, y, sample_weight)
         X, y = self._given(X, y, self.kernel_, reset=False)
@@ -92,23 +92,23 @@ class SingleMachine(Incremental):
         return self
 
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
-        """Return the α of the last `fit`, made feasible, if there is one and as many examples remain."""
+        """Return a feasible α close to the previous one; None without one, or if the number of examples changed."""
         if not hasattr(self, "alpha_"):
             return None
         if len(self.alpha_) != n:
             warnings.warn(
                 f"warm_start=True, but the last fit had {len(self.alpha_)} examples and this one has {n}; "
-                "it started cold.",
+                "so this fit starts from zero.",
                 stacklevel=4,
             )
             return None
-        # the variables of an example are 0 but for one, whose bound has the sign of α
+        # each example has one nonzero variable at most, whose bound has the sign of α
         return problem.feasible(np.tile(self.alpha_[rows], problem.n // len(rows)))
 
     def _store(
         self, solution: Solution, X: Any, rows: np.ndarray, computed: int, chosen: np.ndarray | None = None
     ) -> None:
-        """Set the fitted attributes; `chosen` are those α of the solution that belong to the rows, by default all."""
+        """Set the fitted attributes; `chosen` selects the solution's α that belong to the rows, by default all."""
         alpha = np.zeros(X.shape[0])
         variables = solution.alpha if chosen is None else chosen
         alpha[rows] = variables.reshape(-1, len(rows)).sum(axis=0)
@@ -129,5 +129,5 @@ class SingleMachine(Incremental):
         self.fit_status_ = int(self.status_ is not Status.CONVERGED)
 
     def _intercept(self, solution: Solution) -> float:
-        """Return b."""
+        """Return b for this solution."""
         return solution.intercept

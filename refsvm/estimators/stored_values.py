@@ -1,4 +1,4 @@
-"""StoredValues: the values of a held-out loss in a file, so that a search that has ended early goes on from there."""
+"""StoredValues: values of a held-out loss in a file, so that an interrupted search can continue."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from refsvm.services.store import RunStore, digest, fingerprint
 
 
 class StoredValues:
-    """J and its gradient at θ, each value a run of a store; one that is there is not computed again.
+    """Returns J and its gradient at θ; each value is stored as a run, and a stored value is not computed again.
 
     Parameters
     ----------
     J : HeldOutLoss
+        The loss.
     path : str or path
         The SQLite file.
     name : str
-        Of the estimator.
+        Name of the estimator.
     """
 
     def __init__(self, J: HeldOutLoss, path: str | Path, name: str) -> None:
@@ -35,7 +36,7 @@ class StoredValues:
         }  # fmt: skip
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return J and its gradient, shape (p,); ``J.fold_losses`` and ``J.events`` are those of this θ."""
+        """Return J and its gradient, shape (p,); ``J.fold_losses`` and ``J.events`` then belong to this θ."""
         config = self._config(theta)
         run = digest(config)
         known = self.runs.metrics([run]).get(run)
@@ -52,7 +53,7 @@ class StoredValues:
         return loss, gradient
 
     def _config(self, theta: np.ndarray) -> dict[str, Any]:
-        """Return all that the value depends on: data, folds, loss, kernel, parameters and code."""
+        """Return everything that the value depends on: data, folds, loss, kernel, parameters and code."""
         values = self.J.space.values(theta)
         kernel = described("kernel", self.J.kernel_at(values.get("gamma", 1.0)))
         return {**self._common, **values, "kernel": kernel}

@@ -1,7 +1,7 @@
-"""SVC: the solver behind scikit-learn's interface.
+"""SVC: classification with scikit-learn's interface.
 
-Labels, class weights and votes are scikit-learn's own; the mathematics is `DualProblem` and `solve`;
-`refsvm.analysis.multiclass.one_vs_one` takes several classes apart and puts them together again.
+Labels, class weights and votes follow scikit-learn. `DualProblem` and `solve` contain the mathematics, and
+`refsvm.analysis.multiclass.one_vs_one` splits a problem with several classes into pairs and combines their results.
 """
 
 from __future__ import annotations
@@ -48,96 +48,106 @@ from refsvm.services.names import is_precomputed, is_user_kernel
 class SVC(ClassifierMixin, Incremental):
     """C-support vector classification with exchangeable working-set selection and step rules.
 
-    Two classes, coded y = −1 and +1, are the problem
+    Two classes, coded y = −1 and +1, lead to the problem
 
         max yᵀα − ½ αᵀKα   subject to   1ᵀα = 0,   0 ≤ yᵢαᵢ ≤ Cᵢ
 
-    and h(x) = Σ αᵢ k(x, xᵢ) + b > 0 means ``classes_[1]``. More classes are solved one-vs-one. Names, defaults and
-    layouts are those of `sklearn.svm.SVC`; instead of ``probability`` use scikit-learn's ``CalibratedClassifierCV``.
+    and h(x) = Σ αᵢ k(x, xᵢ) + b > 0 predicts ``classes_[1]``. More classes are solved one-vs-one. Names, defaults and
+    layouts follow `sklearn.svm.SVC`; instead of ``probability`` use scikit-learn's ``CalibratedClassifierCV``.
 
     Parameters
     ----------
     C : float, default 1.0
-        Penalty of the slack variables, positive; infinity is the hard margin. Example i has Cᵢ = C × class weight ×
-        sample weight.
+        Penalty of the slack variables, positive; infinity means the hard margin. Example i has Cᵢ = C × class weight
+        × sample weight.
     kernel : str, kernel object or callable, default "rbf"
-        "linear", "poly", "rbf", "sigmoid", "precomputed"; a kernel such as ``RBF(gamma=0.5)``, which brings its own
-        parameters; or ``k(X, Z) -> (m, n)`` on blocks of examples of any kind.
+        One of "linear", "poly", "rbf", "sigmoid" and "precomputed"; a kernel object such as ``RBF(gamma=0.5)``, which
+        carries its parameters; or a function ``k(X, Z) -> (m, n)`` of two blocks of examples, which may be any
+        objects.
     gamma : {"scale", "auto"}, float or array-like of shape (d,), default "scale"
-        γ ≥ 0 of "rbf", "poly" and "sigmoid": 1/(d · variance of X), 1/d, or the value; the variance heeds weights. Of
-        "rbf" also one γ for each feature, with which the kernel is exp(−Σⱼ γⱼ(xⱼ − zⱼ)²).
+        γ ≥ 0 of "rbf", "poly" and "sigmoid". "scale" means 1/(d · weighted variance of X), "auto" means 1/d. "rbf"
+        also takes one γ for each feature: its kernel is then exp(−Σⱼ γⱼ(xⱼ − zⱼ)²).
     degree, coef0 : int and float, default 3 and 0.0
-        d of "poly", and c of "poly" and "sigmoid".
+        The exponent d of "poly", and the constant c of "poly" and "sigmoid".
     tol : float or StoppingRule, default 1e-3
-        ε: training ends when the KKT gap is not above ε times the range of the decision values, or above ε where that
-        range is more than 1. Small problems are then polished (`refsvm.services.guards.polish`). A rule, such as
-        ``KKTGap(1e-3)``, which is absolute, decides itself.
+        Training ends when the KKT gap is at most `tol` times the range of the decision values, or at most `tol` if
+        that range exceeds 1. Small problems are then polished (`refsvm.services.guards.polish`). A stopping rule,
+        such as ``KKTGap(1e-3)`` for an absolute gap, replaces this test.
     selector, step : WorkingSetSelector and StepRule, optional
-        Which pair moves next, and how far; `SecondOrder` and `PlanningAheadStep` by default. A selector that considers
-        no pairs planned with gets `NewtonStep`. If neither is given, restricted problems are solved with
-        `ConjugateSecondOrder` and `ConjugateStep`.
+        The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
+        step, by default `PlanningAheadStep`. A selector that cannot plan ahead gets `NewtonStep`. If you give
+        neither, restricted problems are solved with `ConjugateSecondOrder` and `ConjugateStep`.
     shrinking : bool, default True
-        Solve on the variables that matter; False takes the steps of the papers one by one on all of them.
+        Whether to solve on the variables that still change. False takes every step on all variables, as in the
+        papers.
     cache_size : float, default 200
         Budget for kernel rows in MiB.
     cache_dtype : {"auto", "float64", "float32"}, default "auto"
-        How kernel rows are kept; see `refsvm.solve`.
+        Type in which kernel rows are stored; see `refsvm.solve`.
     class_weight : dict or "balanced", optional
         Factor of C for each class, 1 by default; "balanced" means n / (k × examples of the class).
     decision_function_shape : {"ovr", "ovo"}, default "ovr"
-        One column for each class, or one for each pair of classes. Two classes always give a vector.
+        Whether `decision_function` returns a column for each class or for each pair of classes. With two classes it
+        always returns a vector.
     break_ties : bool, default False
-        Whether `predict` follows the one-vs-rest decision values rather than the votes alone. With k > 2 only.
+        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. Needs more than two
+        classes.
     max_iter, time_limit : int and float, default -1 and None
-        Limits on the steps for each pair of classes (−1 or None: max(10⁷, 100n)) and on the seconds of all together.
+        Limit on the steps for each pair of classes (−1 means max(10⁷, 100n)), and limit on the seconds of the whole
+        `fit`.
     warm_start : bool, default False
-        Start the solver at the α of the last `fit` of as many examples and classes; cold, with a warning, else.
+        Start from the α of the last `fit`. If the number of examples or classes has changed, `fit` warns and starts
+        cold.
     engine : {"auto", "numba", "numpy"}, default "auto"
-        The compiled loop or the readable one, with the same steps; "auto" begins in the readable loop, and goes on in
-        the compiled one if Numba is installed and the time spent pays for loading it.
+        "numba" is the compiled loop and "numpy" the readable one; both take the same steps. "auto" starts with the
+        readable loop, and changes to the compiled one if Numba is installed and the solve is long enough to repay
+        loading it.
     verbose : "auto", bool or int, default "auto"
-        A line on stderr with the KKT gap, the steps and the seconds of `fit`, as `progress` of `refsvm.solve`, and with
-        how far the walk of `partial_fit` and `forget` is. "auto" shows it in a terminal or a notebook, from two seconds
-        on (`refsvm.services.line`); 1 shows it everywhere.
+        Whether to show a line on stderr with the KKT gap, the steps and the seconds of `fit`, or the progress of
+        `partial_fit` and `forget`. "auto" shows it in a terminal or a notebook after two seconds
+        (`refsvm.services.line`); 1 shows it everywhere.
     n_jobs : int, optional
-        Threads that solve pairs of classes at the same time; −1 means one for each processor. The result does not
-        depend on it.
+        Number of threads that solve pairs of classes at the same time; −1 means one for each processor. The result
+        does not depend on it.
     random_state : int, RandomState or None, default None
-        Not used: the solver is deterministic. Accepted so that code written for scikit-learn runs.
+        Ignored, because the solver is deterministic. Accepted so that code written for scikit-learn runs.
 
     Attributes
     ----------
     classes_, class_weight_ : ndarrays of shape (k,)
-        Labels, sorted, and the factor of C for each.
+        Sorted labels, and the factor of C for each class.
     support_, n_support_ : ndarrays of shape (m,) and (k,), int32
-        Indices of the support vectors, grouped by class, and how many there are of each class.
+        Indices of the support vectors, grouped by class, and their number in each class.
     support_vectors_ : ndarray or CSR of shape (m, d)
         Empty for a precomputed kernel.
     dual_coef_ : ndarray of shape (k − 1, m), float64
-        αᵢ of each support vector in the k − 1 pairs of its class, ordered by the other class; never sparse.
+        αᵢ of each support vector in the k − 1 pairs with its class, ordered by the other class; never sparse.
     intercept_, n_iter_ : ndarrays of shape (k(k − 1)/2,), float64 and int32
-        b of each pair, and the steps of this `fit`; no step at all counts as 1, as scikit-learn requires.
+        b of each pair, and the number of steps of this `fit` (at least 1, as scikit-learn requires).
     coef_ : ndarray of shape (k(k − 1)/2, d), float64
         Weights w = Σ αᵢxᵢ of each pair, for the linear kernel only; never sparse.
     alpha_ : ndarray of shape (n,) or (k(k − 1)/2, n), float64
-        Signed α of all training examples; one row for each pair if k > 2, zero outside its classes.
+        Signed α of all training examples. With more than two classes one row for each pair, 0 for examples of other
+        classes.
     binary_results_ : list of `refsvm.analysis.multiclass.one_vs_one.BinaryResult`
         For each pair its classes, examples, α, b, objectives, gaps, steps, kernel rows and status.
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_ : float, or ndarray of shape (k(k − 1)/2,)
-        f(α), F(α, b) at the best b, their difference, ψ(α); one for each pair if k > 2.
+        f(α), F(α, b) at the best b, their difference, and ψ(α); with more than two classes one value for each pair.
     n_kernel_rows_ : int
-        Kernel rows computed, all pairs together.
+        Number of kernel rows computed, over all pairs.
     status_, fit_status_ : Status, int
-        Why training ended (of the unfinished pair with the largest gap, if there is one), and 0 if all converged.
+        Why training ended, and 0 if all pairs converged. The status belongs to the unfinished pair with the largest
+        gap.
     kernel_ : Kernel, Precomputed or callable
         The kernel with its parameters resolved.
     shape_fit_, n_features_in_, feature_names_in_ : tuple, int, ndarray of shape (d,)
-        Shape of X, d, and the column names if X had any.
+        Shape of X, number of features, and column names if X has any.
 
     Notes
     -----
-    Ctrl-C ends `fit` at the last point reached: the fitted attributes hold it, and ``KeyboardInterrupt`` is raised, so
-    that a surrounding search stops too. Pressed again before that, it raises at once and nothing is stored.
+    Ctrl-C ends `fit` at the last point reached: the fitted attributes describe it, and ``KeyboardInterrupt`` is
+    raised, so that a surrounding search stops as well. A second Ctrl-C before that raises at once, and nothing is
+    stored.
 
     References
     ----------
@@ -177,34 +187,36 @@ class SVC(ClassifierMixin, Incremental):
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train.
+        """Train on the examples.
 
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
-            Examples; for ``kernel="precomputed"`` the dense (n, n) kernel matrix; for a callable, any objects that it
-            takes. Used as it is if it is C-ordered float64 or CSR.
+            Examples. For ``kernel="precomputed"`` the dense (n, n) kernel matrix; for a callable, any objects that it
+            accepts. C-ordered float64 and CSR are not copied.
         y, sample_weight : array-like of shape (n,)
-            Labels, at least two different ones; and factors of C: an example of weight 2 is two examples, in everything
-            ("balanced" counts it twice), and one with 0 or less is none. A class of such examples alone is left out:
-            `classes_` has it, and `predict` never says it.
+            Labels of at least two classes, and factors of C. An example of weight 2 counts as two examples (also for
+            "balanced"), and one with weight 0 or less as none. `predict` never returns a class whose examples all
+            have weight 0.
 
         Returns
         -------
         SVC
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            On parameters out of range or rules that do not fit together, NaN, a single class of examples that count.
+            If parameters are out of range, rules do not fit together, X contains NaN, or only one class has positive
+            weights.
         KeyboardInterrupt
             After Ctrl-C, with the last point reached in the fitted attributes.
 
         Warns
         -----
         ConvergenceWarning
-            If a limit was reached, the selector stalled, or an infinite C separates nothing; it is usable all the same.
+            If a limit was reached, the selector stalled, or C is infinite and the classes cannot be separated. The
+            estimator can still predict.
         """
         self._validate_params()
         X, y = self._checked(X, y, kernel=self.kernel, reset=True)
@@ -241,12 +253,13 @@ class SVC(ClassifierMixin, Incremental):
         return self
 
     def _machine(self, y: Any) -> tuple[dict[str, Any], bool]:
-        """Return C, with the weights of the classes, which count in no score."""
+        """Return C with the class weights, and whether all examples weigh the same in the scores."""
         if self.class_weight is None:
             return {"C": self.C}, False
         if isinstance(self.class_weight, str):
             raise ValueError(
-                f"class_weight={self.class_weight!r} depends on the training part of a round; give weights as a dict."
+                f"class_weight={self.class_weight!r} depends on the training part of each round; pass a dict of "
+                "weights."
             )
         labels = np.asarray(y)
         classes, codes = encoded(labels)
@@ -255,32 +268,39 @@ class SVC(ClassifierMixin, Incremental):
         }, True
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train on more examples: the model is then that of all of them, exactly.
+        """Train on more examples: the model is the exact model of all examples so far.
 
-        The first call is `fit`, of which copies of the examples and their kernel matrix are held, 8n² bytes within
-        `cache_size`; γ and class weights that depend on the data are those of this call from then on. Later calls walk
-        from the old optimum to the new one (`refsvm.Solution.continue_to`): an event or two for each new example, every
-        one in O(mn) for m free support vectors. Examples can go again: `forget`. After a `fit`, which keeps support
-        vectors only, the first call begins anew, with a warning. A new C becomes that of all examples (so do ε of `SVR`
-        and ν of `OneClassSVM`); another kernel, γ or class weight is refused.
+        `forget` removes examples again. The notes describe the memory, the cost, and which parameters may change.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in `fit`; an example of weight 0 is held, and counts for nothing. Later calls take all weights 0.
+            As in `fit`. An example of weight 0 is stored without effect; later calls may consist of such examples
+            only.
         classes : array-like, optional
-            All labels that may come. The first call needs an example of each.
+            All labels that may occur in later calls. The first call needs an example of each class.
 
         Returns
         -------
         SVC
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            As `fit`; on an infinite C, labels that are new, a kernel matrix beyond `cache_size` or an indefinite one,
-            and another kernel. The model is then unchanged.
+            As for `fit`; also if C is infinite, a label is new, the kernel matrix is indefinite or larger than
+            `cache_size`, or the kernel has changed. The model stays unchanged then.
+
+        Notes
+        -----
+        The first call trains like `fit` and keeps copies of the examples and their kernel matrix, 8n² bytes
+        within `cache_size`. A γ or class weight that depends on the data keeps the value of this call. Later
+        calls walk from the old optimum to the new one (`refsvm.Solution.continue_to`): one or two events for each
+        new example, each in O(mn) for m free support vectors.
+
+        `fit` keeps support vectors only, so that a `partial_fit` after `fit` warns and drops the fitted model. A
+        new C applies to all examples (likewise ε of `SVR` and ν of `OneClassSVM`). Another kernel, γ or class
+        weight is refused.
 
         Examples
         --------
@@ -296,7 +316,7 @@ class SVC(ClassifierMixin, Incremental):
             refuse_missing(classes, y)
             before = self.__dict__.copy()
             self.fit(X, y, sample_weight)
-            if (name := self._absent()) is not None:  # a walk has nothing to begin with there
+            if (name := self._absent()) is not None:  # a walk cannot start from an empty class
                 self.__dict__.clear()
                 self.__dict__.update(before)
                 raise ValueError(no_weight(name))
@@ -310,7 +330,7 @@ class SVC(ClassifierMixin, Incremental):
         return len(self.binary_results_)
 
     def _machines(self, before: np.ndarray, after: np.ndarray) -> Iterator[MachineChange]:
-        """Yield the pairs of classes."""
+        """Yield the dual problems of the pairs of classes."""
         codes = self.held_["y"].astype(np.int64)
         penalties = scaled(self.held_["settings"]["C"], before), scaled(self.C, after)
         for result in self.binary_results_:
@@ -321,7 +341,7 @@ class SVC(ClassifierMixin, Incremental):
             yield MachineChange(rows, start, end, result.scattered(len(codes))[rows])
 
     def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
-        """Set the fitted attributes, with new numbers for the examples that remain."""
+        """Set the fitted attributes and the numbers of the remaining examples."""
         results = []
         for old, solution, rows in zip(self.binary_results_, solutions, places, strict=True):
             here = np.isin(rows, kept)
@@ -331,7 +351,7 @@ class SVC(ClassifierMixin, Incremental):
         self._store(results, self.held_["X"], self.held_["y"].astype(np.int64), len(self.held_["y"]))
 
     def _absent(self) -> Any:
-        """Return the label of a class of which no example counts; None if there is none."""
+        """Return the label of a class without an example of positive weight, or None."""
         known = {
             code for each in self.binary_results_ if len(each.rows) for code in (each.negative, each.positive)
         }
@@ -339,24 +359,24 @@ class SVC(ClassifierMixin, Incremental):
         return self.classes_.tolist()[absent[0]] if absent else None
 
     def _refuse_empty(self, weights: np.ndarray) -> None:
-        """Each class keeps an example that counts."""
+        """Raise an error unless each class keeps an example of positive weight."""
         refuse_to_forget(self.classes_, self.held_["y"].astype(np.int64)[weights > 0.0])
 
     @property
     def predict_proba(self) -> Any:
-        """Not there; the error names the alternative."""
+        """Raise an AttributeError that names the alternative."""
         raise AttributeError(f"SVC {PROBABILITIES.format(name='SVC')}.")
 
     predict_log_proba = predict_proba
 
     def _previous(self, codes: np.ndarray) -> list[BinaryResult] | None:
-        """Return the results of the last `fit`, to start from, if as many examples and classes remain."""
+        """Return the pairs' results from the last `fit`; None if the number of examples or classes has changed."""
         before: list[BinaryResult] | None = getattr(self, "binary_results_", None)
         if not before or (self.shape_fit_[0] == len(codes) and len(self.classes_) == codes.max() + 1):
             return before
         warnings.warn(
-            f"warm_start=True, but the last fit had {self.shape_fit_[0]} examples of {len(self.classes_)} classes and "
-            f"this one has {len(codes)} of {codes.max() + 1}; it started cold.",
+            f"warm_start=True, but the last fit had {self.shape_fit_[0]} examples of {len(self.classes_)} classes "
+            f"and this one has {len(codes)} of {codes.max() + 1}, so this fit starts from zero.",
             stacklevel=3,
         )
         return None
@@ -380,19 +400,20 @@ class SVC(ClassifierMixin, Incremental):
         self.fit_status_ = int(self.status_ is not Status.CONVERGED)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values.
+        """Return the decision values of the rows of X.
 
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
-            For ``kernel="precomputed"`` the (t, n) kernel values with the training examples.
+            For ``kernel="precomputed"`` the kernel values between these rows and the n training examples, shape (t,
+            n).
 
         Returns
         -------
         ndarray of float64
-            Two classes: h(x), shape (t,), positive for ``classes_[1]``. More: with "ovo" h of each pair, shape
-            (t, k(k − 1)/2), positive for its first class; with "ovr" the votes for each class, moved by less than ½
-            by the size of the values, shape (t, k).
+            With two classes h(x), shape (t,), positive for ``classes_[1]``. With more classes and "ovo", h of each
+            pair, shape (t, k(k − 1)/2), positive for the pair's first class; with "ovr", the votes for each class
+            plus less than ½ that depends on the decision values, shape (t, k).
         """
         values, k = self._decision_values(X), len(self.classes_)
         if k == 2:
@@ -402,12 +423,12 @@ class SVC(ClassifierMixin, Incremental):
         return values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Class of each row of X: the one with most votes of the pairs, the first of `classes_` on a tie.
+        """Return the class of each row of X: the class with most votes, on a tie the first in `classes_`.
 
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
-            As for `decision_function`.
+            As in `decision_function`.
 
         Returns
         -------
@@ -416,8 +437,8 @@ class SVC(ClassifierMixin, Incremental):
         self._check_fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError(
-                "break_ties must be False when decision_function_shape is 'ovo'; set one or the other: ties are broken "
-                'by the values of "ovr".'
+                "break_ties must be False when decision_function_shape is 'ovo': ties are broken "
+                'by the values of "ovr", so set break_ties=False or decision_function_shape="ovr".'
             )
         k = len(self.classes_)
         if self.break_ties and k > 2:
@@ -425,26 +446,26 @@ class SVC(ClassifierMixin, Incremental):
         return np.asarray(self.classes_[self._decision_values(X, OneVsOne(k).votes)])
 
     def solutions(self, X: Any, y: Any, sample_weight: Any = None) -> dict[tuple[Any, Any], Solution]:
-        """Return the solution of each pair of classes on the training examples, with its derivatives.
+        """Return the solution for each pair of classes, for derivatives and other analyses.
 
-        Votes are counts and have no derivative; the values of the pairs do. Nothing is trained anew: each solution
-        starts from the α of this model.
+        The votes of the pairs are counts without a derivative, but each pair's decision values have one. Each
+        solution starts from the α of this model, so that no model is trained again.
 
         Parameters
         ----------
         X, y, sample_weight
-            Those that the model was trained on.
+            The arguments of the `fit` that trained this model.
 
         Returns
         -------
         dict
-            From pairs of classes, in the order of ``decision_function_shape="ovo"``, to `refsvm.Solution`. A pair with
-            a class whose weights are all 0 is left out.
+            Maps pairs of classes, in the order of ``decision_function_shape="ovo"``, to a `refsvm.Solution`. A pair
+            is left out if all weights of one class are 0.
 
         Raises
         ------
         ValueError
-            If the model was trained on other examples, labels or weights than these, or with another C.
+            If the model was trained with other examples, labels, weights or C.
 
         Examples
         --------

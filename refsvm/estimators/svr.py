@@ -1,4 +1,4 @@
-"""SVR: ε-insensitive regression behind scikit-learn's interface."""
+"""SVR: ε-insensitive regression with scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -32,53 +32,53 @@ class SVR(RegressorMixin, SingleMachine):
 
         min ½‖w‖² + Σ Cᵢ max(0, |yᵢ − h(xᵢ)| − ε),     h(x) = Σ βᵢ k(x, xᵢ) + b
 
-    It is the dual problem of the package with another box (`DualProblem.regression`), so that every rule serves here
-    too. Names, defaults and layouts are those of `sklearn.svm.SVR`.
+    `DualProblem.regression` states the dual problem; it differs from classification only in its bounds, so that all
+    rules apply. Names, defaults and layouts follow `sklearn.svm.SVR`.
 
     Parameters
     ----------
     kernel, gamma, degree, coef0, tol, shrinking, max_iter, verbose
-        As of `SVC`.
+        As in `SVC`.
     selector, step, cache_size, cache_dtype, time_limit, engine
-        As of `SVC`.
+        As in `SVC`.
     C : float, default 1.0
-        Penalty of an error beyond ε, positive; infinity allows none. Example i has Cᵢ = C × sample weight. It has the
-        unit of the targets, as ε and `tol` have; see the notes.
+        Penalty of an error beyond ε, positive; infinity allows no such error. Example i has Cᵢ = C × sample weight.
+        C, ε and `tol` are in the unit of the targets; see the notes.
     epsilon : float, default 0.1
-        ε ≥ 0: errors up to it cost nothing.
+        ε ≥ 0: errors up to ε cost nothing.
     keep_examples : bool, default True
-        Whether `fit` keeps copies of the examples, which `predict_interval` and `forget` need. Without them the model
-        and its pickles hold support vectors only.
+        Whether `fit` keeps copies of the examples, which `predict_interval` and `forget` need. Otherwise the model
+        and its pickles contain support vectors only.
     warm_start : bool, default False
-        Start from the α of the previous `fit` if there are as many examples; cold, with a warning, if not.
+        Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts cold.
 
     Attributes
     ----------
     support_, n_support_ : ndarrays of shape (m,) and (1,), int32
-        Indices of the support vectors, ascending, and how many there are.
+        Indices of the support vectors, ascending, and their number.
     support_vectors_ : ndarray or CSR of shape (m, d)
         Empty for a precomputed kernel.
     dual_coef_, intercept_ : ndarrays of shape (1, m) and (1,), float64
         β of the support vectors, never sparse, and b.
     coef_ : ndarray of shape (1, d), float64
-        w, for the linear kernel only; never sparse.
+        The weights w, for the linear kernel only; never sparse.
     alpha_ : ndarray of shape (n,), float64
         β of all training examples.
     n_iter_, n_kernel_rows_ : int
-        Steps taken, no step at all counting as 1; kernel rows computed.
+        Steps taken (at least 1, as scikit-learn requires), and kernel rows computed.
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_ : float
         f(α), F(α, b) at the best b, their difference, ψ(α).
     status_, fit_status_ : Status, int
         Why training ended, and 0 if it converged.
     kernel_, shape_fit_, n_features_in_, feature_names_in_
-        As of `SVC`.
+        As in `SVC`.
 
     Notes
     -----
-    The defaults C = 1, ε = 0.1 and tol = 1e-3 are those of scikit-learn, for targets whose standard deviation is about
-    1. With prices in euros they ask for a nearly constant h at a precision of a thousandth of a euro; with targets of
-    size 1e-3 every target is within ε of a constant. Multiply all three by the standard deviation of the targets,
-    divide the targets by it, or let `SVRCV` choose C and ε: its defaults follow the targets.
+    The defaults C = 1, ε = 0.1 and tol = 1e-3 are scikit-learn's, and suit targets with a standard deviation near 1.
+    For prices in euros they require a nearly constant h with an error of a thousandth of a euro; for targets of size
+    1e-3, every target is within ε of a constant. Multiply all three by the standard deviation of the targets, divide
+    the targets by it, or let `SVRCV` choose C and ε, with defaults that follow the targets.
 
     References
     ----------
@@ -108,35 +108,35 @@ class SVR(RegressorMixin, SingleMachine):
     }
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes; what `fit` has kept belongs to them if `keep_examples` says so."""
+        """Return the attributes for pickle, with the examples that `fit` kept only if `keep_examples` is true."""
         state = super().__getstate__()
         if not hasattr(self, "held_"):
-            # made of the kept examples, and made again if it is asked for
+            # computed from the kept examples, and computed again when needed
             for name in ("_held_kept", "_held_out", *(() if self.keep_examples else ("_kept",))):
                 state.pop(name, None)
         return state
 
     def _keep(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Keep copies, as the arrays may be used for something else."""
+        """Keep copies of the arrays, because the caller may change them."""
         if self.keep_examples and not is_precomputed(self.kernel_):
             copies_of = {"X": X.copy(), "y": y.copy(), "weights": weights.copy()}
             self._kept = {**copies_of, "settings": self._fitted_with()}
 
     def _hold_kept(self) -> None:
-        """Hold the examples that `fit` has kept."""
+        """Hold the examples that `fit` kept."""
         if not hasattr(self, "held_") and hasattr(self, "_kept"):
             self.held_ = self._known_examples("forget")
             for name in ("_kept", "_held_kept", "_held_out"):
                 self.__dict__.pop(name, None)
 
     def _settings_of_fit(self) -> dict[str, Any]:
-        """Return C and ε of the machine with the examples that are there; nothing if none are."""
+        """Return C and ε of the model trained on the examples in memory; an empty dict if there are none."""
         is_held = hasattr(self, "held_")
         known: dict[str, Any] = self.held_ if is_held else getattr(self, "_kept", {}).get("settings", {})
         return dict(known.get("settings", {}))
 
     def _known_examples(self, caller: str) -> dict[str, Any]:
-        """Return what is held of the examples: by `partial_fit`, or of those that `fit` has kept."""
+        """Return the examples in memory with their settings: from `partial_fit`, or kept by `fit`."""
         if hasattr(self, "held_"):
             return self.held_
         known = self.__dict__.get("_held_kept")
@@ -147,38 +147,38 @@ class SVR(RegressorMixin, SingleMachine):
         return held
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train.
+        """Train on the examples.
 
         Parameters
         ----------
         X : array-like or sparse of shape (n, d)
-            As for `SVC.fit`.
+            As in `SVC.fit`.
         y : array-like of shape (n,)
             Targets.
         sample_weight : array-like of shape (n,), optional
-            Factor of C for each example; those with 0 or less are left out.
+            Factor of C for each example. Examples with a weight of 0 or less are left out.
 
         Returns
         -------
         SVR
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            On parameters out of range, NaN or infinity, targets beyond 1e150.
+            If parameters are out of range, X or y contains NaN or infinity, or a target exceeds 1e150.
         KeyboardInterrupt
             After Ctrl-C, with the last point reached in the fitted attributes.
 
         Warns
         -----
         ConvergenceWarning
-            If a limit was reached or the selector stalled. The estimator is usable all the same.
+            If a limit was reached or the selector stalled. The estimator can still predict.
         """
         return self._train(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on more examples: the model is then that of all of them, exactly; as `SVC.partial_fit`.
+        """Train on more examples: the model is the exact model of all examples so far, as in `SVC.partial_fit`.
 
         Parameters
         ----------
@@ -188,12 +188,12 @@ class SVR(RegressorMixin, SingleMachine):
         Returns
         -------
         SVR
-            Itself.
+            The estimator itself.
 
         Raises
         ------
         ValueError
-            As `SVC.partial_fit`.
+            As in `SVC.partial_fit`.
         """
         return self._partial(X, y, sample_weight, begins=self._begins())
 
@@ -208,12 +208,13 @@ class SVR(RegressorMixin, SingleMachine):
         return DualProblem.regression(y=y, gram=gram, C=C, epsilon=settings["epsilon"])
 
     def predict(self, X: Any) -> np.ndarray:
-        """h(x) for each row of X.
+        """Return h(x) for each row of X.
 
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
-            For ``kernel="precomputed"`` the (t, n) kernel values with the training examples.
+            For ``kernel="precomputed"`` the kernel values between these rows and the n training examples, shape (t,
+            n).
 
         Returns
         -------
@@ -222,46 +223,50 @@ class SVR(RegressorMixin, SingleMachine):
         return np.asarray(self._decision_values(X)[:, 0])
 
     def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "full") -> np.ndarray:
-        """Return for each row of X an interval for its target.
+        """Return an interval for the target of each row of X.
 
-        "full" is exact full conformal. The interval holds every t with which the row would be no stranger than the
-        examples: trained on all of them and on (x, t), less than a share `confidence` of the residuals is smaller than
-        its own, by more than 10⁻⁷ times the range of the targets, t included: what differs by less is equal. Of
-        exchangeable examples that is true of the next target with the probability `confidence`, whatever their
-        distribution and however well h fits.
-
-        "jackknife+" and "cv+" are made of the residuals of leave-one-out, or of ten folds, and of the machines that
-        leave them (`refsvm.analysis.resampling.jackknife`). Those are trained once, and kept until the examples change.
-        The interval of "jackknife+" holds the next target with a probability of 2 confidence − 1 at least, that of
-        "cv+" with a little less, and both mostly with about confidence.
+        Each interval contains the true target with a probability near `confidence`, if the examples are exchangeable.
+        The notes describe the three methods and what each guarantees.
 
         Parameters
         ----------
         X : array-like or sparse of shape (t, d)
         confidence : float
-            In (0, 1).
+            Probability in (0, 1), 0.9 by default.
         method : {"full", "jackknife+", "cv+"}
+            How the interval is computed; "full" by default.
 
         Returns
         -------
         ndarray of shape (t, 2), float64
-            Lower and upper ends; infinite where there are fewer than confidence/(1 − confidence) examples. NaN, with a
-            warning, where the ends of "jackknife+" or "cv+" cross, as they may at a low confidence. An example of
-            weight 2 is two examples in all of this, which leave together; the new one has weight 1.
+            Lower and upper ends. Both are infinite if there are fewer than confidence/(1 − confidence) examples. They
+            are NaN, with a warning, if the ends of "jackknife+" or "cv+" cross, which may happen at a low confidence.
 
         Raises
         ------
         ValueError
-            If the examples are not there, as after ``SVR(keep_examples=False).fit``, or their kernel matrix, of 8n²
-            bytes, is larger than `cache_size`. On a precomputed kernel, an infinite C, weights that are no whole
-            numbers, a confidence that is not between 0 and 1, and another method.
+            If the examples are missing, as after ``SVR(keep_examples=False).fit``; if their kernel matrix of 8n²
+            bytes exceeds `cache_size`; if the kernel is precomputed, C is infinite or weights are not whole numbers;
+            or if the confidence is outside (0, 1) or the method is unknown.
 
         Notes
         -----
-        With "full" each row costs a walk of its target (`refsvm.analysis.paths.conformal`), of O(n²) for each event.
-        The probability counts the draw of the examples, too. Parameters that were set after the last `fit` or
-        `partial_fit` count from the next one on. ``gamma="scale"`` looks at the examples alone, and not at x: give a
-        number.
+        "full" is exact full conformal prediction. The interval contains every t for which (x, t) fits as well as the
+        examples: after training on all of them and on (x, t), less than a share `confidence` of the residuals is
+        smaller than the residual of (x, t). Residuals that differ by less than 10⁻⁷ times the range of the targets
+        (with t) count as equal. For exchangeable examples the interval contains the next target with probability
+        `confidence`, whatever the distribution and however well h fits. Each row requires a walk of its target
+        (`refsvm.analysis.paths.conformal`), at O(n²) for each event.
+
+        "jackknife+" and "cv+" use the residuals of leave-one-out or of ten folds, and the models trained without
+        these examples (`refsvm.analysis.resampling.jackknife`). The models are trained once, and kept until the
+        examples change. An interval of "jackknife+" contains the next target with a probability of at least
+        2 · confidence − 1, and of "cv+" with slightly less; both usually reach about `confidence`.
+
+        The probability is over the draw of examples and target. An example of weight 2 counts as two examples, which
+        are left out together; the new example has weight 1. Parameters that were set after the last `fit` or
+        `partial_fit` have no effect here. ``gamma="scale"`` is computed from the examples without x, which breaks
+        exchangeability slightly: give a number.
 
         Examples
         --------
@@ -280,11 +285,11 @@ class SVR(RegressorMixin, SingleMachine):
         if method not in ("full", "jackknife+", "cv+"):
             raise ValueError(f'method={method!r} is unknown; choose "full", "jackknife+" or "cv+".')
         self._check_fitted()
-        # what the machine was trained with: parameters that were set since are of the next fit
+        # use the settings of the trained model: parameters that were set since apply to the next fit
         fitted = self._settings_of_fit()
         if not fitted or is_precomputed(self.kernel_) or np.isinf(fitted["C"]):
             raise ValueError(
-                "predict_interval needs the examples, their kernel and a finite C: train with fit and "
+                "predict_interval needs the examples, a kernel function and a finite C; train with fit and "
                 "keep_examples=True, or with partial_fit, and not with kernel='precomputed' or C=inf."
             )
         held, kernel = self._known_examples("predict_interval"), self.kernel_
@@ -295,7 +300,7 @@ class SVR(RegressorMixin, SingleMachine):
         rows = np.flatnonzero(held["weights"] > 0.0)
         copies(
             "predict_interval", held["weights"], len(held["y"])
-        )  # refuses others before anything is trained
+        )  # raises an error before any training if weights are not whole
         cross = kernel_values(kernel, X, examples)[:, rows]
         if method != "full":
             machines = self._held_out_machines(method, held, rows)
@@ -313,8 +318,8 @@ class SVR(RegressorMixin, SingleMachine):
         )
 
     def _held_out_machines(self, method: str, held: dict[str, Any], rows: np.ndarray) -> HeldOutMachines:
-        """Return the machines without each of these examples, or without each of ten folds of them."""
-        tol = held.get("tol", self.tol)  # examples that 0.3.0 held have none
+        """Return the models trained without each of these examples, or without each of ten folds of them."""
+        tol = held.get("tol", self.tol)  # a model stored by 0.3.0 has no tolerance
         settings = (method, tol, self.engine)
         known = getattr(self, "_held_out", None)
         if known is None or known[0] is not held or known[1] != settings:
@@ -327,7 +332,7 @@ class SVR(RegressorMixin, SingleMachine):
 
 
 def without_crossed(intervals: np.ndarray, confidence: float) -> np.ndarray:
-    """Return intervals with NaN for those whose lower end is above the upper one; a warning counts them.
+    """Return intervals with NaN for those whose lower end exceeds the upper one, and warn with their number.
 
     Examples
     --------
@@ -340,7 +345,7 @@ def without_crossed(intervals: np.ndarray, confidence: float) -> np.ndarray:
     if crossed.any():
         warnings.warn(
             f"{crossed.sum()} of {len(crossed)} intervals are empty (NaN): at confidence={confidence:g} their lower "
-            "ends are above their upper ones. Ask for a larger confidence, such as 0.5.",
+            "ends exceed their upper ends. Use a larger confidence, such as 0.5.",
             stacklevel=3,
         )
     return np.where(crossed[:, None], np.nan, intervals)

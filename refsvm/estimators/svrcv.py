@@ -1,6 +1,6 @@
 """SVRCV: a support vector regression that chooses C, γ and ε by cross-validation.
 
-The estimator that remains is an `SVR`.
+With the best parameters it trains an `SVR`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from refsvm.estimators.search_cv import CS, SearchCV
 from refsvm.estimators.svr import SVR
 
 EPSILON, TOL = 0.1, 1e-3
-"""The default value of ε, and the tolerance, in units of the targets."""
+"""Default values of ε and of the tolerance, as multiples of the standard deviation of the targets."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SVRCV(RegressorMixin, SearchCV):
     """ε-insensitive support vector regression with C, γ and ε chosen by cross-validation.
 
-    The same cells, scores and choice as
-    ``GridSearchCV(SVR(...), {"C": Cs, "gamma": gammas, "epsilon": epsilons}, cv=cv)``. They cost less: kernel values
-    are computed once for all folds, all C and all ε, each C starts from the one before (`ActiveSet`) and from what
-    changed in the fold before, and the predictions of a fold are read off the gradient.
+    The grid, the scores and the choice are those of ``GridSearchCV(SVR(...), {"C": Cs, "gamma": gammas, "epsilon":
+    epsilons}, cv=cv)``, at a lower cost; see the notes.
 
     Parameters
     ----------
@@ -41,19 +39,18 @@ class SVRCV(RegressorMixin, SearchCV):
         Values of ε ≥ 0, in the unit of the targets. By default 0.1 times their standard deviation.
     tol : float, optional
         Tolerance, as in `SVR`. By default 1e-3 times the standard deviation of the targets, or times the range of the
-        decision values if that is less.
+        decision values if that is smaller.
     kernel, degree, coef0, selector, step, shrinking, engine, max_iter
         As in `SVR`.
     cv : int, "loo", splitter or iterable of (train, test), default 5
-        Folds: a number takes examples in order, as in scikit-learn; "loo" is leave-one-out, as `refsvm.leave_one_out`
-        does it. An example that a split names twice counts twice, in training and in the score.
+        Folds: an integer cuts the examples into folds in order, as in scikit-learn; "loo" is leave-one-out, as in
+        `refsvm.leave_one_out`. An example that a split names twice counts twice in training and in the score.
     scoring : str, callable, list, tuple or dict, optional
-        R² by default; a name or a ``scorer(estimator, X, y)`` of scikit-learn, such as "neg_mean_absolute_error", or
-        several, as in `SVCCV`. The estimator that it gets knows the predictions for the test part X, and the parameters
-        of the cell; it refuses other X. One example has no R² of its own: with ``cv="loo"`` its score is 1 − n (y − h)²
-        / Σ (y − ȳ)², so that the mean of all is the R² of leave-one-out.
+        Name of a scikit-learn score, such as "neg_mean_absolute_error", or a ``scorer(estimator, X, y)``; R² by
+        default. Several scores are given as in `SVCCV`. The notes say what a scorer may use.
     stop : StoppingRule, optional
-        When a cell is solved: by default at the KKT gap of `tol`. Rules that prove a sign are refused.
+        Rule that ends the solve of a cell: the KKT gap of `tol` by default. Rules that prove the sign of h are
+        refused.
     seeder, cache_size, n_jobs, store, refit, verbose
         As in `SVCCV`.
 
@@ -62,11 +59,21 @@ class SVRCV(RegressorMixin, SearchCV):
     best_params_ : dict
         "C", "epsilon", and "gamma" where the kernel has one.
     best_score_, best_index_, cv_results_, n_splits_, n_iter_, multimetric_, scorer_
-        As of `SVCCV`.
+        As in `SVCCV`.
     best_estimator_ : SVR
-        Trained on all examples; the search has its attributes, such as ``coef_``, too.
+        Trained on all examples. Its attributes, such as ``coef_``, are available on the search itself.
     n_features_in_, feature_names_in_
         As in `SVR`.
+
+    Notes
+    -----
+    The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds, all C
+    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`) and from the change in the
+    previous fold. The predictions for a test part are read off the gradient.
+
+    The estimator that a scorer gets knows the predictions for the test part X and the parameters of the cell; it
+    refuses other X. A single example has no R²: with ``cv="loo"`` an example's score is 1 − n (y − h)² / Σ (y − ȳ)²,
+    so that the mean over all examples is the R² of leave-one-out.
 
     Examples
     --------
@@ -93,20 +100,20 @@ class SVRCV(RegressorMixin, SearchCV):
     _model, _held_out, _usual = SVR, HeldOutSVR, "r2"
     _label_checks: ClassVar[dict[str, Any]] = {"y_numeric": True}
 
-    score = SearchCV.score  # before that of the mixin
+    score = SearchCV.score  # not the `score` of RegressorMixin
 
     def _labels(self, y: np.ndarray) -> tuple[np.ndarray, None]:
-        """Return the targets."""
+        """Return the targets, and None in place of classes."""
         return targets(np.asarray(y, dtype=np.float64), len(y)), None
 
     def _epsilons(self) -> list[float | None]:
-        """Return the values of ε."""
+        """Return the grid's values of ε."""
         if self.epsilons is None:
             return [EPSILON * self._unit]
         return [*self._values("epsilons", self.epsilons, zero=True).tolist()]
 
     def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
-        """Note the unit of the targets."""
+        """Store the standard deviation of the targets, the unit of the defaults."""
         self._unit = unit_of_targets(labels, weights)
 
     def _penalties(self) -> np.ndarray:
@@ -114,7 +121,7 @@ class SVRCV(RegressorMixin, SearchCV):
 
     @property
     def _tolerance(self) -> float:
-        # a model takes the smaller one of its tolerance and of as many times the range of its decision values
+        # a model uses its tolerance times the range of its decision values if that range is below 1
         return TOL * max(1.0, self._unit) if self.tol is None else super()._tolerance
 
     def _tolerance_in_words(self) -> str:

@@ -1,8 +1,8 @@
-"""scikit-learn's checks before an estimator trains or predicts, without their cost on valid input.
+"""scikit-learn's checks before an estimator trains or predicts, at almost no cost for valid input.
 
-Its checks take some 0.4 ms, more than a small problem takes to solve. Parameters that have their default value, plain
-arrays of float64 and labels that are two whole numbers are recognised here in microseconds. Everything else goes to
-scikit-learn, which converts it or refuses it with its own sentence.
+scikit-learn's checks take about 0.4 ms, longer than a small problem takes to solve. This module recognises default
+parameters, plain arrays of float64 and labels with two integer values in microseconds. It passes everything else to
+scikit-learn, which converts it or raises its own error.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from refsvm.core._checks import number
 from refsvm.services.labels import classes_of, refuse_missing_labels, warn_of_many_classes
 
 NO_LABELS: Final = "no_validation"
-"""scikit-learn's y of a method that has none."""
+"""scikit-learn's marker for methods without y."""
 
 
 def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset: bool, **checks: Any) -> Any:
-    """`sklearn.utils.validation.validate_data`, skipped where it would return X and y themselves.
+    """Call `sklearn.utils.validation.validate_data`, unless it would return X and y unchanged.
 
     Parameters
     ----------
     estimator : BaseEstimator
-        Gets ``n_features_in_`` and ``feature_names_in_``, or is asked for them.
+        The estimator; its ``n_features_in_`` and ``feature_names_in_`` are set or compared.
     X, y : array-like or sparse, and array-like
-        As in ``fit(X, y)``; without y as in ``predict(X)``.
+        As in ``fit(X, y)``; omit y as in ``predict(X)``.
     reset : bool
-        Whether the number and names of features are those of X from now on.
+        Whether to store the number and names of the features of X in the estimator.
     **checks
-        Passed on; they have to accept a C-ordered table of float64 as it is.
+        Passed to scikit-learn; they must accept a C-ordered table of float64 unchanged.
 
     Returns
     -------
@@ -44,9 +44,9 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
     Raises
     ------
     ValueError, TypeError
-        As raised by scikit-learn.
+        As scikit-learn raises them.
     """
-    # with names scikit-learn compares them, and warns if they are missing
+    # if columns have names, scikit-learn compares them, and warns if they are missing
     if not hasattr(estimator, "feature_names_in_") and are_plain(X, y):
         if reset:
             estimator.n_features_in_ = X.shape[1]
@@ -58,7 +58,7 @@ def checked_data(estimator: BaseEstimator, X: Any, y: Any = NO_LABELS, *, reset:
 
 
 def are_plain(X: Any, y: Any) -> bool:
-    """Whether X is a finite, C-ordered table of float64, and y, if given, a vector of n finite numbers or strings."""
+    """Return whether X is a finite C-ordered table of float64, and y (if given) n finite numbers or strings."""
     if not (
         type(X) is np.ndarray
         and X.dtype == np.float64
@@ -76,16 +76,16 @@ def are_plain(X: Any, y: Any) -> bool:
 
 
 def has_finite_sum(X: np.ndarray) -> bool:
-    """Whether no number is NaN or infinite; where a sum overflows, scikit-learn looks at the numbers one by one.
+    """Return whether all numbers are finite; if the sum overflows, scikit-learn checks the numbers one by one.
 
-    Not by BLAS, whose threads may take milliseconds to wake up.
+    The sum avoids BLAS, whose threads may take milliseconds to start.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(X.sum())
 
 
 def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the classes.
+    """Return the classes and the number of each label's class.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        If the labels are measurements rather than names of classes, or all the same.
+        If the labels are measurements instead of class names, or all equal.
 
     Examples
     --------
@@ -114,48 +114,50 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "iuf":
         first, last = y.min(), y.max()
         is_last = y == last
-        # two whole numbers need no sorting and are names of classes for sure
+        # two integers need no sorting and are always valid names of classes
         if first < last and (is_last | (y == first)).all() and first.is_integer() and last.is_integer():
             return np.array([first, last]), is_last.astype(np.int64)
     classes, codes = classes_of(y)
-    if y.dtype.kind in "biuU":  # whole numbers and strings always name classes
+    if y.dtype.kind in "biuU":  # integers and strings are always valid names of classes
         warn_of_many_classes(classes, len(y))
     else:
         check_classification_targets(y)
     if len(classes) < 2:
-        raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; a classifier needs two.")
+        raise ValueError(
+            f"y contains a single class, {classes.tolist()[0]!r}; give labels of at least two classes."
+        )
     return classes, codes
 
 
 LARGEST_WEIGHT: Final = 1e300
 
 LARGEST_SQUARED_WEIGHT: Final = 1e150
-"""Where weights are multiplied with each other, or with scores."""
+"""Largest weight if weights are multiplied with each other or with scores."""
 
 
 def checked_weights(
     sample_weight: Any, X: Any, *, all_zero: bool = False, most: float = LARGEST_WEIGHT
 ) -> np.ndarray | None:
-    """Return the weights of the examples in X, 0 in place of negative ones, or refuse weights that leave none.
+    """Return the weights of the examples in X with 0 in place of negative ones; refuse weights that are all 0.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n,) or None
     X : array-like of shape (n, d)
     all_zero : bool
-        Whether all of them may be 0, as where other examples are held already.
+        Whether all weights may be 0, because the estimator holds other examples already.
     most : float
-        The largest weight that may be.
+        The largest weight allowed.
 
     Returns
     -------
     ndarray of shape (n,), float64, or None
-        None for None.
+        None if `sample_weight` is None.
 
     Raises
     ------
     ValueError
-        If none is positive or one is beyond `most`, and what scikit-learn raises.
+        If no weight is positive, a weight exceeds `most`, or scikit-learn refuses the weights.
 
     Examples
     --------
@@ -171,50 +173,51 @@ def checked_weights(
         if all_zero:
             return np.zeros_like(_check_sample_weight(np.ones(weights.shape)[()], X))
         raise ValueError(
-            "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one positive "
-            "number; give the examples that count a weight such as 1.0."
+            "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one "
+            "positive "
+            "number; give the examples to train on a weight such as 1.0."
         )
-    # a weight of 0 or less takes an example out, as in scikit-learn's SVC
+    # a weight of 0 or less removes an example, as in scikit-learn's SVC
     weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)
     if weights.max() > most:
         raise ValueError(
-            f"sample_weight contains {weights.max()}, beyond what can be computed with ({most:g}); give weights of "
+            f"sample_weight contains {weights.max()}, above the largest weight allowed ({most:g}); give weights of "
             "moderate size, such as 1.0."
         )
     return weights
 
 
 def refuse_single_class(classes: np.ndarray, used: np.ndarray) -> np.ndarray:
-    """Return which classes have examples that count; refuse weights that leave fewer than two of them.
+    """Return the classes with positive weights, or raise an error if there are fewer than two.
 
     Parameters
     ----------
     classes : ndarray of shape (k,)
         The labels.
     used : ndarray of int64
-        Class numbers of the examples that count.
+        Class numbers of the examples with positive weight.
 
     Returns
     -------
     ndarray of int64
-        The numbers of their classes, ascending.
+        The class numbers that occur, ascending.
 
     Raises
     ------
     ValueError
-        If there are fewer than two of them.
+        If fewer than two classes occur.
     """
     is_used = np.bincount(used, minlength=len(classes)) > 0
     present, empty = np.flatnonzero(is_used), np.flatnonzero(~is_used)
     if len(present) < 2:
-        # scikit-learn's words where one class is left
+        # scikit-learn's words for the case of a single remaining class
         one = "Invalid input - all samples with positive weights belong to the same class. "
         raise ValueError(f"{one * len(present)}{no_weight(classes.tolist()[empty[0]])}")
     return present
 
 
 def no_weight(name: Any) -> str:
-    """Return the sentence for a class whose examples all have weight 0."""
+    """Return the message for a class whose examples all have weight 0."""
     return (
         f"The weights leave the class {name!r} without examples: none has a positive sample_weight and class_weight; "
         "take that class out of X and y."
@@ -222,31 +225,33 @@ def no_weight(name: Any) -> str:
 
 
 def refuse_missing(classes: Any, y: Any) -> None:
-    """Refuse a first call of `partial_fit` that lacks examples of the classes announced to it, if any were.
+    """Raise an error if the first call of `partial_fit` lacks examples of a class that was announced.
 
     Raises
     ------
     ValueError
-        If one of `classes` is not in y.
+        If a label in `classes` does not occur in y.
     """
     if classes is not None and (missing := np.setdiff1d(classes, y)).size:
         raise ValueError(
-            f"The first call of partial_fit has no example of class {missing.tolist()[0]!r}; give it one of each."
+            f"The first call of partial_fit has no example of class {missing.tolist()[0]!r}; include an example of "
+            "each class."
         )
 
 
 def refuse_to_forget(classes: np.ndarray, left: np.ndarray) -> None:
-    """Refuse that of a class no example that counts is left; `left` holds the class numbers of those that are.
+    """Raise an error if `forget` would remove all examples of a class; `left` holds the remaining class numbers.
 
     Raises
     ------
     ValueError
-        If one of 0 … k − 1 is not among them.
+        If one of the numbers 0 … k − 1 does not occur in `left`.
     """
     empty = np.flatnonzero(np.bincount(left, minlength=len(classes)) == 0)
     if len(empty):
         raise ValueError(
-            f"forget would leave the class {classes.tolist()[empty[0]]!r} without an example that counts; keep one of "
+            f"forget would leave the class {classes.tolist()[empty[0]]!r} without an example of positive weight; "
+            "keep one of "
             "each class, or train a new estimator on the examples of the others."
         )
 
@@ -254,10 +259,10 @@ def refuse_to_forget(classes: np.ndarray, left: np.ndarray) -> None:
 def class_weights(
     class_weight: Any, classes: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """Return the factor of C for each class, shape (k,): 1, a user's numbers, or n / (k × examples of the class).
+    """Return the factor of C for each class, shape (k,): 1, the user's number, or n / (k × examples of the class).
 
-    The weights of examples are numbers of copies: "balanced" counts an example of weight 2 twice, and a class without
-    weight is not there; its factor is 0.
+    A weight counts copies of an example: "balanced" counts an example of weight 2 twice. A class whose weights are
+    all 0 is ignored, and its factor is 0.
 
     Parameters
     ----------
@@ -267,32 +272,33 @@ def class_weights(
     y : ndarray of shape (n,)
         Labels.
     weights : ndarray of shape (n,), optional
-        Of the examples.
+        Weights of the examples.
 
     Raises
     ------
     ValueError
-        If a user's weight is no number, or names a class that is not there.
+        If a weight is not a number, or belongs to a label that does not occur in y.
     """
     if isinstance(class_weight, dict):
-        # scikit-learn would take True for 1 and text for an error of NumPy's
+        # scikit-learn would read True as 1, and fail with an error from NumPy for text
         for weight in class_weight.values():
             number("class_weight", weight)
     if isinstance(class_weight, str) and weights is not None:
         sums = np.bincount(classes.searchsorted(y), weights=weights, minlength=len(classes))
         there = sums > 0.0
-        # divided first: a product of large weights would be infinite
+        # divide first: the product of large weights could be infinite
         return np.divide(sums.sum() / there.sum(), sums, out=np.zeros(len(classes)), where=there)
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=y))
 
 
 def known_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the position of each label among the classes of the first call, shape (n,), or refuse a new one."""
-    # a new label beyond the last would point behind the end
+    """Return the position of each label among the classes of the first call, shape (n,); refuse a new label."""
+    # searchsorted places a label beyond the last class at an index past the end
     codes = classes.searchsorted(y).clip(max=len(classes) - 1)
     if (strange := np.flatnonzero(classes[codes] != y)).size:
         raise ValueError(
-            f"y contains the new class {y[strange].tolist()[0]!r}; partial_fit goes on with those of the first call, "
+            f"y contains the new class {y[strange].tolist()[0]!r}; partial_fit takes only the classes of its first "
+            "call, "
             f"{classes.tolist()}."
         )
     return codes
@@ -301,18 +307,18 @@ def known_codes(classes: np.ndarray, y: np.ndarray) -> np.ndarray:
 def penalties_of(
     C: float, class_weight: np.ndarray, codes: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return Cᵢ = C × class weight × sample weight, or refuse weights that penalties cannot be made of.
+    """Return Cᵢ = C × class weight × sample weight, or raise an error if a weight or product is not usable.
 
     Parameters
     ----------
     C : float
-        The penalty that they are factors of.
+        The penalty that the weights multiply.
     class_weight : ndarray of shape (k,)
-        For each class.
+        Weight of each class.
     codes : ndarray of shape (n,), int64
-        The class of each example.
+        Class number of each example.
     weights : ndarray of shape (n,), optional
-        For each example.
+        Weight of each example.
 
     Returns
     -------
@@ -321,13 +327,13 @@ def penalties_of(
     Raises
     ------
     ValueError
-        If a class weight is NaN or infinite, or they make C exceed 1e300.
+        If a class weight is NaN or infinite, or a product exceeds 1e300.
     """
-    # compared before it is multiplied: the product would be infinite, and look like a hard margin
+    # compare before multiplying: an infinite product would look like a hard margin
     most = 1e300 / min(max(C, 1.0), 1e300) if math.isfinite(C) else 1e300
     if len(wrong := class_weight[~(np.abs(class_weight) <= most)]):
         raise ValueError(
-            f"class_weight contains {wrong[0]}, which with C={C:g} is no penalty to compute with; give finite weights "
+            f"class_weight contains {wrong[0]}, which with C={C:g} gives no usable penalty; give finite weights "
             "of moderate size, such as 1.0."
         )
     with np.errstate(over="ignore"):
@@ -335,12 +341,13 @@ def penalties_of(
     if factor.max() > most:
         largest = 1.0 if weights is None else float(weights.max())
         raise ValueError(
-            f"C={C:g} times class_weight and sample_weight, {class_weight.max():g} and {largest:g}, is beyond what can "
-            "be computed with (1e300); scale the weights down."
+            f"C={C:g} times class_weight and sample_weight, {class_weight.max():g} and {largest:g}, exceeds the "
+            "largest usable "
+            "penalty (1e300); scale the weights down."
         )
     return scaled(C, factor)
 
 
 def scaled(C: float, factors: np.ndarray) -> np.ndarray:
-    """Return C times each factor, 0 where that is not positive: ∞ times 0 is 0."""
+    """Return C times each factor, and 0 if the factor is not positive, since ∞ · 0 would be NaN."""
     return np.multiply(C, factors, out=np.zeros(len(factors)), where=factors > 0.0)

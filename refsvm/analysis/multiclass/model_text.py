@@ -234,7 +234,7 @@ def _refuse_later(rest: list[str]) -> None:
         if line.startswith("# ") and not line.startswith((NAMES, COLUMNS, SCALING, VERSION)):
             writer = next((each.removeprefix(VERSION) for each in rest if each.startswith(VERSION)), "?")
             raise ValueError(
-                f"refsvm {writer} has written the line {line[:20]!r}, which refsvm {version()} cannot read"
+                f"refsvm {writer} wrote the line {line[:20]!r}, which refsvm {version()} cannot read"
             )
 
 

@@ -1,20 +1,20 @@
-"""Resampling: many rounds of training on parts of the data, which share kernel rows and start from each other.
+"""Resampling: many rounds of training on parts of the data, which share kernel rows and starting points.
 
 ================  ===============================================================
 `leave_one_out`   leave_one_out(): the exact leave-one-out error, Algorithm 1
 `cross_validate`  cross_validate(): the error of k-fold cross-validation
-`folds`           which examples are held out when
-`jackknife`       intervals for targets from the machines without each example
-`grid`            all C and folds of a grid search
-`task`            classes, targets or novelty: its machines, and what an example takes with it
-`task_table`      what leave-one-out knows about each example of a task
-`results`         what comes out
+`folds`           which fold holds out each example
+`jackknife`       prediction intervals from the models trained without each example
+`grid`            all C and all folds of a grid search
+`task`            classification, regression or novelty detection: its machines and the variables of an example
+`task_table`      the state of leave-one-out for each example of a task
+`results`         the result classes
 `scores`          error, residuals, R²
-`workers`         parts of some rounds each, by threads or processes
-`small_folds`     folds of many small classes, in few calls
-`weights`         the weight of an example: how many copies of it there are
-`of_model`        an estimator in place of the parameters
-`shown`           how results are shown
+`workers`         rounds shared among threads or processes
+`small_folds`     folds of many small classes, solved in few calls
+`weights`         weights of examples, which count copies
+`of_model`        calls with an estimator in place of the parameters
+`shown`           cards of results
 ================  ===============================================================
 """
 

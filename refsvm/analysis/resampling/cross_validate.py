@@ -1,4 +1,4 @@
-"""k-fold cross-validation whose rounds share kernel rows and start from each other."""
+"""k-fold cross-validation, whose rounds share kernel rows and start from each other's solutions."""
 
 from __future__ import annotations
 
@@ -46,101 +46,89 @@ def cross_validate(
     groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, progress: bool | str = "auto",
     **options: Any,
 ) -> CrossValidation:  # fmt: skip
-    """Predict every example by a machine that was trained without its fold.
+    """Predict every example by a model that was trained without the example's fold.
 
-    The rounds are one family: a fold held out is L = U = 0. Kernel rows are
-    computed once for all of them, each starts where `seeder` says, and the
-    decision values of the fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
-    Each round is solved to the tolerance, so only the cost depends on the
-    seeder.
+    All rounds share one kernel matrix, and each is solved to the tolerance, so that `seeder` changes only the cost.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
-        `DualProblem` of classification, regression or novelty detection; y,
-        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
-        `SVR` or `OneClassSVM` with its parameters, before the examples:
-        ``cross_validate(SVC(C=10), X, y)``. γ is then that of all examples,
-        where scikit-learn's computes "scale" anew for each training part.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Instead of X, y and the parameters you can
+        pass a `DualProblem`. An estimator can come first: ``cross_validate(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
-        Labels, two or more classes; more are solved one-vs-one, with the votes
-        of `refsvm.SVC`. With `epsilon` the targets of a regression. With `nu`
-        there is no y.
+        Labels of two or more classes, or targets if `epsilon` is given. More than two classes are solved one-vs-one
+        with the votes of `refsvm.SVC`. With `nu` there is no y.
     kernel, gamma, degree, coef0, gram
-        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
+        As in `DualProblem.classification`, with the defaults of `refsvm.SVC`. γ is computed from all examples.
     C : float or array-like of shape (n,)
-        Penalty. One for each example is its weight, too: how often it counts
-        in the scores, compared with others; of weight 0 it is not there. With
-        `nu`, the weights of the examples.
+        Penalty, 1 by default. An array gives each example its own penalty, which is also its weight in the scores;
+        examples of penalty 0 are ignored. With `nu` these are the weights of the examples.
     epsilon : float, optional
-        Asks for a regression: ε, as in `DualProblem.regression`.
+        ε of a regression, as in `DualProblem.regression`; makes the task a regression.
     nu : float, optional
-        Asks for novelty detection: ν, as in `DualProblem.one_class`.
+        ν of novelty detection, as in `DualProblem.one_class`; makes the task novelty detection.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
-        See `refsvm.analysis.resampling.folds.fold_numbers`; n folds are
-        leave-one-out.
-    seeder : Seeder, default AVG() from the full solution, SIR() in a chain
-        Where a round starts, given an earlier solution; ATO, to the end, by
-        default where the full solution takes many steps, as at a large C with
-        a linear kernel (`refsvm.core.rounds.walked`). Of ten classes and more,
-        whose pairs have at most 64 examples, all rounds of a fold are solved
-        in few calls and without a seed, unless one is named here.
+        Number of folds, 10 by default, or the fold of each example; see
+        `refsvm.analysis.resampling.folds.fold_numbers`. n folds are leave-one-out.
+    seeder : Seeder, optional
+        Rule that makes the starting point of a round from an earlier solution. By default `AVG` with
+        ``from_full=True`` and `SIR` with ``from_full=False``; the notes name two exceptions.
     from_full : bool, default True
-        Solve on all examples first and start every round from there: rounds
-        are then independent, nothing joins, and the weight of a fold is spread
-        over the others. Otherwise the first round is cold and each other one
-        starts from the round before it, as in the paper.
-    stratified : bool
-        Share each class equally among the folds; of classification only.
+        Whether to solve on all examples first and start every round from this solution. Otherwise the first round
+        starts from zero and each other round from the round before it, as in the paper.
+    stratified : bool, default False
+        Whether to share each class equally among the folds. Only for classification.
     rng : int, numpy.random.Generator or None
-        Shuffles the examples before they are shared among folds; None leaves
-        them in order.
+        Shuffles the examples before they are assigned to folds; None leaves them in order.
     groups : array-like of shape (n,), optional
-        For a splitter that uses groups, such as scikit-learn's ``GroupKFold``:
-        the group of each example.
+        Group of each example, for a splitter that uses groups, such as scikit-learn's ``GroupKFold``.
     n_jobs : int, optional
-        Threads, which share the kernel matrix if the budget holds it; each
-        takes neighbouring folds. −1: one for each core. If joblib is set up
-        for processes (``joblib.parallel_config``), processes. Results are
-        those of one thread to the last bit.
-    cache_mb : float
-        Budget for kernel rows in MiB. If it holds all of the matrix, the
-        matrix is computed in one product.
-    progress : bool or "auto"
-        A line on stderr that says how far it is. "auto" shows it in a terminal
-        or a notebook, from two seconds on (`refsvm.services.line`).
+        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
+        these are processes. The results are bit for bit those of one thread.
+    cache_mb : float, default 200
+        Budget for kernel rows in MiB. A matrix that fits is computed in one product.
+    progress : bool or "auto", default "auto"
+        Whether to show the progress on a line on stderr. "auto" shows it in a terminal or a notebook after two
+        seconds (`refsvm.services.line`).
     **options
-        Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
-        shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
-        tolerance is by default 1e-3 times the range of the decision values, or
-        times 1 if that is less; of a regression, or times the standard
-        deviation of its targets. The callback gets a
-        `refsvm.core.engine.progress.Progress`, with the folds that are done
-        and the `state` of the round under way, after each fold at least; a
-        true result ends all rounds.
+        Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
+        time_limit, callback, trace. The notes describe the default tolerance and the callback.
 
     Returns
     -------
     CrossValidation
-        After a limit or a callback's true result, of the rounds until then:
-        its ``status`` says so, the scores are NaN, and their `bounds` hold
-        whatever the other rounds say.
+        The predictions and scores. If a limit or the callback ended the call, `status` says so, the scores are NaN,
+        and `bounds` gives their lowest and highest possible values.
 
     Raises
     ------
     ValueError
-        On bad input, with a sentence; see `DualProblem.classification` and
-        `fold_numbers`.
-    KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
-        ``result`` has the rounds until then.
+            If an argument is invalid; see `DualProblem.classification` and `fold_numbers`.
+        KeyboardInterrupt
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the rounds finished so
+            far.
 
     Warns
     -----
     ConvergenceWarning
-        If rounds are not solved, as `refsvm.SVC` warns;
-        `refsvm.core.engine.unsolved.UnsolvedWarning` without scikit-learn.
+        If some rounds are not solved; without scikit-learn a `refsvm.core.engine.unsolved.UnsolvedWarning`.
+
+    Notes
+    -----
+    The rounds form one family of problems: holding out a fold means L = U = 0 for its examples. Kernel rows are
+    computed once for all rounds, and the decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
+
+    With ``from_full=True`` the rounds are independent, and `AVG` spreads the α of a fold over the other examples. The
+    default seeder has two exceptions. If the full solution takes many steps, for instance with a large C and a linear
+    kernel, `ATO` walks to the optimum of each round (`refsvm.core.rounds.walked`). With ten classes or more and at
+    most 64 examples in each pair, all rounds of a fold are solved in few calls without a seed.
+
+    The default tolerance is 1e-3 times the range of the decision values, or 1e-3 if the range exceeds 1; for a
+    regression, 1 is replaced by the standard deviation of the targets. After each fold, and within longer ones, the callback gets a
+    `refsvm.core.engine.progress.Progress` with the number of finished folds, whose ``state`` is the solver's state in
+    the current round. If it returns True, all rounds end.
+
+    scikit-learn computes ``gamma="scale"`` from each training part, this function once from all examples.
 
     Examples
     --------
@@ -161,7 +149,7 @@ def cross_validate(
     told, kernel = Progress("cross_validate", "folds", "these"), named(kernel, gamma, degree, coef0)
     line, task = line_of(told, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
-    # before the kernel matrix: a wrong argument should not cost its computation; the time is that of all machines
+    # check folds before computing the kernel matrix; the time limit covers all machines
     is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
     asked = RunOptions(stop=task.gap() if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)
     default = AVG() if from_full else SIR()
@@ -194,38 +182,40 @@ def cross_validate(
 
 
 def folds_of(task: Task, folds: Any, *, stratified: bool, rng: Any, groups: Any) -> np.ndarray:
-    """Return the number of the fold of each example."""
+    """Return the fold number of each example."""
     if stratified and task.kind != CLASSIFICATION:
         raise ValueError(
-            f"stratified=True shares classes among the folds, and {task.kind} has none; leave it out."
+            f"stratified=True shares classes among the folds, but {task.kind} has no classes; omit it."
         )
     marks = task.codes if task.kind == CLASSIFICATION else task.labels
     return fold_numbers(folds, marks, stratified=stratified, rng=rng, groups=groups)
 
 
 def warn_of_rounds(result: CrossValidation) -> None:
-    """Warn of rounds that are not solved, or not run at all after a limit."""
+    """Warn if rounds were not solved, or were not run because of a limit."""
     found, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
     if left and not found:
         found = unsolved([result.status])
     n, total = len(result.labels), int(result.fold.max() + 1) * result.decision_values.shape[1]
-    rests = f"{left} of {n} examples are not predicted" if left else "predict their folds all the same"
+    rests = f"{left} of {n} examples are not predicted" if left else "still predict their folds"
     warn_of_unsolved("rounds of cross-validation", found, total, rests)
 
 
 CUT_SHORT: Final = (Status.TIME_LIMIT, Status.CALLBACK, Status.INTERRUPTED)
-"""Ends of rounds that would go on if they were let."""
+"""Statuses of rounds that could continue if the limit were raised."""
 
 
 class FoldTable:
-    """The results of folds, by example and machine.
+    """The results of the folds, by example and machine.
 
     Parameters
     ----------
     task : Task
+        The task.
     fold : ndarray of shape (n,), int
+        Fold number of each example.
     progress : Progress
-        Counts the folds that are done, of each machine.
+        Counts the finished folds of each machine.
     """
 
     def __init__(self, task: Task, fold: np.ndarray, progress: Progress) -> None:
@@ -237,23 +227,23 @@ class FoldTable:
         progress.begin("first round", total=total, look=self._tell)
 
     def missing(self, held_out: Sequence[np.ndarray]) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield the machines without results, and the numbers of their folds, until a limit has ended one of them."""
+        """Yield the machines without results and the numbers of their folds, until a limit has ended a machine."""
         for machine in self.task.machines() if not self.reports else ():
             for family, numbers in self.task.families(machine, held_out):
                 if set(self.endings) <= {Status.CONVERGED}:
                     yield family, numbers
 
     def take(self, machine: Machine, ended: Iterator[RoundResult], rounds: Rounds) -> None:
-        """Take in the rounds of one machine, as they come."""
+        """Store the rounds of one machine as they arrive."""
         column, rounds.limits.progress = self.task.pairs.index(machine.pair), self.progress
         for each in ended:
             if self.progress.under_way:
                 self.progress.begin("")
             self.iterations += each.iterations
             if each.left_out is not None:
-                # h(xᵢ) = vᵢ − Gᵢ + b of the fold, read off the gradient
+                # h(xᵢ) = vᵢ − Gᵢ + b for the fold, read off the gradient
                 examples = each.left_out[: len(each.left_out) // machine.copies]
-                # a machine that a limit has cut short is not the one that the example is asked of
+                # a machine that a limit has ended early does not predict
                 if each.status not in CUT_SHORT:
                     self.values[examples, column] = each.values
                 cost = each.iterations, each.kernel_rows, each.seed_seconds, each.solve_seconds
@@ -263,22 +253,22 @@ class FoldTable:
         self.endings.append(rounds.status)
 
     def _tell(self) -> None:
-        """Count the folds that are done, and the predictions that are wrong."""
+        """Count the finished folds and the wrong predictions."""
         task, known, wrong = self.task, ~np.isnan(self.values).any(axis=1), None
         if task.kind == CLASSIFICATION and known.any():
             wrong = int((task.predicted(self.values, known) != task.labels).sum())
         self.progress.tell(len(self.reports), wrong)
 
     def take_small(self, found: tuple[np.ndarray, list[FoldReport]] | None) -> None:
-        """Take in the folds of many small classes, if they were small after all."""
+        """Store the folds of many small classes; None means that the small solver could not be used."""
         if found is not None:
             self.values, self.reports = found
             self.iterations = sum(each.iterations for each in self.reports)
 
     def result(self) -> CrossValidation:
-        """Return the result, in the names of the classes."""
+        """Return the result, with the names of the classes."""
         task, known = self.task, ~np.isnan(self.values).any(axis=1)
-        # workers finish in any order, and results do not depend on it
+        # workers finish in any order, so sort the rounds
         self.reports.sort(key=lambda each: (each.pair, each.fold))
         ends = [each.status for each in self.reports] + self.endings
         return CrossValidation(

@@ -19,29 +19,29 @@ def fold_numbers(
     Parameters
     ----------
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs
-        How many folds of equal size; or the fold of each example, numbers or texts; or an object with scikit-learn's
-        ``split(X, y)``, or the pairs (train, test) that it yields: the test sets have to hold every example once, and
-        each training set the others.
+        Number of folds of equal size; or the fold of each example, as numbers or texts; or an object with
+        scikit-learn's ``split(X, y)``; or the pairs (train, test) that it yields. The test sets must contain every
+        example once, and each training set must contain all other examples.
     codes : ndarray of shape (n,), int
         Class numbers, for `stratified` and for the splitter.
     stratified : bool
-        Share the examples of each class equally among the folds. With a number of folds only.
+        Whether to share the examples of each class equally among the folds. Only with a number of folds.
     rng : int, numpy.random.Generator or None
-        Seed or generator that shuffles the examples before they are shared; None leaves them in order: examples that
-        follow each other share a fold. With a number of folds only.
+        Seed or generator that shuffles the examples before they are assigned to folds. None leaves them in order, so
+        that consecutive examples share a fold. Only with a number of folds.
     groups : array-like of shape (n,), optional
-        Passed to the splitter: the group of each example, as ``GroupKFold`` keeps it together.
+        Group of each example, passed to a splitter such as ``GroupKFold``, which keeps groups together.
 
     Returns
     -------
     ndarray of shape (n,), int64
-        0 … k − 1.
+        Fold numbers 0 … k − 1.
 
     Raises
     ------
     ValueError
-        If there are fewer than two folds or more than examples, an example is held out twice or never, a training set
-        is another one than all others, or there are groups for what is no splitter.
+        If there are fewer than two folds or more folds than examples; if an example is held out twice or never; if a
+        training set does not consist of all other examples; or if `groups` is given without a splitter.
 
     Examples
     --------
@@ -84,18 +84,18 @@ def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str
     Parameters
     ----------
     splitter : object
-        With scikit-learn's ``split(X, y, groups)``.
+        Object with scikit-learn's ``split(X, y, groups)``.
     X : array-like of shape (n, d)
     y : ndarray of shape (n,)
     groups : array-like of shape (n,), or (n, 1) as a column of a table, optional
-        Numbers or texts.
+        Groups as numbers or texts.
     name : str
-        Of the splitter as an argument, for messages.
+        Name of the splitter's argument, for messages.
 
     Raises
     ------
     ValueError
-        If the splitter needs groups and there are none, there is not one for each example, or one is missing.
+        If the splitter needs groups and none are given, their number is not n, or one is missing.
     """
     needs_groups = "Group" in type(splitter).__name__
     if groups is None:
@@ -116,30 +116,30 @@ def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str
         raise ValueError(
             f"groups has shape {given.shape}; give {len(y)} groups, one for each row of X, as numbers or texts."
         )
-    classes_of(given.astype(object), "groups")  # refuses missing ones, and a mixture of types
+    classes_of(given.astype(object), "groups")  # raises an error for missing groups and mixed types
     yield from splitter.split(X, y, given)
 
 
 def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray:
-    """Share the examples among k folds."""
+    """Assign the examples to k folds."""
     n = len(codes)
     try:
         order = np.arange(n) if rng is None else np.random.default_rng(rng).permutation(n)
     except (TypeError, ValueError):
         raise ValueError(
-            f"rng={rng!r} seeds no generator; give None, a whole number ≥ 0, or a numpy Generator."
+            f"rng={rng!r} cannot seed a generator; give None, an integer ≥ 0, or a numpy Generator."
         ) from None
     result = np.empty(n, dtype=np.int64)
     if stratified:
         order = order[np.argsort(codes[order], kind="stable")]
-        result[order] = np.arange(n) % k  # like cards dealt, class after class
+        result[order] = np.arange(n) % k  # deal the examples to the folds like cards, class after class
     else:
         result[order] = np.arange(n) * k // n
     return result
 
 
 def _of_each(folds: Any, n: int) -> np.ndarray:
-    """Return the folds that are named for n examples, numbered from 0."""
+    """Return the fold numbers, from 0, for folds given by example."""
     given = np.asarray(folds)
     are_texts = given.dtype.kind == "U" or (
         given.dtype.kind == "O" and all(isinstance(each, str) for each in given)
@@ -151,19 +151,19 @@ def _of_each(folds: Any, n: int) -> np.ndarray:
         )
     names, numbers = np.unique(given, return_inverse=True)
     if len(names) < 2:
-        raise ValueError(f"folds holds the single fold {names[0]}; at least two are needed.")
+        raise ValueError(f"folds holds the single fold {names[0]}; give at least two folds.")
     return np.asarray(numbers, dtype=np.int64)
 
 
 def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
-    """Return the folds of pairs of a training and a test set, as positions or masks."""
+    """Return the fold numbers for pairs of a training and a test set, given as indices or masks."""
     result, held_out, partial = np.full(n, -1, dtype=np.int64), 0, None
     for number, pair in enumerate(pairs):
         try:
             train, test = (np.arange(n)[np.asarray(part)] for part in pair)
         except (TypeError, ValueError, IndexError):
             raise ValueError(
-                f"folds={shown(folds)} holds {shown(pair)}, which is no pair (train, test) of "
+                f"folds={shown(folds)} holds {shown(pair)}, which is not a pair (train, test) of "
                 f"positions from 0 to {n - 1}; give pairs such as list(KFold(5).split(X))."
             ) from None
         if not np.array_equal(np.sort(train), np.setdiff1d(np.arange(n), test)):

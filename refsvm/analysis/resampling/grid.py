@@ -1,4 +1,4 @@
-"""All values of C and all folds of one kernel matrix."""
+"""All values of C and all folds of a grid search, over one kernel matrix."""
 
 from __future__ import annotations
 
@@ -23,24 +23,26 @@ from refsvm.core.seeders import ActiveSet, Cold, Seeder
 from refsvm.core.solver.options import RunOptions
 
 FOLDS_AT_ONCE: Final = 16
-"""Splits that go from one C to the next together, two solutions of each in memory."""
+"""Number of splits that advance from one C to the next together; each keeps two solutions in memory."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Training and test examples.
+    """The training and the test examples of one split.
 
     Attributes
     ----------
     number : int
+        Index of the split.
     train, test : ndarrays of int64
-        Numbers of the examples.
+        Indices of the examples.
     factors : ndarray of shape (n,), float64
-        Factor of C for each example, or variable; 0 for those that are not trained on.
+        Factor of C for each example (or variable); 0 for examples that the split does not train on.
     test_weights : ndarray, float64
-        Weight of each example of the test set in the score.
+        Weight in the score of each example of the test set.
     weight : float
-        Weight of the split in the mean over all splits: 1, or that of its example, where each of them tests one.
+        Weight of the split in the mean over all splits: 1, or the weight of its test example if every split tests
+        one.
     """
 
     number: int
@@ -52,25 +54,26 @@ class Split:
 
     @cached_property
     def total(self) -> float:
-        """Sum of these weights."""
+        """Sum of the test weights."""
         return float(self.test_weights.sum())
 
 
 class Cell(NamedTuple):
-    """One value of C on one split.
+    """The result for one value of C on one split.
 
     Attributes
     ----------
     split, place : int
-        Number of the split, and of the value of C.
+        Index of the split, and index of the value of C.
     score : float, or dict of str to float
-        Part of the test set that is predicted rightly, R² of a regression, or the score asked for; several by name.
+        Share of correct predictions, R² of a regression, or the user's score; with several scores a dictionary by
+        name.
     iterations : int
-        Steps of all machines.
+        Number of steps, over all machines.
     fit_seconds, score_seconds : float
-        Time to seed and solve; time to read off the predictions and compare them.
+        Time to seed and solve, and time to read off the predictions and score them.
     converged : bool
-        Whether all machines are solved to the tolerance.
+        Whether all machines were solved to the tolerance.
     """
 
     split: int
@@ -83,11 +86,11 @@ class Cell(NamedTuple):
 
 
 Score = Callable[[Split, int, np.ndarray], float | dict[str, float]]
-"""A score of a split, a place in `Cs` and the decision values of the test examples, shape (t, machines)."""
+"""Computes a score from a split, an index of `Cs` and the test examples' decision values (t, machines)."""
 
 
 def usual_score(task: Task, split: Split, place: int, values: np.ndarray) -> float:
-    """Return the weighted share of right predictions; of a regression R² as scikit-learn has it, NaN of one example."""
+    """Return the weighted share of correct predictions; for a regression R² as in scikit-learn, NaN for one example."""
     labels, weights = task.labels[split.test], split.test_weights
     if task.kind != REGRESSION:
         return float((task.scheme.votes(values) == task.codes[split.test]) @ weights) / split.total
@@ -96,14 +99,14 @@ def usual_score(task: Task, split: Split, place: int, values: np.ndarray) -> flo
     if len(labels) < 2:
         return float("nan")
     score = r_squared(labels, predicted, weights)
-    # of equal targets there is nothing to explain: all is right, or nothing
+    # equal targets have no variance to explain: R² is 1 if all are predicted exactly, and 0 otherwise
     return score if np.isfinite(score) else float((labels == predicted).all())
 
 
 def left_out_score(
     task: Task, split: Split, place: int, values: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
-    """Return the part of one example of a regression in R², so that the weighted mean over all of them is R²."""
+    """Return one example's share of the R² of a regression; the weighted mean over all examples is R²."""
     spread = variance(task.labels, weights)
     residual = float(task.labels[split.test[0]] - values[0, 0])
     return 1.0 - residual**2 / spread if spread > 0.0 else float(residual == 0.0)
@@ -118,35 +121,37 @@ def solve_cells(
     score: Score | None = None,
     **options: Any,
 ) -> Iterator[Cell]:
-    """Solve every wanted value of C on every split, each from the one before it in the same split.
+    """Solve every wanted value of C on every split, each from the solution for the previous C on the same split.
 
-    Where no seeder is named, a cell is seeded by `ActiveSet`, and moved on as the split before it has moved
-    (`refsvm.core.seeders.neighbour.extrapolate`).
+    Without a seeder, the starting point is made by `ActiveSet`, and shifted by the change that the previous split
+    showed between the same two values of C (`refsvm.core.seeders.neighbour.extrapolate`).
 
     Parameters
     ----------
     task : Task
-        Classification or regression, with C = 1 and a kernel matrix of all n examples, computed once for all cells.
+        Classification or regression with C = 1, and a kernel matrix of all n examples that all cells share.
     Cs : ndarray of float64, ascending
+        Values of C.
     splits : sequence of Split
+        The splits.
     wanted : sequence of sequences of int
-        For each split the places in `Cs` to be solved.
+        For each split the indices of the values of C to solve.
     seeder : Seeder, optional
-        From one value of C to the next, and nothing else.
+        Makes the starting point for one C from the solution for the previous C; nothing else uses it.
     score : callable, optional
-        `usual_score` by default.
+        Function that scores a cell, by default `usual_score`.
     **options
-        Of `refsvm.Rounds`.
+        Options of `refsvm.Rounds`.
 
     Yields
     ------
     Cell
-        C rising, at each C split after split; many splits in groups.
+        Cells in ascending order of C, and at each C split after split; many splits are processed in groups.
 
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C; what was yielded before that is complete.
+        After Ctrl-C; all cells yielded before are complete.
 
     Examples
     --------
@@ -168,12 +173,12 @@ def solve_cells(
     score = partial(usual_score, task) if score is None else score
     is_float32 = gram.dense is not None and gram.dense.dtype == np.float32
     if is_float32 and not rule.reads_rows:
-        options.setdefault("cache_dtype", "float32")  # no copies in double precision
+        options.setdefault("cache_dtype", "float32")  # avoid copies in double precision
     machines = [Rounds(each.problem, **options) for each in task.machines()]
-    if COPIES[task.kind] > 1:  # one factor for each variable
+    if COPIES[task.kind] > 1:  # factors per variable, not per example
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
     with interruptible():
-        # each split keeps two solutions, α and G: of thousands of splits they would not fit into memory
+        # each split keeps two solutions with α and G, which for thousands of splits would not fit into memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]
             turns = planned(group, wanted[first:], Cs, rule, neighbours=seeder is None)
@@ -182,7 +187,7 @@ def solve_cells(
                 yield scored(split, place, ended, score)
             if any(each.status is Status.INTERRUPTED for each in machines):
                 raise KeyboardInterrupt
-            # the next group starts from none of these
+            # the next group of splits does not start from these solutions
             for each in machines:
                 each.solutions.clear()
 
@@ -190,10 +195,10 @@ def solve_cells(
 def rounds_of(
     pairs: Sequence[Rounds], plan: Sequence[Round], seeder: Seeder
 ) -> Iterator[tuple[RoundResult, ...]]:
-    """Yield the results of each round, of all pairs of classes; at the end all of them look at what rounding does."""
+    """Yield the results of each round for all pairs of classes; each runner then checks for rounding errors."""
     runs = [pair.run(plan, seeder) for pair in pairs]
     yield from zip(*runs, strict=False)
-    # the end of the first has ended this; the others have yet to reach theirs
+    # the end of the first iterator ended the loop; run the others to their end as well
     if all(pair.status is Status.CONVERGED for pair in pairs):
         for each in runs:
             next(each, None)
@@ -209,31 +214,31 @@ def left_out_cells(
     checks: Any = CHECKS,
     **options: Any,
 ) -> Iterator[Cell]:
-    """Score every wanted value of C on splits that leave out one example each: `refsvm.leave_one_out`.
+    """Score every wanted value of C on splits that leave out one example each, using `refsvm.leave_one_out`.
 
     Parameters
     ----------
     task, Cs, wanted
         As in `solve_cells`.
     splits : sequence of Split
-        Of one test example each, all with the same factors of the examples that they train on.
+        Splits with one test example each, and the same factors for the examples that they train on.
     score : callable, optional
-        Of classes only whether the prediction is right, by default: decision values are known by their sign.
+        Function that scores a cell. For classes it may only use the sign of the decision values.
     epsilon, checks
-        As of `refsvm.leave_one_out`.
+        As in `refsvm.leave_one_out`.
     **options
-        Of `refsvm.Rounds`.
+        Options of `refsvm.Rounds`.
 
     Yields
     ------
     Cell
-        C rising, at each C split after split. The seconds of one C are shared among its cells; the steps of its full
-        solutions stand with the first.
+        Cells in ascending order of C, and at each C split after split. The seconds for one C are divided equally
+        among its cells; the steps of the full solution are counted in the first cell.
 
     Raises
     ------
     KeyboardInterrupt
-        After Ctrl-C; what was yielded before that is complete.
+        After Ctrl-C; all cells yielded before are complete.
 
     Examples
     --------
@@ -255,7 +260,7 @@ def left_out_cells(
             raise KeyboardInterrupt
         right, values = loo.predictions == task.labels, loo.decision_values.reshape(len(task.labels), -1)
         steps = loo.round_iterations[test]
-        # counted once: the steps on all examples serve all of these cells
+        # count the steps on all examples once, as they serve all these cells
         steps[0] += sum(each.iterations for each in loo.full_solutions)
         converged = loo.is_solved[test].tolist()
         seconds = loo.seconds / len(splits)
@@ -270,10 +275,11 @@ def left_out_cells(
 def planned(
     splits: Sequence[Split], wanted: Sequence[Sequence[int]], Cs: np.ndarray, seeder: Seeder, neighbours: bool
 ) -> list[tuple[Split, int, Round]]:
-    """Return which cells are solved, in order, and their rounds: all splits at one C, then at the next.
+    """Return the cells in the order of their solution, with their rounds: all splits at one C, then at the next.
 
-    Each starts from the last C of the same split, and from what happened since in the split before it. A split keeps
-    its solutions at the last two C that were wanted there, by its number and the parity of their count.
+    Each cell starts from the previous C on the same split, and from the change that the previous split has shown
+    since. A split keeps its solutions at its last two values of C; their keys are its number and the parity of their
+    count.
 
     Parameters
     ----------
@@ -281,7 +287,7 @@ def planned(
     wanted, Cs, seeder
         As in `solve_cells`.
     neighbours : bool
-        Whether other splits are looked at.
+        Whether to use the change on the previous split.
 
     Returns
     -------
@@ -299,10 +305,10 @@ def planned(
     [(1, 0, None, (None, (0, 0))), (0, 1, (0, 0), None), (1, 1, (1, 0), ((0, 0), (0, 1)))]
     """
     turns: list[tuple[Split, int, Round]] = []
-    solved: dict[int, list[int]] = {split.number: [] for split in splits}  # places in Cs
+    solved: dict[int, list[int]] = {split.number: [] for split in splits}  # indices of Cs
 
     def name(number: int, back: int) -> tuple[int, int]:
-        """Return the name of the next solution of a split, of its latest (−1) or of that before (−2)."""
+        """Return the key of a split's next solution (back=0), latest solution (−1) or the one before (−2)."""
         return number, (len(solved[number]) + back) % 2
 
     for place in sorted({place for _, places in zip(splits, wanted, strict=False) for place in places}):
@@ -311,7 +317,7 @@ def planned(
             if place not in places:
                 continue
             number, mine = split.number, solved[split.number]
-            # a cold start has no origin, so that its rounds may run in any order
+            # a round that starts from zero needs no earlier round, so that such rounds may run in any order
             origin = name(number, -1) if mine and not isinstance(seeder, Cold) else None
             beside = None
             if neighbour is not None and neighbours:
@@ -325,7 +331,7 @@ def planned(
 
 
 def scored(split: Split, place: int, ended: Sequence[RoundResult], score: Score) -> Cell:
-    """Return a cell from the rounds of all machines."""
+    """Return the cell for the rounds of all machines."""
     began = time.perf_counter()
     result = score(split, place, np.array([each.values for each in ended]).T)
     steps = sum(each.iterations for each in ended)

@@ -1,11 +1,12 @@
-"""Jackknife+ and CV+: intervals for targets from the machines that leave-one-out, or folds, train.
+"""Jackknife+ and CV+: prediction intervals from the models that leave-one-out or cross-validation trains.
 
     ŷ₋ᵢ(x) is the machine without example i, or without its fold;   Rᵢ = |yᵢ − ŷ₋ᵢ(xᵢ)|
     lower end: the ⌊a(n + 1)⌋-th smallest of ŷ₋ᵢ(x) − Rᵢ,   upper end: the ⌈(1 − a)(n + 1)⌉-th smallest of ŷ₋ᵢ(x) + Rᵢ
 
-Of exchangeable examples the interval holds the next target with a probability of 1 − 2a at least, and mostly of about
-1 − a; of k folds the bound is lower by (1 − k/n)/(k + 1) at most. An example of weight w is w of the n, which leave
-together. The machines without an example differ from that of all in few α: the differences are kept.
+For exchangeable examples the interval contains the next target with a probability of at least 1 − 2a, and usually of
+about 1 − a; with k folds the bound is lower by at most (1 − k/n)/(k + 1). An example of weight w counts as w
+examples, which are left out together. A model without one example differs from the full model in few α, so only the
+differences are stored.
 """
 
 from __future__ import annotations
@@ -31,27 +32,27 @@ from refsvm.core.stopping.base import StoppingRule
 from refsvm.services.summary import Card, Shown
 
 AT_ONCE: Final = 256
-"""Rounds whose solutions are in memory at the same time."""
+"""Number of rounds whose solutions are in memory at the same time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOutMachines(Shown):
-    """The machines of a regression without each example, or without each fold.
+    """The models of a regression that are trained without each example or fold.
 
     Parameters
     ----------
     beta : ndarray of shape (n,), float64
-        β = αᵢ + αₙ₊ᵢ of the machine of all examples.
+        β = αᵢ + αₙ₊ᵢ of the full model, trained on all examples.
     changes : list of (ndarray of int64, ndarray of float64)
-        Of each machine: where its β differs from that, and by how much.
+        For each model the indices at which its β differs from the full model's, and the differences.
     intercepts : ndarray of float64
-        b of each machine.
+        b of each model.
     number : ndarray of shape (n,), int64
-        The machine that each example is held out of.
+        Index of the model that was trained without the example.
     residuals : ndarray of shape (n,), float64
         |yᵢ − ŷ₋ᵢ(xᵢ)|.
     copies : ndarray of shape (n,), int64, optional
-        How often each example counts; by default once.
+        Number of copies of each example, by default 1.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class HeldOutMachines(Shown):
         return Card(line)
 
     def predictions(self, cross: np.ndarray) -> np.ndarray:
-        """Return ŷ₋ᵢ(x) of each machine, shape (m, machines), from kernel values k(x, xᵢ) of shape (m, n)."""
+        """Return ŷ₋ᵢ(x) of each model, shape (m, models), from kernel values k(x, xᵢ) of shape (m, n)."""
         every = np.ascontiguousarray(cross.T)
         values = arithmetic.product(self.beta[None], every).T + self.intercepts
         for column, (where, change) in enumerate(self.changes):
@@ -89,14 +90,14 @@ class HeldOutMachines(Shown):
         return values
 
     def intervals(self, cross: np.ndarray, confidence: float) -> np.ndarray:
-        """Return the lower and upper ends for new examples, shape (m, 2); infinite where n is too small.
+        """Return the lower and upper ends for new examples, shape (m, 2); infinite if n is too small.
 
         Parameters
         ----------
         cross : ndarray of shape (m, n)
-            k(x, xᵢ) of the new examples.
+            Kernel values k(x, xᵢ) between the new examples and the training examples.
         confidence : float
-            1 − a, in (0, 1).
+            The confidence 1 − a, in (0, 1).
 
         References
         ----------
@@ -104,10 +105,10 @@ class HeldOutMachines(Shown):
         of Statistics 49, 2021.
         """
         if not 0.0 < (share := real("confidence", confidence)) < 1.0:
-            raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+            raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a number such as 0.9.")
         counts = copies("an interval", self.copies, len(self.residuals))
         n, values = int(counts.sum()), self.predictions(cross)[:, self.number]
-        # ⌊a(n + 1)⌋ and ⌈(1 − a)(n + 1)⌉ = n + 1 − ⌊a(n + 1)⌋, but for rounding
+        # ⌊a(n + 1)⌋ and ⌈(1 − a)(n + 1)⌉ = n + 1 − ⌊a(n + 1)⌋, corrected for rounding errors
         few = math.floor((1.0 - share) * (n + 1) + 1e-9)
         if few == 0:
             return np.tile([-np.inf, np.inf], (len(cross), 1))
@@ -125,38 +126,36 @@ def held_out_machines(
     engine: str = "auto",
     **options: Any,
 ) -> HeldOutMachines:
-    """Train without each example, or without each fold: rounds of one family from the machine of all examples.
+    """Train models without each example, or without each fold, starting from the full model.
 
     Parameters
     ----------
     problem : DualProblem
-        Of a regression.
+        A problem of regression.
     folds : ndarray of shape (n,), int64, optional
-        The fold of each example; each example is one by default.
+        The fold of each example; by default each example is a fold of its own.
     weights : ndarray of shape (n,), optional
-        How many copies of each example there are, whole numbers: the penalties of the problem have to be so many times
-        that of one example. By default each counts once; if their penalties differ, what is said above of the
-        probability is not proved.
+        Number of copies of each example, as whole numbers to which the problem's penalties are proportional; by
+        default 1. If penalties differ without `weights`, the stated probabilities are not proved.
     stop : StoppingRule, optional
-        By default the KKT gap of 1e-3 times the standard deviation of the targets.
+        Rule that ends a round, by default the KKT gap at 1e-3 times the standard deviation of the targets.
     engine, **options
-        As of `refsvm.Rounds`.
+        As in `refsvm.Rounds`.
 
     Raises
     ------
     ValueError
-        If the problem is no regression, or a weight is no whole number.
+        If the problem is not a regression, or a weight is not a whole number.
 
     Warns
     -----
     ConvergenceWarning
-        If machines are not solved, as `refsvm.SVR` warns; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn
-        is not loaded.
+        If some models are not solved; a `refsvm.core.engine.unsolved.UnsolvedWarning` without scikit-learn.
     """
     task = task_given(problem, None, None, None)
     if task.kind != REGRESSION:
         raise ValueError(
-            f"An interval holds a target, and the problem is one of {task.kind}; give a regression."
+            f"Prediction intervals need a regression, but the problem is {task.kind}; use DualProblem.regression."
         )
     n, machine = task.gram.n, next(task.machines())
     counts = None if weights is None else copies("an interval", weights, n)

@@ -3,9 +3,9 @@
 Algorithm 1 of Franc, Laskov & Müller (2008):
 
     solve on all examples
-    decide what the sufficiency checks decide
-    for each of the others:  empty its box, start at the seed, go on until the stopping rule is satisfied
-    where h is next to zero at the KKT gap:  go on to smaller gaps, until its sign is certain
+    decide the examples that the sufficiency checks can decide
+    for each other example:  empty its box, start at the seed, continue until the stopping rule is satisfied
+    if h is almost zero at the KKT gap:  continue to smaller gaps until its sign is certain
     the error is the share of wrong predictions
 """
 
@@ -40,12 +40,12 @@ from refsvm.services.line import line_of
 from refsvm.services.names import asked
 
 FULL_TOL: Final = 0.1
-"""The full solution is that much more exact than the rounds: they begin there, and the checks rest on it."""
+"""The tolerance of the full solution is smaller than the rounds' by this factor, as checks and seeds rest on it."""
 
 BALL: Final = BallRule(relative=True)
 
 PATH_TOL: Final = 1e-8
-"""The KKT gap of rounds whose seeds are exact: what does not meet it was not reached by the path alone."""
+"""Tolerance of rounds with exact seeds; a round that misses it was not finished by the walk alone."""
 
 
 @takes_model
@@ -61,125 +61,106 @@ def leave_one_out(
     engine: str = "auto", cache_mb: float = 200.0, max_iter: int | None = None, time_limit: float | None = None,
     callback: Callable[[Progress], object] | None = None, trace: bool | int = False, progress: bool | str = "auto",
 ) -> LeaveOneOut:  # fmt: skip
-    """Predict each example by a machine trained on all others.
+    """Predict each example by a model trained on all other examples.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix. Or a
-        `DualProblem` of classification, regression or novelty detection; y,
-        kernel, gram, C, epsilon and nu are then left out. Or a `refsvm.SVC`,
-        `SVR` or `OneClassSVM` with its parameters, before the examples:
-        ``leave_one_out(SVC(C=10), X, y)``. γ is then that of all examples.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Instead of X, y and the parameters you can
+        pass a `DualProblem`. An estimator can come first: ``leave_one_out(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
-        Labels of any type, of two classes or more; of two the larger is the
-        positive one. More are solved one-vs-one, over one kernel matrix, with
-        the votes of `refsvm.SVC`: an example is left out of the pairs that it
-        is in, and asked of the machines of all others. With `epsilon` the
-        targets of a regression. With `nu` there is no y.
+        Labels of two or more classes, or targets if `epsilon` is given. With two classes the larger label is the
+        positive one; more classes are solved one-vs-one. With `nu` there is no y.
     kernel, gamma, degree, coef0, gram
-        As in `DualProblem.classification`: the defaults of `refsvm.SVC`.
+        As in `DualProblem.classification`, with the defaults of `refsvm.SVC`. γ is computed from all examples.
     C : float or array-like of shape (n,)
-        Penalty. One for each example is its weight, too: it counts so many
-        times in the scores, compared with others, and all copies of it leave
-        together; of weight 0 it is not there. With `nu`, the weights of the
-        examples.
+        Penalty, 1 by default. An array gives each example its own penalty, which is also its weight: an example of
+        weight w counts w times in the scores, and all its copies are left out together. Examples of weight 0 are
+        ignored; with `nu`, C holds the weights.
     epsilon : float, optional
-        Asks for a regression: ε, as in `DualProblem.regression`. An example
-        has two variables, which leave together.
+        ε of a regression, as in `DualProblem.regression`; makes the task a regression.
     nu : float, optional
-        Asks for novelty detection: ν, as in `DualProblem.one_class`. Without r
-        the sum of α is that of n − 1 examples.
-    seeder : Seeder
-        Where a round starts; ``TOP()`` by default, which needs the fewest
-        steps. ``ATO(margin=inf, budget=inf)`` walks to the optimum without r
-        from event to event; steps of SMO follow only if the matrix of the free
-        variables is singular. It is the default where the machine of all
-        examples takes many steps, as at a large C with a linear kernel
-        (`refsvm.core.rounds.walked`).
-    stop : StoppingRule
-        When a round ends; ``BallRule(relative=True)`` by default,
-        ``KKTGap(1e-8, relative=True)`` if the seeder walks to the end.
-        `BallRule` certifies only the sign of the decision value, in most
-        rounds without taking a step. Use ``KKTGap(1e-3)`` if you need the
-        value itself. `LOODualityGap` proves the sign too, but a step with it
-        costs several without. Regression and novelty detection ask for values:
-        ``KKTGap(relative=True)`` is the default there, and rules that prove a
-        sign are refused. The tolerance of a regression follows the unit of its
-        targets: 1e-3 times their standard deviation.
+        ν of novelty detection, as in `DualProblem.one_class`; makes the task novelty detection. Without example r,
+        the sum of α is the one for n − 1 examples.
+    seeder : Seeder, optional
+        Rule that makes the starting point of a round, by default ``TOP()``, which needs the fewest steps.
+        ``ATO(margin=inf, budget=inf)`` walks to the optimum of the round; it is the default if the full solution
+        takes many steps (`refsvm.core.rounds.walked`).
+    stop : StoppingRule, optional
+        Rule that ends a round, by default ``BallRule(relative=True)``. It certifies the sign of the decision value,
+        mostly without a step; use ``KKTGap(1e-3)`` if you need the value. The notes list the other defaults.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
-        Which checks may decide without training: some of "zero alpha",
-        "training error", "xi-alpha bound", "ball", or your own
-        (`refsvm.core.rounds.sufficiency.Check`). Of regression and novelty
-        detection those take part that know the machine without r: "zero
-        alpha".
-    efficiency_test : bool
-        Give up a rule for left-out examples that has decided fewer than half
-        of the first ten rounds early. `BallRule` is tested too seldom to cost
-        much, and is never given up.
+        Checks that may decide an example without training: "zero alpha", "training error", "xi-alpha bound", "ball",
+        or your own (`refsvm.core.rounds.sufficiency.Check`). By default the first four. For regression and novelty
+        detection only "zero alpha" applies.
+    efficiency_test : bool, default True
+        Whether to give up a rule for left-out examples that ended fewer than half of the first ten rounds early.
+        `BallRule` is always kept, because it is evaluated rarely.
     n_jobs : int, optional
-        Threads; −1 for one on each core. If joblib is set up for processes
-        (``joblib.parallel_config``), processes. The rounds of a machine are
-        shared among them; of several classes one pair is asked after the
-        other.
-    engine : {"auto", "numba", "numpy"}
-        The rounds in compiled code, or readable: same predictions, same α.
-        "auto" begins readable and goes on in compiled code once that pays.
-    cache_mb : float
-        Budget for kernel rows in MiB. Compiled rounds need all n² values in
-        it, of a regression 5n²; otherwise rows are computed on demand.
+        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
+        these are processes. The rounds of one machine are shared among them, and the pairs of classes follow one
+        another.
+    engine : {"auto", "numba", "numpy"}, default "auto"
+        Whether the rounds run in compiled or in readable code, with the same predictions and α. "auto" starts with
+        readable code, and changes to compiled code once that saves time.
+    cache_mb : float, default 200
+        Budget for kernel rows in MiB. Compiled rounds need space for n² values, for a regression 5n²; otherwise rows
+        are computed on demand.
     max_iter : int, optional
         Limit on the steps of each round.
     time_limit : float, optional
-        Seconds for everything.
+        Limit on the whole call in seconds.
     callback : callable, optional
-        Called from time to time with a
-        `refsvm.core.engine.progress.Progress`: its ``done`` and ``total`` are
-        the number of examples decided and n; a true result ends the call. Of
-        k > 2 classes both numbers count an example for each of its k − 1
-        pairs.
-    trace : bool or int
-        Record every step, or every k-th, of each round; the steps are the
-        same.
-    progress : bool or "auto"
-        A line on stderr that says how far it is. "auto" shows it in a terminal
-        or a notebook, from two seconds on (`refsvm.services.line`).
+        Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose ``done`` and ``total`` count the
+        decided examples and all examples. Return True to end the call. With k > 2 classes both numbers count an
+        example k − 1 times, once for each of its pairs.
+    trace : bool or int, default False
+        Record every step, or every k-th step, of each round.
+    progress : bool or "auto", default "auto"
+        Whether to show the progress on a line on stderr. "auto" shows it in a terminal or a notebook after two
+        seconds (`refsvm.services.line`).
 
     Returns
     -------
     LeaveOneOut
-        Also after a limit, then with the examples decided so far:
-        ``is_complete`` is False, `status` says why, the scores are NaN, and
-        their `bounds` hold whatever the others are.
+        The predictions and scores. If a limit or the callback ended the call, ``is_complete`` is False, `status` says
+        why, the scores are NaN, and `bounds` gives their lowest and highest possible values.
 
     Raises
     ------
     ValueError
-        On arguments out of range or that contradict each other.
+        If arguments are out of range or contradict each other.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
-        ``result`` has the examples decided so far.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the examples decided so
+        far.
 
     Warns
     -----
     ConvergenceWarning
-        If machines are not solved, as `refsvm.SVC` warns;
-        `refsvm.core.engine.unsolved.UnsolvedWarning` without scikit-learn.
+        If some models are not solved; without scikit-learn a `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Notes
     -----
-    An example that is alone in its class leaves one class to train on. The
-    machine is then constant, and wrong. Examples with C = 0 are predicted by
-    the machine that never used them, and count in no score. Where K is not
-    positive semi-definite the checks 2 and 3 and rules for left-out examples
-    prove nothing; ε-KKT decides then, with a warning. Where the machine
-    without r has no free variable, its intercept may be anything in an
-    interval: the middle is taken, as everywhere. A round that the KKT gap ends
-    with h next to zero goes on to smaller gaps, down to 1e-8, until the sign
-    is certain. Where |h| is less than 5e-8 it is not: that is a tie, which
-    rounding decides.
+    The default of `stop` depends on the task and the seeder. A seeder that walks to the optimum gets ``KKTGap(1e-8,
+    relative=True)``. Regression and novelty detection need values, so their default is ``KKTGap(relative=True)``, and
+    rules that prove a sign are refused; the tolerance of a regression is 1e-3 times the standard deviation of its
+    targets. `LOODualityGap` also proves the sign, but each test costs as much as several steps.
+
+    With more than two classes, an example is left out of the pairs that contain its class, and predicted by the votes
+    of all pairs, as in `refsvm.SVC`. A regression has two variables for each example, which are left out together.
+
+    If an example is the only one of its class, one class is left to train on. The model is then constant, and its
+    prediction is wrong. Examples with C = 0 are predicted by the full solution, which never used them, and count in
+    no score.
+
+    If K is not positive semi-definite, the checks "training error" and "xi-alpha bound" and the rules for left-out
+    examples prove nothing; the KKT gap decides instead, with a warning. If the model without r has no free variable,
+    b may lie anywhere in an interval; its midpoint is taken, as everywhere in this package.
+
+    If h is almost zero when the KKT gap ends a round, the round continues to smaller gaps, down to 1e-8, until the
+    sign is certain. Below |h| = 5e-8 the sign stays uncertain: this is a tie, which rounding decides.
 
     Examples
     --------
@@ -216,16 +197,16 @@ def run_leave_one_out(
     efficiency_test: bool = True, callback: Callable[[Progress], object] | None = None,
     progress: Progress | None = None,
 ) -> TaskTable:  # fmt: skip
-    """Run leave-one-out on a task and return its table; the caller warns."""
+    """Run leave-one-out on a task and return its table; the caller issues the warnings."""
     if task.gram.n < 2:
         raise ValueError(
-            "X holds one example, and without it there is nothing to train on; give at least two."
+            "X holds one example, so leaving it out leaves no training data; give at least two examples."
         )
     slow_problem_seeder = WALK if seeder is None else seeder
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
-    # the solution on all examples is exact to a part of the tolerance, because every check and seed rests on it; the
-    # proofs need float64 rows
+    # all checks and seeds rest on the full solution, so it is solved to a fraction of the tolerance; the proofs need
+    # rows in float64
     options = replace(
         options, stop=KKTGap(kkt.tol * FULL_TOL, kkt.relative or True), cache_dtype="float64",
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
@@ -247,39 +228,39 @@ def run_leave_one_out(
 def chosen_for(
     task: Task, seeder: Any, stop: Any, checks: Any
 ) -> tuple[Seeder, StoppingRule, tuple[Check, ...]]:
-    """Return the seeder, the stopping rule and the checks of a task, by default or as given."""
+    """Return the seeder, the stopping rule and the checks of a task: the user's, or the defaults."""
     by_sign = task.kind == CLASSIFICATION
     seeder = Seeder.checked("seeder", TOP() if seeder is None else seeder)
     default = BALL if by_sign else task.gap()
-    # an exact seed satisfies any tolerance that rounding allows, so a tight one costs no step
+    # an exact seed meets any tolerance that rounding permits, so that a tight tolerance costs no step
     default = task.gap(PATH_TOL) if seeder.is_exact else default
     stop, chosen = StoppingRule.checked("stop", default if stop is None else stop), chosen_checks(checks)
     if by_sign:
         return seeder, stop, chosen
     if stop.left_out:
         raise ValueError(
-            f"stop={stop!r} proves the sign of a decision value, and {task.kind} asks for the value; give KKTGap()."
+            f"stop={stop!r} proves the sign of a decision value, but {task.kind} needs the value; use KKTGap()."
         )
     return seeder, stop, tuple(check for check in chosen if check.keeps_machine)
 
 
 def warn_of(table: TaskTable, result: LeaveOneOut) -> None:
-    """Warn of examples whose machines are not solved, or not trained at all after a limit."""
+    """Warn if examples were decided by unsolved machines, or not decided because of a limit."""
     bad = unsolved([*table.unsolved.values(), result.status])
-    left, rests = int((~result.is_known).sum()), "they predict their examples all the same"
+    left, rests = int((~result.is_known).sum()), "they still predict their examples"
     if left:
         rests = f"{left} of {len(result.labels)} examples are not decided"
     warn_of_unsolved("machines of leave-one-out", bad, table.total, rests)
 
 
 def result_of(table: TaskTable) -> LeaveOneOut:
-    """Return the result, in the names of the classes."""
+    """Return the result, with the names of the classes."""
     task: Any = table.task
     fulls, known = table.fulls, (table.decided != "").all(axis=1)
     is_unsolved = np.zeros(len(known), dtype=bool)
     is_unsolved[[r for r, _ in table.unsolved]] = True
     each: Any = slice(None) if table.values.shape[1] > 1 else 0
-    # sign h(xᵣ), or the votes of all pairs
+    # the prediction is the sign of h(xᵣ), or the class with most votes of the pairs
     values = np.where(np.isnan(table.values), table.signs, table.values)
     return LeaveOneOut(
         kind=task.kind, classes=task.classes, predictions=task.predicted(values, known), labels=task.labels,

@@ -1,4 +1,4 @@
-"""A model in place of the parameters: ``leave_one_out(SVC(C=10), X, y)``."""
+"""Calls with an estimator in place of the parameters: ``leave_one_out(SVC(C=10), X, y)``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Result = TypeVar("Result")
 
 
 def takes_model(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Return the function, which takes an estimator of the package before the examples, too.
+    """Return the function, extended so that its first argument may be an estimator of this package.
 
-    An estimator says what it asks for in ``arguments_for(X, y)``, a method: the arguments by their names, and whether
-    its penalties are no weights of a score, as those of a class are not.
+    The estimator's method ``arguments_for(X, y)`` returns the keyword arguments, and whether its penalties are only
+    penalties and not weights in the scores, as class weights are.
     """
 
     @wraps(function)
@@ -27,22 +27,22 @@ def takes_model(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def of_model(function: Callable[..., Result], model: Any, /, *given: Any, **options: Any) -> Result:
-    """Return what a function finds with the parameters of a model, which is the first argument that was given."""
+    """Call the function with the parameters of a model, which is the first positional argument."""
     call, name = function.__name__, type(model).__name__
     if not hasattr(model, "arguments_for"):
         raise ValueError(
-            f"{call} takes no {name}; give refsvm.SVC, SVR or OneClassSVM with the same parameters"
+            f"{call} does not take a {name}; pass refsvm.SVC, SVR or OneClassSVM with the same parameters"
             ", or its best_estimator_ if it is a search."
         )
     if not given:
-        raise TypeError(f"{call}(model, X, y) takes the model by position, before the examples.")
+        raise TypeError(f"{call} got the model as a keyword; write {call}(model, X, y).")
     if len(given) > 3:
-        raise TypeError(f"{call}(model, X, y) takes no more by position; give names.")
+        raise TypeError(f"{call} got more than (model, X, y) by position; pass further arguments by name.")
     X, y = (*given[1:], None, None)[:2]
     X, y = options.pop("X", X), options.pop("y", y)
     own, counts_alike = model.arguments_for(call, X, y)
     if twice := [each for each in own if each in options and each in MODEL]:
-        raise ValueError(f"{twice[0]} is a parameter of the {name} that was given; set it there.")
+        raise ValueError(f"{twice[0]} is a parameter of the model; set it in {name}(…) instead.")
     result: Any = function(X, y, **{**own, **options})
     if counts_alike and getattr(result, "weights", None) is not None:
         result = replace(result, weights=None)
@@ -50,4 +50,4 @@ def of_model(function: Callable[..., Result], model: Any, /, *given: Any, **opti
 
 
 MODEL = frozenset({"kernel", "gamma", "degree", "coef0", "C", "epsilon", "nu", "gram"})
-"""Parameters that make another machine."""
+"""Parameters that define the model, and therefore belong to the estimator."""

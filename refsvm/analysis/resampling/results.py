@@ -1,4 +1,4 @@
-"""The results of leave-one-out and cross-validation."""
+"""The result classes of leave-one-out and cross-validation."""
 
 from __future__ import annotations
 
@@ -26,69 +26,75 @@ from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.services.summary import Card, Parts
 
 DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
-"""What may decide an example, by name: the checks, the stopping rules, a walk to the end, a limit before either."""
+"""Names of what may decide an example: the checks, the stopping rules, a walk to the optimum, or a limit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LeaveOneOut(Scores):
     """The result of leave-one-out.
 
-    The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
-    detection (`refsvm.analysis.resampling.scores.Scores`). They are NaN while an example is left; `bounds` holds
-    whatever follows.
+    The scores are `error` for classification; `residuals`, `rmse`, `mae` and `r2` for regression; `outside` for
+    novelty detection (`refsvm.analysis.resampling.scores.Scores`). While an example is undecided, scores are NaN and
+    `bounds` gives their lowest and highest possible values.
 
     Attributes
     ----------
     kind : {"classification", "regression", "novelty"}
-        The kind of machine.
+        The kind of task.
     classes : ndarray of shape (k,)
-        The labels, sorted; empty without classes.
+        The sorted labels; empty for regression and novelty detection.
     predictions : ndarray of shape (n,)
-        Prediction for each example by a machine trained without it: a class, a value, or 1 for inside and −1 for
-        outside. The training label if the example is not decided yet, which only happens in an incomplete result; of a
-        regression NaN.
+        Prediction for each example by a model trained without it: a class, a value, or 1 for inside and −1 for
+        outside. In an incomplete result, an undecided example has its own label, or NaN for a regression.
     labels : ndarray of shape (n,)
-        The labels or targets given; 1 for each example of novelty detection.
+        The labels or targets passed by the user; 1 for each example of novelty detection.
     decided_by : ndarray of shape (n,) of str
-        "zero alpha", "training error" or "xi-alpha bound" (no training was needed), "ball" or "duality gap" (training
-        ended once the sign was certain, that is at once where the ball proves it at the seed), "path" (the seeder has
-        followed the optimum to the end, and no step was needed), "kkt" (it went on to the tolerance, and beyond it
-        where h is next to zero), "limit" (it ended at `max_iter`), or "" if nothing has decided the example yet.
-        Of three classes and more shape (n, k(k − 1)/2), a column for each pair: "other class" where the example is of
-        none of the two, so that the machine of all has never used it.
+        What decided each example; see the notes. With three or more classes shape (n, k(k − 1)/2), a column for each
+        pair of classes.
     decision_values : ndarray of shape (n,), float64
-        h(xᵣ) of the machine without r; NaN where it was not computed. After "ball" and "duality gap" its sign alone is
-        certain. Of three classes and more shape (n, k(k − 1)/2), signs and order as in `refsvm.SVC`.
+        h(xᵣ) of the model trained without r; NaN if it was not computed. After "ball" and "duality gap" only its sign
+        is certain. With three or more classes shape (n, k(k − 1)/2), with signs and order as in `refsvm.SVC`.
     iterations, round_iterations : int, ndarray of shape (n,) of int
-        Steps of all rounds and the full solution together; of the round of each example. A round that goes on
-        beyond the tolerance begins anew, and both count.
+        Steps of all rounds and the full solution together, and steps of each example's round. If a round is repeated
+        to reach a smaller gap, both runs count.
     kernel_rows : int
         Kernel rows computed.
     seconds : float
-        Wall time of the whole call.
+        Wall time of the whole call in seconds.
     full_solutions : tuple of Solution
-        The machines trained on all examples: one for each pair of classes, in the order of the columns.
+        Solutions on all examples: one for each pair of classes, in the order of the columns.
     status : Status
-        CONVERGED, or why the result is incomplete.
+        CONVERGED, or the reason why the result is incomplete.
     engine : str
-        Engine of the rounds.
+        Engine that ran the rounds.
     gap_rule_kept : bool or None
-        Outcome of the efficiency test; None if there was none to be made.
+        Whether the efficiency test kept the rule for left-out examples; None if the test did not take place.
     traces : dict of int to Trace
-        The steps of each round, by example, if they were asked for; of three classes and more by (r, p, q), the example
-        and the numbers of two classes.
+        The recorded steps of each round, by example, if `trace` was set; with three or more classes by (r, p, q), the
+        example and the numbers of two classes.
     weights : ndarray of shape (n,), float64, or None
-        How often each example counts in the scores; None if all count alike.
+        Weight of each example in the scores; None if all weights are equal.
     is_solved : ndarray of shape (n,), bool
-        Whether an example is decided by machines that are solved: neither a limit nor a selector that stalled ended
-        them before.
+        Whether an example was decided by solved models only, so that no limit and no stalled selector ended them.
     sides : ndarray of shape (n, k(k − 1)/2), float64
-        The decision value of each machine that is decided, or a number of its sign; NaN of one that is not. One column
-        without classes.
+        The decision value of each decided machine, or a number with its sign; NaN if undecided. One column for
+        regression and novelty detection.
     machine : str
-        The kernel, γ of "scale" as a number, and C.
+        The kernel with the value of γ, and C, as a text.
     index : pandas.Index or None
-        The names of the examples, if X is a frame.
+        The index of X, if X is a DataFrame.
+
+    Notes
+    -----
+    `decided_by` contains these words:
+
+    - "zero alpha", "training error" or "xi-alpha bound": a check decided, without training;
+    - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often proves it at the seed;
+    - "path": the seeder followed the optimum to the end, and no step was needed;
+    - "kkt": training reached the tolerance, and smaller gaps if h was almost zero;
+    - "limit": training ended at `max_iter`;
+    - "other class": the example belongs to neither class of the pair, so that the full solution never used it;
+    - "": the example is undecided.
     """
 
     decided_by: np.ndarray
@@ -108,7 +114,7 @@ class LeaveOneOut(Scores):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the first of `scores`, from the spread of the examples; NaN of an unfinished result."""
+        """Standard error of the first of `scores`, from the spread over the examples; NaN for an incomplete result."""
         n = len(self.labels) if self.weights is None else self.weights.sum() ** 2 / (self.weights**2).sum()
         if not self.is_finished or n <= 1.0:
             return float("nan")
@@ -120,32 +126,32 @@ class LeaveOneOut(Scores):
 
     @property
     def full_solution(self) -> Solution:
-        """The machine trained on all examples; of three classes and more there are several: `full_solutions`."""
+        """The solution on all examples; with three or more classes there are several, see `full_solutions`."""
         if len(self.full_solutions) > 1:
             raise AttributeError(
-                f"{len(self.full_solutions)} machines are trained on all examples, one for each pair of classes: see "
+                f"{len(self.full_solutions)} machines were trained on all examples, one for each pair of classes; "
+                "use "
                 "full_solutions."
             )
         return self.full_solutions[0]
 
     @property
     def is_known(self) -> np.ndarray:
-        """Whether an example is decided, by the machines of all pairs, shape (n,)."""
+        """Whether the machines of all pairs have decided an example, shape (n,)."""
         decided = self.decided_by != ""
         return np.asarray(decided.all(axis=1) if decided.ndim > 1 else decided)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Numbers of examples that each check and rule decided; of three classes and more, those of each pair."""
+        """Number of examples that each check and rule decided; with three or more classes counted for each pair."""
         names = dict.fromkeys((*DECIDERS, *filter(None, self.decided_by.ravel().tolist())))
         return {name: int((self.decided_by == name).sum()) for name in names}
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each example: its prediction, the reason, its steps.
+        """Return a pandas DataFrame with a row for each example: its prediction, what decided it, its steps.
 
-        Its index is that of X, if X is a frame.
-
-        Of three classes and more the columns of a pair have the names of its classes at their end.
+        If X is a DataFrame, the result has its index. With three or more classes, the names of the columns of a pair
+        end with its classes.
         """
         pd = pandas_for("to_frame()")
 
@@ -160,7 +166,7 @@ class LeaveOneOut(Scores):
         return pd.DataFrame(columns | {"iterations": self.round_iterations}, index=self.index)
 
     def trace_frame(self) -> Any:
-        """Return `traces` as one pandas DataFrame, one row a step; the column "example" says whose round it is."""
+        """Return `traces` as one pandas DataFrame; each row is a step in the round of an example."""
         if self.decided_by.ndim > 1:
             pairs = {(r, (p, q)): trace for (r, p, q), trace in self.traces.items()}
             return stacked(pairs, ["example", "pair"])
@@ -169,21 +175,22 @@ class LeaveOneOut(Scores):
 
 @dataclass(frozen=True)
 class FoldReport:
-    """One round: a fold held out, for one pair of classes.
+    """One round of cross-validation: one fold held out, for one pair of classes.
 
     Attributes
     ----------
     fold : int
-        The fold held out.
+        Number of the fold.
     pair : (int, int)
         Numbers of the two classes.
     iterations, kernel_rows : int
-        Steps; kernel rows computed in this round.
+        Number of steps, and number of kernel rows computed in this round.
     seed_seconds, solve_seconds : float
-        Time to make the start, and to solve from there. Rounds that are made and run in one go share both alike.
+        Time to make the starting point, and time to solve. Rounds that run in one call share the time equally.
     status : Status
+        How the round ended.
     trace : Trace, optional
-        Its steps, if they were asked for.
+        Its steps, if `trace` was set.
     """
 
     fold: int
@@ -198,42 +205,44 @@ class FoldReport:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CrossValidation(Scores):
-    """The result of cross-validation, with its cost.
+    """The result of cross-validation.
 
-    The scores are `error` of classes; `residuals`, `rmse`, `mae` and `r2` of a regression; `outside` of novelty
-    detection (`refsvm.analysis.resampling.scores.Scores`). They are NaN while a round is missing; `bounds` holds
-    whatever follows.
+    The scores are `error` for classification; `residuals`, `rmse`, `mae` and `r2` for regression; `outside` for
+    novelty detection (`refsvm.analysis.resampling.scores.Scores`). While a round is missing, scores are NaN and
+    `bounds` gives their lowest and highest possible values.
 
     Attributes
     ----------
     kind : {"classification", "regression", "novelty"}
-        The kind of machine.
+        The kind of task.
     classes : ndarray of shape (k,)
-        The labels, sorted; empty without classes.
+        The sorted labels; empty for regression and novelty detection.
     predictions : ndarray of shape (n,)
-        Prediction for each example by the round that held it out: a class, a value, or 1 for inside and −1 for outside.
-        Its own label if that round is missing, which only happens in an incomplete result; of a regression NaN.
+        Prediction for each example by the round that held it out: a class, a value, or 1 for inside and −1 for
+        outside. In an incomplete result, an example whose round is missing has its own label, or NaN for a
+        regression.
     labels : ndarray of shape (n,)
-        The labels or targets given; 1 for each example of novelty detection.
+        The labels or targets passed by the user; 1 for each example of novelty detection.
     decision_values : ndarray of shape (n, k(k − 1)/2), float64
-        h of each pair in that round, signs and order as in `refsvm.SVC`; NaN if it is missing. One column without
-        classes.
+        h of each pair in the round that held the example out, with signs and order as in `refsvm.SVC`; NaN if the
+        round is missing. One column for regression and novelty detection.
     fold : ndarray of shape (n,), int64
-        Fold of each example.
+        Fold number of each example.
     rounds : tuple of FoldReport
-        One for each fold and pair, pair after pair.
+        One report for each fold and pair, ordered by pairs.
     status : Status
-        CONVERGED; INTERRUPTED after Ctrl-C; or that of the first round that was not solved to the tolerance.
+        CONVERGED; INTERRUPTED after Ctrl-C; otherwise the status of the first round that was not solved to the
+        tolerance.
     iterations, kernel_rows : int
-        Of all rounds, and of the full solution where one was the origin.
+        Sums over all rounds, and the full solution if the rounds started from it.
     seconds : float
-        Wall time.
+        Wall time of the call in seconds.
     weights : ndarray of shape (n,), float64, or None
-        How often each example counts in the scores; None if all count alike.
+        Weight of each example in the scores; None if all weights are equal.
     machine : str
-        The kernel, γ of "scale" as a number, and C.
+        The kernel with the value of γ, and C, as a text.
     index : pandas.Index or None
-        The names of the examples, if X is a frame.
+        The index of X, if X is a DataFrame.
     """
 
     fold: np.ndarray
@@ -245,13 +254,13 @@ class CrossValidation(Scores):
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the first of `scores`, from its spread over the folds; NaN of an unfinished result."""
+        """Standard error of the first of `scores`, from the spread over the folds; NaN for an incomplete result."""
         found = self.of_folds[1] if self.is_finished else np.zeros(0)
         return float(found.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else float("nan")
 
     @property
     def is_known(self) -> np.ndarray:
-        """Whether all rounds of an example were run, shape (n,)."""
+        """Whether all rounds that hold out an example were run, shape (n,)."""
         return ~np.isnan(self.decision_values).any(axis=1)
 
     @property
@@ -261,30 +270,30 @@ class CrossValidation(Scores):
 
     @property
     def errors(self) -> np.ndarray:
-        """`error` of each fold, shape (folds,), float64; NaN if a round of it is missing."""
+        """`error` of each fold, shape (folds,); NaN if one of its rounds is missing."""
         self._only("errors", CLASSIFICATION, NOVELTY)
         return self._of_folds(share_wrong)
 
     @property
     def fold_rmse(self) -> np.ndarray:
-        """`rmse` of each fold, shape (folds,), float64; NaN if a round of it is missing."""
+        """`rmse` of each fold, shape (folds,); NaN if its round is missing."""
         self._only("fold_rmse", REGRESSION)
         return self._of_folds(root_mean_square)
 
     @property
     def fold_mae(self) -> np.ndarray:
-        """`mae` of each fold, shape (folds,), float64; NaN if a round of it is missing."""
+        """`mae` of each fold, shape (folds,); NaN if its round is missing."""
         self._only("fold_mae", REGRESSION)
         return self._of_folds(mean_absolute_error)
 
     @property
     def fold_r2(self) -> np.ndarray:
-        """`r2` of each fold, shape (folds,), float64; NaN if a round is missing, or all of its targets are one."""
+        """`r2` of each fold, shape (folds,); NaN if its round is missing or all its targets are equal."""
         self._only("fold_r2", REGRESSION)
         return self._of_folds(r_squared)
 
     def _of_folds(self, score: Score) -> np.ndarray:
-        """Return a score of each fold, shape (folds,); NaN if a round of it is missing, or none of it counts."""
+        """Return a score of each fold, shape (folds,); NaN if a round is missing or all weights in the fold are 0."""
         known, result = self.is_known, np.full(int(self.fold.max()) + 1, np.nan)
         for h in range(len(result)):
             held_out = self.fold == h
@@ -294,19 +303,19 @@ class CrossValidation(Scores):
 
     @property
     def seed_seconds(self) -> float:
-        """Time all seeds took."""
+        """Sum of the times to make the starting points, in seconds."""
         return sum(each.seed_seconds for each in self.rounds)
 
     @property
     def solve_seconds(self) -> float:
-        """Time all rounds took from their seeds on."""
+        """Sum of the times to solve from the starting points, in seconds."""
         return sum(each.solve_seconds for each in self.rounds)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each example: label, prediction, fold and decision value.
 
-        Its index is that of X, if X is a frame. Of three classes and more there is a decision value for each pair,
-        with the names of its classes. An example whose rounds are missing has no prediction.
+        If X is a DataFrame, the result has its index. With three or more classes there is a decision value for each
+        pair, named after its classes. An example whose rounds are missing has no prediction.
         """
         pd = pandas_for("to_frame()")
         known = self.is_known
@@ -321,7 +330,7 @@ class CrossValidation(Scores):
         return pd.DataFrame(columns, index=self.index)
 
     def rounds_frame(self) -> Any:
-        """Return `rounds` as a pandas DataFrame, one row each; the status by its name."""
+        """Return `rounds` as a pandas DataFrame with a row for each round; the status is given by its name."""
         pd = pandas_for("to_frame()")
 
         names = [each.name for each in fields(FoldReport) if each.name not in ("status", "trace")]
@@ -329,17 +338,17 @@ class CrossValidation(Scores):
         return pd.DataFrame(rows).assign(status=[each.status.name for each in self.rounds])
 
     def trace_frame(self) -> Any:
-        """Return the traces of `rounds` as one pandas DataFrame, one row a step; "fold" and "pair" say whose it is."""
+        """Return the traces of `rounds` as one pandas DataFrame; each row is a step of a fold and a pair."""
         traces = {(each.fold, each.pair): each.trace for each in self.rounds if each.trace is not None}
         return stacked(traces, ["fold", "pair"])
 
 
 def stacked(traces: Mapping[tuple[Any, ...], Trace], names: list[str]) -> Any:
-    """Return all traces as one DataFrame; the first columns, of these names, tell the round of each step."""
+    """Return all traces as one DataFrame; its first columns, with these names, identify the round of each step."""
     pd = pandas_for("to_frame()")
 
     if not traces:
-        raise ValueError("no steps were recorded; pass trace=True.")
+        raise ValueError("No steps were recorded, as trace was not set; pass trace=True.")
     frames = []
     for key, trace in traces.items():
         frame = trace.to_frame()

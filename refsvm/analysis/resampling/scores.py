@@ -1,7 +1,7 @@
-"""Scores of predictions of examples that were not trained on: errors of classes, residuals of targets.
+"""Scores of predictions for examples that were not trained on: errors of classes, residuals of targets.
 
-An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While examples are left that nothing has
-predicted yet, a score is NaN, and its bounds hold whatever their predictions will be.
+An example of weight w counts w times (`refsvm.analysis.resampling.weights`). While some examples have no prediction
+yet, a score is NaN, and its bounds are its lowest and highest value over all predictions that may follow.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.services.summary import Shown
 
 SCORES: Final = {CLASSIFICATION: ("error",), REGRESSION: ("rmse", "mae", "r2"), NOVELTY: ("outside",)}
-"""Numbers that sum up the predictions of a task."""
+"""Attributes with the scores of each kind of task."""
 
 
 Score: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
-"""Labels, predictions and weights (None: all count alike) to a number."""
+"""Type of a function that computes a score from labels, predictions and weights (None: all weights equal)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Scores(Shown, ABC):
-    """The scores of `LeaveOneOut` and `CrossValidation`; each task has its own, and asking for another's is refused.
+    """The scores of `LeaveOneOut` and `CrossValidation`.
 
-    The attributes are those that both results have, which describe them.
+    Each kind of task has its own scores; a score of another kind raises an AttributeError. Both results describe the
+    attributes listed here.
     """
 
     kind: str
@@ -50,10 +51,10 @@ class Scores(Shown, ABC):
     @property
     @abstractmethod
     def is_known(self) -> np.ndarray:
-        """Whether an example is predicted yet, shape (n,)."""
+        """Whether an example has a prediction, shape (n,)."""
 
     def _only(self, name: str, *kinds: str) -> None:
-        """Refuse a score that the task does not have."""
+        """Raise an AttributeError if the task does not have this score."""
         if self.kind not in kinds:
             *others, last = (*("residuals",) * (self.kind == REGRESSION), *SCORES[self.kind])
             has = f"{', '.join(others)} and {last}" if others else last
@@ -61,63 +62,64 @@ class Scores(Shown, ABC):
 
     @property
     def outcomes(self) -> np.ndarray:
-        """1 for an example that is predicted rightly whatever is left to be run, −1 wrongly, 0 open; shape (n,)."""
+        """For each example 1 (certainly correct), −1 (certainly wrong) or 0 (depends on missing rounds); shape (n,)."""
         sides = getattr(
             self, "sides", self.decision_values
-        )  # of leave-one-out some are known by their signs alone
+        )  # leave-one-out knows some examples by signs only
         if sides is not None and len(self.classes):
             return outcomes_of(sides, np.searchsorted(self.classes, self.labels), len(self.classes))
         return np.where(self.is_known, np.where(self.predictions == self.labels, 1, -1), 0)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every example is predicted."""
+        """Whether every example has a prediction."""
         return bool(self.is_known.all())
 
     @property
     def is_finished(self) -> bool:
-        """Whether every example that counts is predicted, so that the scores are known."""
+        """Whether every example with positive weight has a prediction, so that the scores are known."""
         known = self.is_known
         return bool(known.all() if self.weights is None else known[self.weights > 0.0].all())
 
     def _of_all(self, score: Score) -> float:
-        """Return a score of all examples; NaN if one that counts is not predicted yet."""
+        """Return a score over all examples; NaN if a prediction with positive weight is missing."""
         return self._of_some(score, self.is_known) if self.is_finished else float("nan")
 
     def _of_some(self, score: Score, some: np.ndarray) -> float:
-        """Return a score of the examples in a mask; NaN if none of them counts."""
+        """Return a score over the examples in a mask; NaN if all their weights are 0."""
         weights = None if self.weights is None else self.weights[some]
         counts = some.any() if weights is None else weights.any()
         return score(self.labels[some], self.predictions[some], weights) if counts else float("nan")
 
     @property
     def scores(self) -> dict[str, float]:
-        """The scores of the task by their names: error; rmse, mae and r2; or outside."""
+        """The scores of the task by name: error; rmse, mae and r2; or outside."""
         return {name: getattr(self, name) for name in SCORES[self.kind]}
 
     @property
     def error(self) -> float:
-        """Share of wrong predictions, weighted; not of a regression. NaN while some are left: see `error_bounds`."""
+        """Weighted share of wrong predictions, for classes only. NaN while some are missing: see `error_bounds`."""
         self._only("error", CLASSIFICATION, NOVELTY)
         return self._of_all(share_wrong)
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
-        """The lowest and the highest value of each score, by its name, whatever is left; equal once all is run."""
+        """The lowest and highest possible value of each score by name; they are equal in a complete result."""
         return {name: getattr(self, f"{name}_bounds") for name in SCORES[self.kind]}
 
     @property
     def error_bounds(self) -> tuple[float, float]:
-        """The lowest and the highest error, whatever the examples that are left will be; equal once all is run.
+        """The lowest and highest possible error; they are equal in a complete result.
 
-        An example of several classes counts as soon as its votes are settled: no pair that is left can change them.
+        With several classes, an example counts as decided once the missing pairs can no longer change the winner of
+        the vote.
         """
         self._only("error_bounds", CLASSIFICATION, NOVELTY)
         return self._share_bounds()
 
     @property
     def outside_bounds(self) -> tuple[float, float]:
-        """The lowest and the highest share outside, whatever is left; of novelty detection only."""
+        """The lowest and highest possible share outside; for novelty detection only."""
         self._only("outside_bounds", NOVELTY)
         return self._share_bounds()
 
@@ -127,7 +129,7 @@ class Scores(Shown, ABC):
 
     @property
     def rmse_bounds(self) -> tuple[float, float]:
-        """The lowest and the highest `rmse`, whatever is left: ∞ at the upper end, as a residual may be any number."""
+        """The lowest and highest possible `rmse`; the upper end is ∞ while a residual is missing."""
         self._only("rmse_bounds", REGRESSION)
         if self.is_finished:
             return self.rmse, self.rmse
@@ -135,13 +137,13 @@ class Scores(Shown, ABC):
 
     @property
     def mae_bounds(self) -> tuple[float, float]:
-        """The lowest and the highest `mae`, whatever is left: ∞ at the upper end."""
+        """The lowest and highest possible `mae`; the upper end is ∞ while a residual is missing."""
         self._only("mae_bounds", REGRESSION)
         return (self.mae, self.mae) if self.is_finished else (self._mean_loss(1.0), np.inf)
 
     @property
     def r2_bounds(self) -> tuple[float, float]:
-        """The lowest and the highest `r2`, whatever is left: −∞ at the lower end."""
+        """The lowest and highest possible `r2`; the lower end is −∞ while a residual is missing."""
         self._only("r2_bounds", REGRESSION)
         if self.is_finished:
             return self.r2, self.r2
@@ -149,49 +151,49 @@ class Scores(Shown, ABC):
         return -np.inf, float(1.0 - self._mean_loss(2.0) / spread) if spread > 0.0 else float("nan")
 
     def _mean_loss(self, power: float) -> float:
-        """Return the mean of |residual|ᵖ over all examples, 0 for those that are not predicted yet."""
+        """Return the mean of |residual|ᵖ over all examples, with 0 for missing predictions."""
         return mean(np.where(self.is_known, np.abs(self.residuals) ** power, 0.0), self.weights)
 
     @property
     def outside(self) -> float:
-        """Share of the examples that the machine without them puts outside of its region; of novelty detection only."""
+        """Share of examples outside the region of the model trained without them; for novelty detection."""
         self._only("outside", NOVELTY)
         return self._of_all(share_wrong)
 
     @property
     def residuals(self) -> np.ndarray:
-        """Target less prediction for each example, shape (n,), float64; of a regression only. NaN where not known."""
+        """Target minus prediction for each example, shape (n,); NaN if unknown. For regression only."""
         self._only("residuals", REGRESSION)
         return np.asarray(self.labels - self.predictions)
 
     @property
     def rmse(self) -> float:
-        """Root of the mean square of the residuals; of a regression only."""
+        """Root mean square of the residuals; for regression only."""
         self._only("rmse", REGRESSION)
         return self._of_all(root_mean_square)
 
     @property
     def mae(self) -> float:
-        """Mean of the residuals' absolute values; of a regression only."""
+        """Mean absolute residual; for regression only."""
         self._only("mae", REGRESSION)
         return self._of_all(mean_absolute_error)
 
     @property
     def r2(self) -> float:
-        """1 − Σ residuals² / Σ (target − mean target)²; of a regression only."""
+        """1 − Σ residuals² / Σ (target − mean target)²; for regression only."""
         self._only("r2", REGRESSION)
         return self._of_all(r_squared)
 
 
 def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
-    """Return 1 for an example whose own class wins whatever the open pairs say, −1 if another does, 0 if it is open.
+    """Return 1 if an example's class wins for any votes of the missing pairs, −1 if it always loses, else 0.
 
     Parameters
     ----------
     values : ndarray of shape (n, k(k − 1)/2), float64
-        Decision values, or numbers of their signs; NaN of a pair that is open.
+        Decision values, or numbers with their signs; NaN for a missing pair.
     codes : ndarray of shape (n,), int64
-        Numbers of the classes of the examples.
+        Class number of each example.
     k : int
         Number of classes.
 
@@ -222,7 +224,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
         most[:, p] += for_p | is_open
         most[:, q] += ~for_p
     own, rivals = codes[:, None], np.arange(k)[None, :]
-    # the lower number wins a tie
+    # on a tie the lower class number wins
     loses = np.where(rivals < own, most >= least[every, codes][:, None], most > least[every, codes][:, None])
     beaten = np.where(rivals < own, least >= most[every, codes][:, None], least > most[every, codes][:, None])
     others = rivals != own
@@ -235,10 +237,10 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
 
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
-    """Whether the open pairs may end so that a class wins, which has `most` votes then and gets all of its own pairs.
+    """Return whether a class with `most` votes, which include all its own missing pairs, may win the vote.
 
-    Each pair of its rivals has to give its vote to one of the two, and none of them may get too many: the votes are
-    placed one after the other, and moved along a path of pairs where both are full.
+    Each missing pair between rivals gives its vote to one of the two, and no rival may get too many. The votes are
+    placed one after the other; if both rivals are full, earlier votes are moved along a path of pairs.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]
@@ -262,24 +264,24 @@ def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]
 
 
 def share_wrong(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Return the share of predictions that are not the label: Σ w·wrong / Σ w."""
+    """Return the weighted share of predictions that differ from the label: Σ w·wrong / Σ w."""
     return mean(predictions != labels, weights)
 
 
 def root_mean_square(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """√ mean (y − h)²."""
+    """Return √ mean (y − h)², weighted."""
     return float(np.sqrt(mean((labels - predictions) ** 2, weights)))
 
 
 def mean_absolute_error(
     labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None
 ) -> float:
-    """Mean |y − h|."""
+    """Return mean |y − h|, weighted."""
     return mean(np.abs(labels - predictions), weights)
 
 
 def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """1 − Σ w (y − h)² / Σ w (y − ȳ)², with the weighted mean ȳ; NaN where all targets that count are one number.
+    """Return 1 − Σ w (y − h)² / Σ w (y − ȳ)², ȳ being the weighted mean; NaN if all targets are equal.
 
     Examples
     --------
@@ -294,7 +296,7 @@ def r_squared(labels: np.ndarray, predictions: np.ndarray, weights: np.ndarray |
 
 
 def variance(labels: np.ndarray, weights: np.ndarray | None = None) -> float:
-    """Σ w (y − ȳ)² / Σ w; 0 where all targets that count are one number, whatever their mean rounds to."""
+    """Return Σ w (y − ȳ)² / Σ w, exactly 0 if all targets of positive weight are equal."""
     counting = labels if weights is None else labels[weights > 0.0]
     if len(counting) == 0 or (counting == counting[0]).all():
         return 0.0

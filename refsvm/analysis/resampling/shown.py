@@ -1,4 +1,4 @@
-"""Leave-one-out and cross-validation as they are shown: the first score in large type, or its bounds."""
+"""Cards of leave-one-out and cross-validation: the first score, or its bounds, in large type."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ FIRST_OF: Final[dict[str, Score]] = {
     REGRESSION: root_mean_square,
     NOVELTY: share_wrong,
 }
-"""The first score of each task."""
+"""The score of each kind of task that its card shows first."""
 
 MOST_CLASSES: Final = 20
-"""Classes in a table."""
+"""Largest number of classes in a table."""
 
 
 def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...] = ()) -> Card:
-    """Return what is shown of scores.
+    """Return the card of a result.
 
     Parameters
     ----------
     result : LeaveOneOut or CrossValidation
+        The result.
     how : str
-        Words after the score.
+        Words that follow the score.
     parts : Parts, optional
-        Numbers of examples by the check or rule that decided them.
+        Number of examples that each check or rule decided.
     heights : tuple of float
         The first score of each fold.
     """
@@ -63,7 +64,7 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
 
 
 def _counted(result: Any) -> str:
-    """Return how many examples are wrong, or that they have weights; nothing of a regression."""
+    """Return how many examples are wrong, or a remark that examples have weights; an empty text for a regression."""
     if result.weights is not None:
         return ", weighted"
     if result.kind == REGRESSION:
@@ -73,7 +74,7 @@ def _counted(result: Any) -> str:
 
 
 def _of_classes(result: Any) -> tuple[Table, ...]:
-    """Return the table of the classes: examples, and how many are wrong."""
+    """Return a table of the classes with their numbers of examples and of wrong predictions."""
     rows = []
     for name in result.classes.tolist()[:MOST_CLASSES]:
         own = result.labels == name

@@ -1,7 +1,7 @@
-"""Folds of many small classes: few calls solve the stacked pairs of a fold (`refsvm.analysis.small.small`).
+"""Folds of many small classes, where few calls solve the stacked pairs of a fold (`refsvm.analysis.small.small`).
 
-A family of rounds for each pair costs a millisecond before its first step, and of hundreds of classes there are tens of
-thousands of pairs. Their problems are solved without seeds here: each takes a few steps.
+A family of rounds for each pair costs a millisecond before its first step, and hundreds of classes have tens of
+thousands of pairs. Here each pair is solved without a seed, which takes a few steps.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import TIGHTEST
 
 STACKED_FROM_CLASSES: Final = 10
-"""Classes from which on the pairs are stacked; the rounds of fewer share seeds."""
+"""Number of classes from which the pairs are stacked; with fewer classes, rounds that share seeds are faster."""
 
 TAKEN: Final = {"selector", "step", "stop", "engine", "shrinking", "cache_mb", "cache_dtype"}
-"""Options of `refsvm.Rounds` that change nothing here, or do the same."""
+"""Options of `refsvm.Rounds` that have no effect here, or the same effect."""
 
 
 def are_many_and_small(task: Task, fold: np.ndarray, options: RunOptions) -> bool:
-    """Whether the folds of a task are solved here: many classes, of which no fold leaves none, in small pairs."""
+    """Return whether this module solves the folds of a task: many classes in small pairs, none empty without a fold."""
     if task.kind != CLASSIFICATION or len(task.classes) < STACKED_FROM_CLASSES or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(task.codes))
@@ -45,18 +45,21 @@ def are_many_and_small(task: Task, fold: np.ndarray, options: RunOptions) -> boo
 def small_folds(
     task: Task, fold: np.ndarray, options: RunOptions, interrupt: interruptible
 ) -> tuple[np.ndarray, list[FoldReport]] | None:
-    """Return the decision values of all pairs for the examples held out, and a report of each pair and fold.
+    """Return the decision values of all pairs for the held-out examples, and a report for each pair and fold.
 
-    None if some problem is not small after all: it needs many steps, or its kernel is indefinite or rounds.
+    Returns None if a problem turns out not to be small: it needs many steps, or its kernel is indefinite or
+    imprecise.
 
     Parameters
     ----------
     task : Task
-        `are_many_and_small`, with its kernel matrix held as an array.
+        A task for which `are_many_and_small` is true, with its kernel matrix as an array.
     fold : ndarray of shape (n,), int
+        Fold number of each example.
     options : RunOptions
+        Options of the solves.
     interrupt : interruptible
-        Ctrl-C leaves the values of later folds unknown, NaN.
+        After Ctrl-C the values of later folds are NaN.
     """
     rules, backend = options.rules, small_backend(options.engine)
     values, reports = np.full((len(fold), len(task.pairs)), np.nan), list[tuple[int, FoldReport]]()

@@ -1,14 +1,14 @@
-"""The task of leave-one-out and folds, and its machines: the part of leave-one-out and folds that knows the task.
+"""The kind of task of leave-one-out and cross-validation, and the machines that it needs.
 
 ==============  ==========================  ====================================  ===============================
-task            asked for by                what an example has                   machines
+task            requested by                variables of an example               machines
 ==============  ==========================  ====================================  ===============================
-classification  labels                      one variable for each of its pairs    one for each pair of classes
-regression      ``epsilon=``                two variables, which go together      one
-novelty         ``nu=``                     one variable, of a weight that z has  one for each sum of the weights
+classification  labels                      one for each pair with its class      one for each pair of classes
+regression      ``epsilon=``                two, which are left out together      one
+novelty         ``nu=``                     one, whose weight determines z        one for each sum of the weights
 ==============  ==========================  ====================================  ===============================
 
-A `DualProblem` says by itself which of them it is.
+The constructor of a `DualProblem` determines which of these tasks it is.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from refsvm.services.labels import numbered
 
 
 class LeftOutMachine(NamedTuple):
-    """A machine, and which examples leave-one-out asks it about.
+    """A machine, and the examples that leave-one-out predicts with it.
 
     Attributes
     ----------
     machine : Machine
     examples : ndarray of shape (m,), int64
-        Those of its problem, ascending.
+        Examples of its problem, ascending.
     asked : list of int or None
-        Positions among them; None for all.
+        Positions of the examples to predict among these; None for all.
     gram : KernelMatrix
-        Of all examples.
+        The kernel matrix of all examples.
     """
 
     machine: Machine
@@ -65,7 +65,7 @@ class LeftOutMachine(NamedTuple):
         )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """h of the machine of all examples for those of other classes."""
+        """Return h of the machine trained on its whole problem for the examples of other classes."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept
@@ -73,25 +73,26 @@ class LeftOutMachine(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A task of learning on n examples.
+    """A learning task on n examples.
 
     Parameters
     ----------
     kind : {"classification", "regression", "novelty"}
+        The kind of task.
     gram : KernelMatrix
-        Of the examples.
+        The kernel matrix of the examples.
     labels : ndarray of shape (n,)
-        The labels given, targets, or 1 for each example that is to be inside.
+        Labels or targets; 1 for each example of novelty detection.
     C : ndarray of shape (n,), float64
-        Penalties, or weights: penalties are weights, too.
+        Penalty of each example, which is proportional to its weight in the scores.
     problem : DualProblem or None
-        That of a regression or of novelty detection.
+        The problem of a regression or of novelty detection.
     classes, codes : ndarrays of shape (k,) and (n,)
-        Names of the classes, and the number of each example's; empty, and 0, where there are none.
+        Names of the classes, and the class number of each example; without classes empty and 0.
     rows_computed : int
-        Kernel rows that were computed for all machines.
+        Number of kernel rows computed for all machines.
     name : str
-        That of the kernel, where the matrix is one of its values.
+        Name of the kernel, if the matrix contains its values.
     """
 
     kind: str
@@ -106,31 +107,31 @@ class Task:
 
     @property
     def scheme(self) -> OneVsOne:
-        """How the machines of two classes decide among all of them; of no machine where there are no classes."""
+        """The pairs of classes and their votes; without classes an empty scheme."""
         return OneVsOne(len(self.classes))
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Numbers of the classes of each machine; (0, 0) where there are none."""
+        """Class numbers of each machine; (0, 0) without classes."""
         return self.scheme.pairs or [(0, 0)]
 
     @property
     def weights(self) -> np.ndarray | None:
-        """How often each example counts in a score, shape (n,); None if all count alike."""
+        """Weight of each example in a score, shape (n,); None if all weights are equal."""
         return weights_in(self.C)
 
     def gap(self, tol: float = 1e-3) -> KKTGap:
-        """Return the KKT gap of a default tolerance, in units of the targets (`refsvm.analysis.units`)."""
+        """Return the stopping rule with the default tolerance, in units of the targets (`refsvm.analysis.units`)."""
         return relative_gap(tol, self.unit)
 
     @property
     def unit(self) -> float | None:
-        """The unit of the targets of a regression, `unit_of_targets`; None where there are no targets."""
+        """The unit of a regression's targets, `unit_of_targets`; None for other tasks."""
         return unit_of_targets(self.labels, self.weights) if self.kind == REGRESSION else None
 
     @property
     def machine(self) -> str:
-        """The kernel, C and ε, or ν, as results show them."""
+        """The kernel, C and ε, or ν, as a text for results."""
         low, high = float(self.C.min()), float(self.C.max())
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         name = self.name or self.gram.kernel_name
@@ -141,7 +142,7 @@ class Task:
         return f"{name}, C={C}, epsilon={epsilon_of(self.problem, len(self.labels)):.6g}"
 
     def on(self, gram: KernelMatrix) -> Task:
-        """Return the same task with another source of the kernel matrix of its examples."""
+        """Return the same task with another kernel matrix of its examples."""
         if gram is self.gram:
             return self
         problem = self.problem
@@ -151,17 +152,17 @@ class Task:
 
     @property
     def has_one_machine(self) -> bool:
-        """Whether all examples are asked of one machine."""
+        """Whether a single machine predicts all examples."""
         return len(self.classes) == 2 or self.kind == REGRESSION
 
     def with_shared_matrix(self, cache_mb: float, single: bool = False) -> Task:
-        """Return the task on a kernel matrix that several machines share: `shared_gram`."""
+        """Return the task with a kernel matrix that several machines share; see `shared_gram`."""
         gram = shared_gram(self.gram, cache_mb, single, self.kind != NOVELTY)
         computed = self.gram.n if self.gram.dense is None and gram.dense is not None else 0
         return replace(self.on(gram), rows_computed=computed)
 
     def parts(self) -> Iterator[LeftOutMachine]:
-        """Yield the machines that leave-one-out trains; that of novelty detection of all examples first."""
+        """Yield the machines that leave-one-out trains; in novelty detection first the one of all examples."""
         n, every = self.gram.n, np.arange(self.gram.n)
         if len(self.classes) > 2:
             for pair in self.pairs:
@@ -179,7 +180,7 @@ class Task:
             yield LeftOutMachine(family, every, asked, self.gram)
 
     def machines(self) -> Iterator[Machine]:
-        """Yield the machines, over all n examples; those of other classes have L = U = 0."""
+        """Yield the machines over all n examples; examples of other classes have L = U = 0."""
         problems: Any = [self.problem]
         if self.problem is None:
             problems = problems_of_pairs(self.gram, self.codes, self.C)
@@ -189,9 +190,10 @@ class Task:
     def families(
         self, machine: Machine, held_out: Sequence[np.ndarray]
     ) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield machines with the z of some rounds, each with the positions of the lists of `held_out` that it serves.
+        """Yield machines with the z of some rounds, each with the positions of its rounds in `held_out`.
 
-        z = ν Σ wᵢ over the examples that stay: of novelty detection each sum of weights has a family of its own.
+        z = ν Σ wᵢ over the remaining examples: in novelty detection, each sum of weights needs its own family of
+        rounds.
         """
         if self.kind != NOVELTY:
             yield machine, [*range(len(held_out))]
@@ -202,7 +204,7 @@ class Task:
         problem = machine.problem
         share = min(problem.z / float(problem.upper.sum()), 1.0)
         for rest, some in places.items():
-            # z may not exceed what the boxes hold, which rounding must not decide
+            # z must not exceed the sum of the boxes because of rounding
             z = share * min(rest, *(float(np.delete(self.C, held_out[place]).sum()) for place in some))
             family = DualProblem(problem.gram, problem.v, z, problem.lower, problem.upper)
             yield machine._replace(problem=family), some
@@ -210,10 +212,10 @@ class Task:
     def predicted(self, values: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Return the predictions from the decision values of all machines, shape (n, machines).
 
-        An example that is not `known` gets its own label, or NaN for a target.
+        An example outside the mask `known` gets its own label, or NaN for a target.
         """
         if self.kind == CLASSIFICATION:
-            # one rule for h = 0, that of `refsvm.SVC`
+            # h = 0 is decided as in `refsvm.SVC`
             return np.asarray(self.classes[np.where(known, self.scheme.votes(values), self.codes)])
         values = np.where(known, values[:, 0], np.nan)
         return values if self.kind == REGRESSION else np.where(values >= 0.0, 1, -1)
@@ -222,10 +224,10 @@ class Task:
 def shared_gram(
     gram: KernelMatrix, cache_mb: float, single: bool = False, is_balanced: bool = True
 ) -> KernelMatrix:
-    """Return the kernel matrix as an array where the budget holds it, computed in one product; else as it was.
+    """Return the kernel matrix as an array computed in one product if it fits into the budget; otherwise unchanged.
 
-    Any number of rounds and threads may read it, and nothing is computed twice. Where Σα = 0 (`is_balanced`), it is
-    that around the mean of the data, if it is more precise. Of two variables for each example one row is held.
+    Any number of rounds and threads can read the array. If Σα = 0 (`is_balanced`), it is computed around the mean of
+    the data when that is more precise. For a regression it has one row for each example, not for each variable.
     """
     if gram.repeats:
         examples = shared_gram(gram.source, cache_mb, single, is_balanced)
@@ -239,12 +241,13 @@ def shared_gram(
 def task_given(
     X: Any, y: Any, kernel: Any, gram: Any, C: Any = 1.0, *, epsilon: Any = None, nu: Any = None
 ) -> Task:
-    """Return the task that the arguments of a public function ask for; X may be a whole problem.
+    """Return the task described by the arguments of a public function; X may be a `DualProblem`.
 
     Raises
     ------
     ValueError
-        As `refsvm.DualProblem`'s constructors; if arguments contradict each other, or the problem is none of these.
+        If a constructor of `refsvm.DualProblem` refuses the arguments, they contradict each other, or a problem is of
+        no known kind.
 
     Examples
     --------
@@ -257,14 +260,14 @@ def task_given(
     if isinstance(X, DualProblem):
         return _task_of(X, {"y": y, "kernel": kernel, "gram": gram, "epsilon": epsilon, "nu": nu}, C)
     if epsilon is not None and nu is not None:
-        raise ValueError("epsilon asks for a regression and nu for novelty detection; give one of them.")
+        raise ValueError("epsilon makes a regression and nu makes novelty detection; give one of them.")
     K = matrix_given(X, kernel, gram)
     if epsilon is not None:
         problem = DualProblem.regression(y=y, gram=K, C=C, epsilon=epsilon)
         return replace(_of_one(problem, REGRESSION), labels=targets(y, K.n))
     if nu is not None:
         if y is not None:
-            raise ValueError("nu asks for novelty detection, which has no labels; leave y out, or nu.")
+            raise ValueError("nu makes the task novelty detection, which has no labels; omit y or nu.")
         weights = penalties(C, K.n)
         return _of_one(DualProblem.one_class(gram=K, nu=nu, weights=weights), NOVELTY)
     classes, codes = numbered(y, K.n)
@@ -272,12 +275,12 @@ def task_given(
 
 
 def unit_of_problem(problem: DualProblem) -> float | None:
-    """Return the unit of the targets of a regression; None of another problem."""
+    """Return the unit of a regression's targets; None for other problems."""
     return _of_one(problem, REGRESSION).unit if _is_regression(problem) else None
 
 
 def _of_one(problem: DualProblem, kind: str) -> Task:
-    """Return the task of a problem of regression or novelty detection."""
+    """Return the task for a problem of regression or novelty detection."""
     n = problem.n // COPIES[kind]
     gram = problem.gram.source if kind == REGRESSION else problem.gram
     labels = 0.5 * (problem.v[:n] + problem.v[n:]) if kind == REGRESSION else np.ones(n, dtype=np.int64)
@@ -286,10 +289,10 @@ def _of_one(problem: DualProblem, kind: str) -> Task:
 
 
 def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
-    """Return the task of a problem that is given in place of the examples; refuse what it says itself."""
+    """Return the task for a problem given as X; refuse arguments that the problem already contains."""
     for name, value in {**others, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
-            raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
+            raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
     if problem.has_labels:
         classes, codes = np.array([-1, 1]), (problem.v > 0.0).astype(np.int64)
         C = problem.upper - problem.lower
@@ -298,13 +301,13 @@ def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
         if is_so(problem):
             return _of_one(problem, kind)
     raise ValueError(
-        "X is a DualProblem of another kind than DualProblem.classification, regression and one_class make; only of "
-        "these is it known which variables belong to an example that is left out."
+        "X is a DualProblem of another kind, so it is unknown which variables belong to an example; make it "
+        "with DualProblem.classification, regression or one_class."
     )
 
 
 def _is_regression(problem: DualProblem) -> bool:
-    """Whether the two variables of each example have vᵢ ≤ vₙ₊ᵢ and one penalty, and the examples stand in order."""
+    """Return whether each example's variables have vᵢ ≤ vₙ₊ᵢ and one penalty, in the order of the examples."""
     n, v = problem.n // 2, problem.v
     return (
         has_two_variables(problem)
@@ -315,7 +318,7 @@ def _is_regression(problem: DualProblem) -> bool:
 
 
 def has_two_variables(problem: DualProblem) -> bool:
-    """Whether each example has two variables, 0 ≤ αᵢ ≤ C and −C ≤ αₙ₊ᵢ ≤ 0, and z = 0, as in a regression."""
+    """Return whether each example has two variables as in a regression: 0 ≤ αᵢ ≤ C, −C ≤ αₙ₊ᵢ ≤ 0, and z = 0."""
     n, gram = problem.n // 2, problem.gram
     return bool(
         problem.z == 0.0
@@ -327,5 +330,5 @@ def has_two_variables(problem: DualProblem) -> bool:
 
 
 def is_novelty(problem: DualProblem) -> bool:
-    """Whether v = 0, L = 0 and z > 0, as in novelty detection."""
+    """Return whether v = 0, L = 0 and z > 0, as in novelty detection."""
     return not (problem.v.any() or problem.lower.any()) and problem.z > 0.0

@@ -1,4 +1,4 @@
-"""The table of leave-one-out for a task: the tables of its machines, joined."""
+"""The table of leave-one-out for a task, which joins the tables of its machines."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from refsvm.core.solver.options import RunOptions
 from refsvm.services.line import checked_callback
 
 INTERVAL_SECONDS: Final = 0.02
-"""Least time between two calls of the callback."""
+"""Shortest time between two calls of the callback, in seconds."""
 
 UNDER_WAY: Final = "solution on all examples"
-"""The first part of leave-one-out, as the progress line names it."""
+"""The first phase of leave-one-out, as the progress line names it."""
 
 OTHER_CLASS: Final = "other class"
-"""Entry of `TaskTable.decided` for an example of neither class of a pair: the machine of all never used it."""
+"""Entry of `TaskTable.decided` if the example is in neither class of a pair, whose full solution never used it."""
 
 
 class TaskTable:
-    """Table of leave-one-out: each example of a task, from one machine after another.
+    """The state of leave-one-out for each example of a task, filled by one machine after another.
 
     Parameters
     ----------
     task : Task
+        The task.
     progress : Progress
-        Counts the examples decided; with several classes, the examples of all pairs.
+        Counts the decided examples; with several classes once for each pair with the example's class.
     callback : callable, optional
-        Called with the progress.
+        Called with `progress`.
 
     Attributes
     ----------
     decided, signs, values, iterations : ndarrays of shape (n, pairs)
         As in `LeftOutTable`, with a column for each machine.
     unsolved : dict of (int, int) to Status
-        By example and column: how rounds ended whose rule was not satisfied.
+        Status of rounds that ended before their rule was satisfied, by example and column.
     traces : dict
-        By example, or by example and classes.
+        Recorded steps, by example, or by example and classes.
     status : Status
-        CONVERGED, or what ends the call.
+        CONVERGED, or what ended the call.
     fulls, families, rule_kept : lists
-        The solution on all examples of each machine, its rounds, and the outcomes of the efficiency tests.
+        For each machine its solution on all examples, its rounds, and the outcome of its efficiency test.
     total : int
-        The number of examples to decide, over all machines.
+        The number of examples to decide, summed over the machines.
     """
 
     is_pressed = False
@@ -58,7 +59,7 @@ class TaskTable:
 
     status = Status.CONVERGED
     _place: tuple[int, Any] = 0, None
-    """Examples that earlier machines have decided, and the machine and the table under way."""
+    """The number of examples that earlier machines decided, and the present machine with its table."""
 
     _told = -np.inf
 
@@ -73,9 +74,9 @@ class TaskTable:
         progress.begin(UNDER_WAY, total=self.total, look=self._count)
 
     def begin(self, part: LeftOutMachine, options: RunOptions) -> LeftOutTable:
-        """Return the table of the next machine, with its rounds."""
+        """Return the table of the next machine and its rounds."""
         rounds, start = Rounds.of(part.machine.problem, options), None
-        if self.task.kind == NOVELTY and self.fulls:  # the same machine, but for z
+        if self.task.kind == NOVELTY and self.fulls:  # the same machine with another z
             start = rounds.problem.feasible(self.fulls[0].alpha)
         should_end = self._should_end if self._callback else None
         table = LeftOutTable(part.machine, rounds, part.asked, start, self.progress, should_end)
@@ -83,7 +84,7 @@ class TaskTable:
         return table
 
     def end(self, part: LeftOutMachine, table: LeftOutTable) -> None:
-        """Take over what a machine has found."""
+        """Store the results of a machine."""
         column = self._copy(part, table)
         self.status, self._place = table.status, (self._place[0] + table.count(), None)
         self.fulls.append(table.given)
@@ -94,7 +95,7 @@ class TaskTable:
         self.traces |= {(examples[r], *pair) if pair else examples[r]: t for r, t in table.traces.items()}
 
     def _copy(self, part: LeftOutMachine, table: LeftOutTable) -> int:
-        """Copy what a machine knows so far into its column, and return the number of that column."""
+        """Copy the results so far of a machine into its column, and return the column's index."""
         column, others = self.task.pairs.index(part.machine.pair), part.others
         cells = part.examples[table.asked], column
         for name in ("decided", "signs", "values", "iterations"):
@@ -105,8 +106,8 @@ class TaskTable:
         return column
 
     def _count(self) -> None:
-        """Tell the progress how many examples are decided, and how many of them wrongly."""
-        # read at once, because the thread of the progress line may ask while a machine ends
+        """Pass the numbers of decided and of wrong examples to the progress."""
+        # read both at once, because the thread of the progress line may call this while a machine ends
         (count, under_way), wrong = self._place, None
         if under_way:
             self._copy(*under_way)
@@ -118,7 +119,7 @@ class TaskTable:
         self.progress.tell(count, wrong)
 
     def _should_end(self, decided: int) -> bool:
-        """Call the callback from time to time; return whether it ends the call."""
+        """Call the callback if enough time has passed; return whether it ends the call."""
         now = time.perf_counter()
         if now < self._told + INTERVAL_SECONDS and self._place[0] + decided < self.total:
             return False

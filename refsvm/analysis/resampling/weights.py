@@ -1,7 +1,7 @@
-"""The weight of an example: how many copies of it there are, in everything.
+"""Weights of examples: an example of weight w is treated as w copies of it.
 
-An example of weight w has the box C·w and counts w times in a score, in a rank and along a path; of weight 0 it is not
-there. All of its copies leave together. Where a function is given a penalty for each example, those are the weights.
+It has the box C·w, and counts w times in a score, in a rank and along a path; all copies are left out together. An
+example of weight 0 is ignored. If a function takes a penalty for each example, the penalties are the weights.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import numpy as np
 from refsvm.core._checks import vector
 
 EXACT_BITS: Final = 52
-"""Sums of up to so many binary digits are exact in float64."""
+"""Sums of numbers with up to this many binary digits are exact in float64."""
 
 LARGE: Final = 1e150
-"""Weights whose sum, or their product with a square, may be beyond the range of float64."""
+"""Above this, the sum of weights, or a product with a square, may exceed the range of float64."""
 
 
 def weights_in(C: np.ndarray) -> np.ndarray | None:
-    """Return the weights of examples with these penalties; None if all count alike.
+    """Return the weights of examples with these penalties; None if all weights are equal.
 
-    Where a penalty is infinite it is no number of copies: the examples whose penalty is positive then count once.
+    An infinite penalty is not a number of copies: if one occurs, every example with a positive penalty has weight 1.
 
     Parameters
     ----------
     C : ndarray of shape (n,), float64
-        Penalties, none negative.
+        Penalties, at least 0.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def weights_in(C: np.ndarray) -> np.ndarray | None:
     """
     if len(C) == 0 or C.min() == C.max():
         return None
-    # a result keeps them: the caller may write to C later
+    # copy, because results keep the weights and the caller may write to C later
     return (C > 0.0).astype(np.float64) if np.isinf(C).any() else C.copy()
 
 
@@ -53,43 +53,43 @@ def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        If they are no n finite numbers ≥ 0, beyond 1e150, or all 0.
+        If they are not n finite numbers between 0 and 1e150, or all are 0.
     """
     if sample_weight is None:
         return None
     weights = vector("sample_weight", sample_weight, n)
     if (weights < 0.0).any():
-        raise ValueError(f"sample_weight contains {weights.min():.6g}; weights must not be negative.")
+        raise ValueError(f"sample_weight contains {weights.min():.6g}; give weights of at least 0.")
     if not weights.any():
-        raise ValueError("All examples have weight 0; give those that count a weight such as 1.0.")
+        raise ValueError("All examples have weight 0; give the examples to train on a weight such as 1.0.")
     if (largest := weights.max()) > LARGE:
         raise ValueError(
-            f"sample_weight contains {largest:.3g}, beyond what can be computed with ({LARGE:g}); give weights of "
+            f"sample_weight contains {largest:.3g}, above the largest weight allowed ({LARGE:g}); give weights of "
             "moderate size, such as 1.0."
         )
     return weights
 
 
 def refuse_absent_class(classes: np.ndarray, codes: np.ndarray, weights: np.ndarray | None) -> None:
-    """Refuse weights that leave a class without examples, on a path.
+    """Raise an error if all examples of a class have weight 0, as a path needs two classes.
 
     Raises
     ------
     ValueError
-        If all examples of a class have weight 0; `codes` are the numbers of the classes.
+        If all examples of a class have weight 0; `codes` holds the class number of each example.
     """
     if weights is None:
         return
     for code, name in enumerate(classes.tolist()):
         if not (weights[codes == code] > 0.0).any():
             raise ValueError(
-                f"All examples of class {name!r} have weight 0; leave the class out, or give weights. A path needs two "
-                "classes, all of which count."
+                f"All examples of class {name!r} have weight 0, but a path needs two classes with positive "
+                "weights; remove the class, or give its examples a positive weight."
             )
 
 
 def mean(values: Any, weights: np.ndarray | None = None) -> float:
-    """Return Σ wᵢvᵢ / Σ wᵢ; NaN if no example counts. Values of weight 0 may be NaN.
+    """Return Σ wᵢvᵢ / Σ wᵢ; NaN if all weights are 0. Values of weight 0 may be NaN.
 
     Examples
     --------
@@ -106,12 +106,12 @@ def mean(values: Any, weights: np.ndarray | None = None) -> float:
     shares = weights[counts]
     if shares.max() > LARGE:
         shares = shares / shares.max()
-    # two sums in one order, so that the mean of equal values is that value
+    # sum both in the same order, so that the mean of equal values is exact
     return float((np.asarray(values)[counts] * shares).sum() / shares.sum())
 
 
 def in_exact_steps(weights: np.ndarray) -> np.ndarray:
-    """Return weights that add up without rounding in any order: whole multiples of a power of 2, of all bits but 52.
+    """Return weights that add up without rounding in any order, as multiples of one power of 2.
 
     Examples
     --------
@@ -129,17 +129,17 @@ def in_exact_steps(weights: np.ndarray) -> np.ndarray:
 
 
 def steps_of(weights: np.ndarray | None, n: int) -> np.ndarray:
-    """Return how much each of n examples adds to a sum: 1, as int64, or `in_exact_steps` of its weight."""
+    """Return how much each of n examples adds to a sum: 1, as int64, or its weight by `in_exact_steps`."""
     return np.ones(n, dtype=np.int64) if weights is None else in_exact_steps(weights)
 
 
 def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
-    """Return how many copies of each example there are, shape (n,), int64; refuse weights that are no whole numbers.
+    """Return how many copies of each example there are, shape (n,), int64; refuse weights that are not whole numbers.
 
     Raises
     ------
     ValueError
-        If one of the weights is no whole number below 2⁵³; `name` says what they belong to.
+        If a weight is not a whole number below 2⁵³; `name` says in the message what the weights belong to.
 
     Examples
     --------
@@ -153,21 +153,22 @@ def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
     odd = weights[(weights != np.floor(weights)) | (weights < 0.0) | (weights >= 2.0**53)]
     if len(odd):
         raise ValueError(
-            f"{name} counts examples, and the weight {odd[0]:.6g} is no number of copies, so that no probability would "
-            "hold. Give whole weights, such as 1 and 2, or none."
+            f"{name} counts copies of examples, but the weight {odd[0]:.6g} is not a whole number, so that no "
+            "probability would "
+            "hold; give whole numbers such as 1 and 2, or no weights."
         )
     return np.asarray(weights, dtype=np.int64)
 
 
 def smallest(values: np.ndarray, counts: np.ndarray, rank: int) -> np.ndarray:
-    """Return the value of this rank, counted from 1, in each row of `values`, in which column i stands countsᵢ times.
+    """Return in each row of `values` the value of this rank, counted from 1, if column i occurs countsᵢ times.
 
     Parameters
     ----------
     values : ndarray of shape (m, n)
     counts : ndarray of shape (n,), int64
     rank : int
-        1 … Σ countsᵢ.
+        Rank from 1 to Σ countsᵢ.
 
     Returns
     -------
