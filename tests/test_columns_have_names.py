@@ -115,7 +115,7 @@ def test_gammas_that_name_their_features_are_taken_by_name(name):
     np.testing.assert_array_equal(call(pd.Series([*GAMMAS.values()]), F), by_position)
     for other, X in ((named[["a", "b"]], F), (pd.Series({**GAMMAS, "d": 1.0}), F), (named, F.to_numpy())):
         with pytest.raises(
-            ValueError, match=r"^gamma names the features .* or gamma\.to_numpy\(\) in the order"
+            ValueError, match=r"^gamma names the features .* or pass gamma\.to_numpy\(\) in the order"
         ):
             call(other, X)
     for other in (pd.DataFrame([[0.5, 0.1, 0.2]]), [[0.5, 0.1, 0.2]], [0.5, 0.1], pd.Series([0.5, 0.1])):

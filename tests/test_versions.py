@@ -1,6 +1,6 @@
 """Files of another version: those of 0.2.0 are read, and what a later one may write is refused with both versions.
 
-``version_0_2_0/write.py`` has written the files, with refsvm 0.2.0, and what the models say in ``values.npz``.
+``version_0_2_0/write.py`` wrote the files, with refsvm 0.2.0, and what the models say in ``values.npz``.
 """
 
 import json
@@ -60,7 +60,7 @@ def test_estimators_of_0_2_0_can_be_written_and_fitted(name, tmp_path):
 @pytest.mark.parametrize("change", ["partial_fit", "forget"])
 def test_examples_that_0_2_0_held_are_refused_with_both_versions(change):
     model = pickled("svc_partial")
-    with pytest.raises(ValueError, match=rf"held by refsvm 0\.2\.0, and refsvm {refsvm.__version__} "):
+    with pytest.raises(ValueError, match=rf"0\.2\.0, whose examples refsvm {refsvm.__version__} "):
         model.partial_fit(X[:3], VALUES["y"][:3]) if change == "partial_fit" else model.forget([0])
     np.testing.assert_allclose(model.decision_function(X), VALUES["svc_partial"], rtol=0, atol=1e-10)
 
@@ -126,7 +126,7 @@ def test_an_estimator_of_a_later_version_is_refused_with_both(monkeypatch, versi
     if not later:
         assert np.array_equal(pickle.loads(content).predict(X), model.predict(X))
         return
-    with pytest.raises(ValueError, match=rf"{version} has written .* this is refsvm {refsvm.__version__}"):
+    with pytest.raises(ValueError, match=rf"{version} wrote .* this is refsvm {refsvm.__version__}"):
         pickle.loads(content)
 
 
@@ -135,7 +135,7 @@ def test_a_search_is_pickled_with_the_version(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(refsvm, "__version__", LATER)
         content = pickle.dumps(search)
-    with pytest.raises(ValueError, match=f"refsvm {LATER} has written"):
+    with pytest.raises(ValueError, match=f"refsvm {LATER} wrote"):
         pickle.loads(content)
 
 
@@ -146,7 +146,7 @@ def test_a_model_file_of_a_later_version_is_refused_with_both(monkeypatch, tmp_p
     assert read_model(tmp_path / "m").classes.tolist() == ["elm", "oak"]
     without_digest = re.sub(r"(?m)^SV .*$", "SV", (tmp_path / "m").read_text())
     (tmp_path / "m").write_text(without_digest + "# weights [1, 2]\n")
-    says = rf"refsvm {LATER} has written the line '# weights .* refsvm {refsvm.__version__} "
+    says = rf"refsvm {LATER} wrote the line '# weights .* refsvm {refsvm.__version__} "
     with pytest.raises(ValueError, match=says):
         read_model(tmp_path / "m")
 

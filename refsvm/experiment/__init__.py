@@ -1,23 +1,23 @@
 """Experiments: strategies × problems × permutations → a store that survives being killed → tables.
 
 ==================  ==============================================================================
-`experiment`        Experiment: which runs there are, carry out those that are missing, look at them
-`problem`           Problem: examples, kernel and C by name; Instance: its examples in one order
-`strategy`          Strategy: what is done with an instance and measured, and how to add a kind of strategy
+`experiment`        Experiment: computes the runs that are missing, and shows the finished ones
+`problem`           Problem: examples, kernel and C under a name; Instance: its examples in one order
+`strategy`          Strategy: the work that is measured on an instance, and how to add a kind of strategy
 `solve`             Solve: one call of `refsvm.solve`
 `track_path`        TrackPath: one call of `refsvm.regularization_path`
 `grid_search`       GridSearch: one search by `refsvm.SVCCV`
 `cross_validation`  CrossValidate: one call of `refsvm.cross_validate`
 `leave_one_out`     LeaveOneOutError: one call of `refsvm.leave_one_out`
-`identity`          the code that computes a run, and the machine that computed it
-`race`              compare: rules side by side on one problem
-`own_rules`         rules of yours by FILE.py:NAME
+`identity`          the code and the machine that compute a run
+`race`              compare: several rules on one problem, side by side
+`own_rules`         the user's rules, named as FILE.py:NAME
 `comparison`        Comparison: means, standard deviations, ratios and paired Wilcoxon tests
-`grid`              Grid: a table of text, as Markdown or LaTeX
+`grid`              Grid: a table, as Markdown or LaTeX
 ==================  ==============================================================================
 
-Every script that regenerates a paper's table goes through here. joblib, pandas, SciPy and tabulate are imported when
-first needed.
+Every script that reproduces a table of a paper uses this folder. joblib, pandas, SciPy and tabulate are imported when
+they are first needed.
 """
 
 from refsvm.experiment.comparison import Comparison, Ranking, Summary, holm, paired_p

@@ -1,4 +1,4 @@
-"""Comparison: one metric of all strategies on all problems: means, deviations, ratios, paired Wilcoxon tests."""
+"""Comparison: one metric of all strategies on all problems, with means, deviations, ratios and Wilcoxon tests."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from refsvm.experiment.grid import Grid, number, p_value, ratio_of
 from refsvm.services.summary import Card, Shown, Table, cut
 
 REFUSED: Final = "REFUSED"
-"""Status of a run that the strategy refused."""
+"""Status of a run whose problem the strategy refused."""
 
 UNSOLVED: Final = tuple(status.name for status in REMEDY)
-"""Status of runs without a solution: they were cut short, or nothing separates the classes."""
+"""Statuses of runs without a solution: a limit ended them, or no function separates the classes."""
 
 Values = Mapping[int, float]
-"""A metric by permutation."""
+"""The values of a metric, by permutation."""
 
 
 def values_of(
@@ -31,18 +31,20 @@ def values_of(
 ) -> dict[tuple[str, str], dict[int, float]]:
     """Return a metric of the solved runs by permutation, for each problem and strategy.
 
-    A refusal lists the metrics that exist.
+    If the metric is unknown, the error lists the metrics that exist.
     """
     if not records:
-        raise ValueError(f"store={str(store)!r} holds no finished run of this experiment; call run() first.")
+        raise ValueError(
+            f"store={str(store)!r} contains no finished run of this experiment; call run() first."
+        )
     numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
-    numeric -= {"permutation"}  # it numbers the runs, and measures nothing
+    numeric -= {"permutation"}  # a number of the run, not a measurement
     refused = [record.get("reason", "") for record in records if record.get("status") == REFUSED]
     if len(refused) == len(records):
-        raise ValueError(f"Every run was refused; the first: {refused[0]}")
+        raise ValueError(f"The strategies refused every problem; the first message: {refused[0]}")
     if metric not in numeric:
         near = hint(metric, numeric, f"choose from {', '.join(sorted(numeric))}.")
-        raise ValueError(f"metric={metric!r} is not a number that the finished runs have; {near}")
+        raise ValueError(f"metric={metric!r} is not a metric of the finished runs; {near}")
     values: dict[tuple[str, str], dict[int, float]] = {}
     for record in records:
         if record.get(metric) is not None and not is_unsolved(record):
@@ -52,7 +54,7 @@ def values_of(
 
 
 def is_unsolved(record: Mapping[str, Any]) -> bool:
-    """Whether a run ended at a limit, stalled, or has no solution."""
+    """Return whether a limit ended a run, it stalled, or it has no solution."""
     return _status(record) in UNSOLVED
 
 
@@ -62,15 +64,15 @@ def _status(record: Mapping[str, Any]) -> str:
 
 
 def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple[str, str], int]:
-    """Return how many runs with a metric ended unsolved, for each problem and strategy that has some."""
+    """Return the number of unsolved runs with a metric, for each problem and strategy that has some."""
     measured = (record for record in records if record.get(metric) is not None and is_unsolved(record))
     return dict(Counter((record["problem"], record["strategy"]) for record in measured))
 
 
 def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]:
-    """Yield the notes below a table of a metric: refusals, runs that ended unsolved, seconds that do not compare."""
+    """Yield the notes below a table of a metric: refused problems, unsolved runs, seconds that cannot be compared."""
     refused = [record for record in records if record.get("status") == REFUSED]
-    # one sentence for each pair; the last one put into a dict stays, which is the first refusal
+    # one sentence for each pair, taken from the first refusal
     for record in {(each["problem"], each["strategy"]): each for each in reversed(refused)}.values():
         yield f"{record['strategy']} refused {record['problem']}: {record.get('reason', '')}"
     yield from unsolved_notes(records)
@@ -80,13 +82,13 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
     for key in ("engine", "computed_by"):
         found = sorted({str(record[key]) for record in measured if key in record})
         if len(found) > 1:
-            yield f"These seconds were not all measured alike ({key.replace('_', ' ')}: {'; '.join(found)})."
+            yield f"These seconds differ in how they were measured ({key.replace('_', ' ')}: {'; '.join(found)})."
 
 
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a note for each strategy with runs that ended unsolved or without a solution, or rest on machines that did.
+    """Yield a note for each strategy with runs that are unsolved, have no solution, or use unsolved models.
 
-    It says how many, why, and on which problems.
+    The note gives their number, the reasons and the problems.
     """
     for name in dict.fromkeys(record["strategy"] for record in records):
         own = [record for record in records if record["strategy"] == name]
@@ -96,22 +98,22 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             reasons = ", ".join(sorted({_status(record) for record in cut}))
             yield (
                 f"{name} did not converge in {len(cut)} of {len(own)} runs ({reasons}; {_where(cut, own)}), "
-                "which are left out."
+                "which are excluded."
             )
         if answered := [record for record in lost if record not in cut]:
             yield (
                 f"{name} found that no function of the kernel separates the classes in {len(answered)} of {len(own)} "
-                f"runs (INSEPARABLE; {_where(answered, own)}), which have no solution to be measured and are left out."
+                f"runs (INSEPARABLE; {_where(answered, own)}), which have no solution to measure and are excluded."
             )
         if resting := [record for record in own if record.get("unfinished") and not is_unsolved(record)]:
             yield (
-                f"{name} rests on machines that are not solved in {len(resting)} of {len(own)} runs "
+                f"{name} used models that are not solved in {len(resting)} of {len(own)} runs "
                 f"({_where(resting, own)})."
             )
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many of some runs there are on each problem that has one."""
+    """Return the number of these runs on each problem that has some."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
@@ -123,20 +125,21 @@ class Summary:
     Attributes
     ----------
     runs : int
-        Number of permutations that were solved.
+        Number of permutations with a solved run.
     mean, sd : float
-        Over these; sd with divisor runs − 1, None for a single run. The mean of no run is NaN.
+        Mean and standard deviation over these runs, with divisor runs − 1. `sd` is None for a single run; without
+        runs the mean is NaN.
     ratio : float or None
-        Of the mean to the baseline's, over the permutations that both have solved; None where there is no baseline, NaN
-        where no run is solved.
+        Ratio of the mean to the baseline's mean, over the permutations that both have solved. None without a
+        baseline, NaN without a solved run.
     p : float or None
-        Two-sided Wilcoxon signed-rank test of both over the same permutations; None for fewer than two, NaN where no
-        run is solved.
+        Two-sided p of the Wilcoxon signed-rank test against the baseline over the same permutations. None for fewer
+        than two permutations, NaN without a solved run.
     pairs : int or None
-        Number of these permutations; None where there is no baseline.
+        Number of permutations that both have solved; None without a baseline.
     unsolved : int
-        Number of permutations whose run ended at a limit, stalled, or found that nothing separates the classes. They
-        count in nothing else.
+        Number of permutations whose run a limit ended, stalled, or found that nothing separates the classes. These
+        runs are excluded from all other numbers.
     """
 
     runs: int
@@ -148,7 +151,7 @@ class Summary:
     unsolved: int = 0
 
     def show(self, digits: int = 4) -> str:
-        """Return "mean ± sd", a dash if no run is solved."""
+        """Return "mean ± sd", or a dash without a solved run."""
         if not self.runs:
             return number(None)
         spread = "" if self.sd is None else f" ± {number(self.sd, 2)}"
@@ -156,12 +159,12 @@ class Summary:
 
 
 def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Two-sided p of the Wilcoxon signed-rank test; 1 where all pairs are equal, None for fewer than two pairs.
+    """Return the two-sided p of the Wilcoxon signed-rank test: 1 for equal pairs, None for fewer than two.
 
     Parameters
     ----------
     first, second : sequences of float, of one length
-        Pair after pair.
+        The paired values.
 
     References
     ----------
@@ -185,7 +188,7 @@ def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def least_p(pairs: int) -> float:
-    """Return the smallest p that `paired_p` can give for so many different pairs: 2/2ⁿ, all on one side.
+    """Return the smallest p that `paired_p` can return for this number of different pairs, 2/2ⁿ: all on one side.
 
     Examples
     --------
@@ -197,9 +200,9 @@ def least_p(pairs: int) -> float:
 
 
 def holm(p: Mapping[Any, float]) -> dict[Any, float]:
-    """Adjust p-values for being several, by Holm's step-down method: at most α of all these claims are wrong by chance.
+    """Adjust p-values for multiple tests by Holm's method: with probability at most α, any claim at level α is wrong.
 
-    The k-th smallest of m becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, and at most 1.
+    The k-th smallest of m p-values becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, but at most 1.
 
     References
     ----------
@@ -220,18 +223,18 @@ def holm(p: Mapping[Any, float]) -> dict[Any, float]:
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Shown):
-    """Strategies over several problems; made by `Comparison.friedman`.
+    """Ranks of strategies over several problems, made by `Comparison.friedman`.
 
     Attributes
     ----------
     mean_rank : mapping of str to float
-        By strategy, over the problems; 1 is the smallest mean. Equal means share their ranks.
+        Mean rank over the problems, by strategy; rank 1 has the smallest mean, and equal means share their ranks.
     p : float
-        Of the Friedman test that all strategies rank alike.
+        p of the Friedman test, whose hypothesis is that all strategies have equal ranks.
     problems : int
-        How many problems have all strategies, each with a solved run.
+        Number of problems on which every strategy has a solved run.
     notes : tuple of str
-        Those of the comparison: why problems are left out.
+        Notes of the comparison, which say why problems are left out.
     """
 
     mean_rank: Mapping[str, float]
@@ -247,14 +250,14 @@ class Ranking(Shown):
 
 
 def _is_number(value: float | None) -> bool:
-    """Whether a ratio is known."""
+    """Return whether a ratio is known."""
     return value is not None and not math.isnan(value)
 
 
 def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0) -> Summary:
-    """Return mean and deviation of a metric, and how it compares with a baseline on the same permutations.
+    """Return mean and deviation of a metric, and its comparison with a baseline on the same permutations.
 
-    `unsolved` counts the runs whose values are none.
+    `unsolved` is the number of runs without a value.
     """
     if not values:
         alone = Summary(0, math.nan, None, unsolved=unsolved)
@@ -272,20 +275,21 @@ def summarise(values: Values, baseline: Values | None = None, unsolved: int = 0)
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
-    """One metric of all strategies on all problems; made by `Experiment.compare`.
+    """One metric of all strategies on all problems, made by `Experiment.compare`.
 
     Attributes
     ----------
     metric : str
+        Name of the metric.
     problems, strategies : tuples of str
         Names, in the order of the experiment.
     baseline : str or None
-        The strategy that the others are compared with.
+        The strategy with which the others are compared.
     cells : mapping
-        The `Summary` by (problem, strategy); pairs without a finished run are missing.
+        A `Summary` by (problem, strategy); pairs without a finished run are missing.
     notes : tuple of str
-        Remarks on the table: runs that were refused, and why; how many ended unsolved; seconds of different engines or
-        machines.
+        Remarks below the table: refused problems with the reason, the number of unsolved runs, and seconds measured
+        with different engines or machines.
     """
 
     metric: str
@@ -301,7 +305,7 @@ class Comparison(Shown):
         return Card(line, sentence=line, tables=self.table()._card().tables)
 
     def geometric_mean(self, strategy: str) -> float | None:
-        """Return exp of the mean of log ratio over the problems; None without ratios, or where one is not positive."""
+        """Return exp of the mean log ratio over the problems; None without ratios, or if a ratio is not positive."""
         ratios = [
             cell.ratio
             for problem in self.problems
@@ -313,20 +317,22 @@ class Comparison(Shown):
         return math.exp(sum(map(math.log, known)) / len(known))
 
     def adjusted(self) -> dict[tuple[str, str], float]:
-        """Return the p of every (problem, strategy) that is compared, adjusted by `holm` for being so many."""
+        """Return p by (problem, strategy), adjusted by `holm` for the number of comparisons."""
         return holm({place: cell.p for place, cell in self.cells.items() if cell.p is not None and cell.runs})
 
     def friedman(self) -> Ranking:
-        """Rank the strategies by their means on each problem, and test whether they rank alike.
+        """Rank the strategies by their means on each problem, and test the hypothesis that their ranks are equal.
 
         Returns
         -------
         Ranking
+            The mean ranks, and p.
 
         Raises
         ------
         ValueError
-            If fewer than three strategies, or two problems that have all of them, are there to be ranked.
+            If there are fewer than three strategies, or fewer than two problems on which all of them have solved
+            runs.
 
         References
         ----------
@@ -341,22 +347,23 @@ class Comparison(Shown):
         ]
         if len(self.strategies) < 3 or len(whole) < 2:
             raise ValueError(
-                f"{len(self.strategies)} strategies on {len(whole)} problems that have all of them cannot be ranked; "
-                "give three strategies and two problems, or use paired_p."
+                f"{len(self.strategies)} strategies with solved runs on {len(whole)} common problems cannot be "
+                "ranked; "
+                "give at least three strategies and two problems, or use paired_p."
             )
         from scipy.stats import friedmanchisquare, rankdata
 
         means = np.array([[self.cells[problem, name].mean for name in self.strategies] for problem in whole])
         ranks = rankdata(means, axis=1).mean(axis=0)
-        same = bool((means == means[:, :1]).all())  # nothing to rank: the statistic is 0/0
+        same = bool((means == means[:, :1]).all())  # all means are equal, and the statistic would be 0/0
         p = 1.0 if same else float(friedmanchisquare(*means.T).pvalue)
         return Ranking(dict(zip(self.strategies, ranks.tolist(), strict=True)), p, len(whole), self.notes)
 
     def _bounds(self) -> tuple[str, ...]:
-        """Return a note on the smallest p, if there are too few pairs for one below 0.01."""
+        """Return a note with the smallest possible p, if the number of pairs does not permit one below 0.01."""
         tested = [cell for cell in self.cells.values() if cell.p is not None and cell.runs]
         runs = [cell.runs if cell.pairs is None else cell.pairs for cell in tested]
-        few = min(runs, default=99)  # without a test there is nothing to be said
+        few = min(runs, default=99)  # without a test no note is needed
         return (f"With {few} orders p is at least {number(least_p(few), 2)}.",) if least_p(few) > 0.01 else ()
 
     def table(
@@ -365,21 +372,22 @@ class Comparison(Shown):
         beside: Mapping[str, Mapping[str, float | str]] | None = None,
         adjust: bool = False,
     ) -> Grid:
-        """Lay out a row for each problem, the strategies side by side.
+        """Return a table with a row for each problem and the strategies side by side.
 
         Parameters
         ----------
         digits : int
-            Significant digits of a mean.
+            Significant digits of a mean, 4 by default.
         adjust : bool
-            Show p adjusted by `holm` for all tests of this table.
+            Whether to show p adjusted by `holm` for all tests of this table.
         beside : mapping, optional
-            More columns, for instance published figures: header → problem → entry.
+            Further columns, such as published figures: header → problem → entry.
 
         Returns
         -------
         Grid
-            Mean ± sd; with a baseline also ratio and p of the others, and a last row with the geometric means.
+            Mean ± sd; with a baseline also ratio and p of the other strategies, and a last row with the geometric
+            means.
         """
         beside = {} if beside is None else beside
         others = [name for name in self.strategies if self.baseline not in (None, name)]
@@ -402,7 +410,7 @@ class Comparison(Shown):
     def _row(
         self, problem: str, others: Sequence[str], digits: int, p: Mapping[tuple[str, str], float | None]
     ) -> list[str]:
-        """Return the row of a problem."""
+        """Return the row for a problem."""
         cells = {name: self.cells.get((problem, name)) for name in self.strategies}
         row = [problem, *("–" if cell is None else cell.show(digits) for cell in cells.values())]
         for name in others:

@@ -1,4 +1,4 @@
-"""CrossValidate: the strategy that cross-validates."""
+"""CrossValidate: a strategy that runs one cross-validation."""
 
 from __future__ import annotations
 
@@ -20,29 +20,27 @@ from refsvm.experiment.strategy import Call, Record
 
 @dataclass(frozen=True)
 class CrossValidate(Call):
-    """One call of `refsvm.cross_validate`, its arguments by the same names: of every task.
+    """One call of `refsvm.cross_validate`, for any task; the fields are its arguments.
 
-    The folds are neighbours in the order of the examples, which the experiment makes random: each permutation has
-    folds of its own, the same for every strategy.
+    The folds consist of neighbours in the order of the examples, which the experiment makes random. Each permutation
+    therefore has its own folds, which are the same for every strategy.
 
     Parameters
     ----------
     name : str
         Name in the tables.
     seeder : Seeder
+        As in `refsvm.cross_validate`.
     folds : int
-        As many as examples, or more: leave-one-out.
-    from_full : bool
-    stop : StoppingRule
-    selector, step : rules, optional
-    cache_mb : float
-    engine : {"auto", "numba", "numpy"}
+        Number of folds; if it is at least the number of examples, leave-one-out.
+    from_full, stop, selector, step, cache_mb, engine
+        As in `refsvm.cross_validate`.
 
     Notes
     -----
-    The metrics are the scores of the task (``error``; ``rmse``, ``mae``, ``r2`` of a regression; ``outside`` of novelty
-    detection), ``iterations``, ``kernel_rows``, ``seed_seconds``, ``rest_seconds`` (all but the seeds), ``seconds`` and
-    ``unfinished``, the number of rounds that are not solved to the tolerance.
+    The metrics are the scores of the task (``error``; for regression ``rmse``, ``mae`` and ``r2``; for novelty
+    detection ``outside``), ``iterations``, ``kernel_rows``, ``seed_seconds``, ``rest_seconds`` (all seconds except
+    for the seeds), ``seconds``, and ``unfinished``, the number of rounds not solved to the tolerance.
 
     Examples
     --------
@@ -68,7 +66,7 @@ class CrossValidate(Call):
     engine: str = "auto"
 
     def call(self, instance: Instance, **arguments: Any) -> CrossValidation:
-        """Cross-validate."""
+        """Run the cross-validation."""
         arguments["folds"] = min(self.folds, len(instance.y))
         return cross_validate(**instance.arguments(), **arguments)
 

@@ -1,4 +1,4 @@
-"""Experiment: which runs there are, carry out those that are missing, look at the finished ones."""
+"""Experiment: computes the runs that are missing, and shows the finished ones."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from refsvm.services.summary import Card, Shown, cut
 
 @dataclass(frozen=True)
 class _Run:
-    """One strategy on one problem in one order, and what makes it this run."""
+    """One strategy on one problem in one order, and what identifies this run."""
 
     strategy: Strategy
     problem: str
@@ -53,7 +53,7 @@ class _Run:
     hash: str
 
     def described(self) -> dict[str, Any]:
-        """Return the description of a run that a store keeps with its metrics."""
+        """Return the description of a run, which a store keeps with its metrics."""
         return {"config": self.config, "problem": self.problem, "strategy": self.strategy.name}
 
 
@@ -61,37 +61,39 @@ class _Run:
 class Experiment(PlainNumbers, Shown):
     """Strategies × problems × permutations.
 
-    Each run solves one problem, its examples in one random order, by one strategy. The k-th order of a seed is the same
-    for every strategy, so the runs are paired. A finished run is stored at once and never repeated: call `run` again
-    after a kill, a new strategy, or more permutations, and only what is missing is carried out.
+    Each run solves one problem, with its examples in one random order, by one strategy. The k-th order of a seed is
+    the same for all strategies, so that runs are paired. A finished run is stored at once and never repeated: if you
+    call `run` again, after a kill or with a new strategy or more permutations, only missing runs are computed.
 
     Parameters
     ----------
     strategies : sequence of Strategy
-        With different names.
+        Strategies with different names.
     problems : sequence of Problem
-        With different names.
+        Problems with different names.
     store : str or path
-        SQLite file for the finished runs, on a disk of this machine; made when needed. Several experiments may share
-        one, also at the same time. Workers return their runs, and need not see it.
+        SQLite file for the finished runs, on a local disk; it is created when needed. Several experiments may use one
+        file, even at the same time. Workers return their runs, and need no access to the file.
     permutations : int
-        Number of orders.
+        Number of random orders.
     seed : int
-        Of the orders: ``numpy.random.default_rng((seed, k)).permutation(n)``.
+        Seed of the orders: ``numpy.random.default_rng((seed, k)).permutation(n)``.
 
     Raises
     ------
     ValueError
-        If there is no strategy or no problem, two have one name, or a number is out of range.
+        If there is no strategy or no problem, two have the same name, or a number is out of range.
 
     Notes
     -----
-    The identity of a run is the version of refsvm and the code of its numerical rooms, the strategy, its rules and the
-    kernel by value (`refsvm.services.identity.digest_of`: their fields, their code, and what it closes over and calls),
-    the values of X and y, C, seed and k. Names and `n_jobs` do not belong to it, unless the code of a strategy of your
-    own reads its name; nor do the versions of NumPy, Numba and the BLAS and the processor, which each record tells as
-    ``computed_by``. Runs that a store has from refsvm 0.3.0 or before have another identity; they stay there, are not
-    taken for these, and `run` says so.
+    A run is identified by the version of refsvm and the code of its numerical folders; by the strategy, its rules and
+    the kernel by value (`refsvm.services.identity.digest_of`: their fields, their code, and the code that it calls);
+    and by the values of X and y, C, seed and k.
+
+    Names and `n_jobs` do not identify a run, unless the code of your own strategy reads its name. The versions of
+    NumPy, Numba and the BLAS and the processor do not either; each record lists them under ``computed_by``. Runs
+    stored by refsvm 0.3.0 or before were identified differently: they stay in the file but are not used, and `run`
+    warns about them.
 
     Examples
     --------
@@ -143,84 +145,84 @@ class Experiment(PlainNumbers, Shown):
         line = f"{len(self.strategies)} strategies, {len(self.problems)} problems, permutations={self.permutations}"
         return Card(line, pairs=told)
 
-    # -- carry out -------------------------------------------------------------------------------------------------
+    # -- computing runs --------------------------------------------------------------------------------------------
 
     def run(
         self, n_jobs: int | None = None, callback: Callable[[Progress], object] | None = None,
         progress: bool | str = "auto",
     ) -> int:  # fmt: skip
-        """Carry out the runs that are missing.
+        """Compute the runs that are missing.
 
         Parameters
         ----------
         n_jobs : int, optional
-            Processes, by joblib; −1 for one on each core. None: one after the other in this process. Runs under way
-            when a worker crashes are begun anew; each run that was returned is in the store.
+            Number of processes, by joblib; −1 means one for each core, and None runs one after the other in this
+            process. If a worker crashes, the runs it was computing start again; each returned run is in the store.
         callback : callable, optional
-            Called with a `refsvm.core.engine.progress.Progress`, whose ``done`` and ``total`` are the numbers of
-            finished runs and of all runs, at first and after each run; a true result ends it.
+            Called at the start and after each run with a `refsvm.core.engine.progress.Progress`, whose ``done`` and
+            ``total`` count the finished runs and all runs. Return True to end the call.
         progress : bool or "auto"
-            A line on stderr that says how far it is. "auto" shows it in a terminal or a notebook, from two seconds on
-            (`refsvm.services.line`).
+            Whether to show the progress on a line on stderr. "auto", the default, shows it in a terminal or a
+            notebook after two seconds (`refsvm.services.line`).
 
         Returns
         -------
         int
-            Number of runs carried out now.
+            Number of runs computed by this call.
 
         Raises
         ------
         ValueError
             If the store cannot be written, n_jobs is 0, or the callback cannot be called.
         ImportError
-            If n_jobs asks for processes and joblib is not installed.
+            If n_jobs requires processes and joblib is not installed.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is this experiment. The run under
-            way is stored if it ended before that; half a run is not.
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is this experiment. The current
+            run is stored only if it had finished.
         concurrent.futures.BrokenExecutor
-            If workers crash four times in a row without a finished run between.
+            If workers crash four times in a row without finishing a run.
 
         Warns
         -----
         ConvergenceWarning
-            If runs are not solved, or rest on machines that are not; `refsvm.core.engine.unsolved.UnsolvedWarning` if
-            scikit-learn is not loaded.
+            If runs are not solved, or use models that are not; without scikit-learn a
+            `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
         Notes
         -----
-        If a strategy refuses a problem, the run is stored with the status "REFUSED" and the sentence as `reason`. The
-        other runs go on, and tables show a dash and the sentence. Any other error of a strategy ends the call, with a
-        note that names the run; runs that workers finish meanwhile are stored before.
+        If a strategy refuses a problem, the run is stored with the status "REFUSED" and the message as `reason`. The
+        other runs continue, and tables show a dash and the message. Any other error of a strategy ends the call, with
+        a note that names the run; runs that workers finish in the meantime are stored first.
         """
         workers = worker_count(n_jobs)
         in_this_process = n_jobs in (None, 1)
         if not in_this_process and find_spec("joblib") is None:
-            raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or leave n_jobs out.")
+            raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or omit n_jobs.")
         callback = checked_callback(callback)
         told = Progress("Experiment.run", "runs", "these")
         line = line_of(told, progress)
         store = RunStore(Path(self.store))
         store.prepare()
         store.warn_of_old_runs()
-        alike = Counter(run.hash for run in self._runs)  # problems with the same values share their runs
+        alike = Counter(run.hash for run in self._runs)  # problems with equal values share their runs
         finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
         told.begin("", total=total)
         told.tell(done)
-        told.begin("")  # the time that is left is that of runs to come
+        told.begin("")  # estimate the time left from these runs on
         if callback is not None and callback(told):
             return new
 
-        # One handler for all runs: a press between two of them, or just as one converges, is not lost. Processes of
-        # joblib each have their own, and joblib ends them when this one is interrupted.
+        # One handler for all runs, so that Ctrl-C between two of them, or when one converges, is not lost. joblib's
+        # processes have handlers of their own, and joblib ends them when this process is interrupted.
         failures: list[_Failure] = []
 
         def outcomes() -> Iterator[tuple[str, dict[str, Any] | _Failure | None]]:
             tasks = self._tasks(store, list(missing.values()))
             if in_this_process:
                 return in_turn(_carry_out, tasks)
-            # after a failure no more runs are begun, and those under way are waited for
+            # after a failure no run is started, but running ones are waited for
             return by_joblib(_try_out, takewhile(lambda _: not failures, tasks), workers)
 
         ended = list[dict[str, Any]]()
@@ -238,10 +240,10 @@ class Experiment(PlainNumbers, Shown):
                     store.add(run, metrics=metrics, **missing[run].described())
                     names = {"problem": missing[run].problem, "strategy": missing[run].strategy.name}
                     ended.append({**names, **metrics})
-                # what is left here is what another attempt after a crash hands out
+                # after a crash, the next attempt submits the runs that are left here
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
-                # after the run is stored: a callback that ends the experiment loses nothing
+                # called after the run is stored, so that a callback that ends the experiment loses nothing
                 told.tell(done)
                 if callback is not None and callback(told):
                     break
@@ -252,29 +254,30 @@ class Experiment(PlainNumbers, Shown):
 
     @cached_property
     def _runs(self) -> tuple[_Run, ...]:
-        """All runs, those of one problem and order together; every problem is loaded once to learn its values."""
+        """All runs, grouped by problem and order; every problem is loaded once to read its values."""
         runs = tuple(run for problem in self.problems for run in self._runs_of(problem))
         self._refuse_one_identity_for_two(runs)
         return runs
 
     def _refuse_one_identity_for_two(self, runs: Iterable[_Run]) -> None:
-        """Refuse two runs of one hash that hold different objects, which only an `identity` of the user can give."""
+        """Raise an error if runs with one hash contain different objects, which only a user's `identity` can cause."""
         kernels = {problem.name: problem.kernel for problem in self.problems}
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
             if run.permutation:
-                continue  # another order of what was looked at
+                continue  # another order of a problem already checked
             held = opaque_parts(run.strategy, kernels[run.problem])
             other, known = first.setdefault(run.hash, (run, held))
             if any(one is not two for one, two in zip(held, known, strict=True)):
                 names = f"{other.strategy.name!r} on {other.problem!r} and {run.strategy.name!r} on {run.problem!r}"
                 raise ValueError(
-                    f"{names} have one identity and hold different objects ({shown(known[0])}, {shown(held[0])}); give "
-                    "each an identity='...' of its own."
+                    f"{names} have the same identity but contain different objects ({shown(known[0])}, "
+                    f"{shown(held[0])}); give "
+                    "each its own identity='...'."
                 )
 
     def _runs_of(self, problem: Problem) -> Iterator[_Run]:
-        """Describe the runs of a problem."""
+        """Yield the runs of a problem."""
         common = {
             "refsvm": version(),
             "examples": problem.instance().fingerprint(),
@@ -293,26 +296,26 @@ class Experiment(PlainNumbers, Shown):
                 yield _Run(strategy, problem.name, k, config, digest(config))
 
     def _tasks(self, store: RunStore, missing: Sequence[_Run]) -> Iterator[tuple[_Run, Instance | None]]:
-        """Pair missing runs with their examples, one problem in memory at a time; None if a run is finished now."""
+        """Pair missing runs with their examples, one problem in memory at a time; None for finished runs."""
         for problem in self.problems:
-            # problem after problem: examples of all problems together may not fit into memory
+            # one problem after the other, because the examples of all problems together may not fit into memory
             runs = [run for run in missing if run.problem == problem.name]
             if runs:
                 instance = problem.instance()
                 if instance.fingerprint() != runs[0].config["examples"]:
                     raise ValueError(
-                        f"The problem {problem.name!r} loads other examples than when this experiment was first asked; "
-                        "make a new Experiment for them."
+                        f"The problem {problem.name!r} loaded other examples than before in this experiment; "
+                        "create a new Experiment for them."
                     )
-                # another process may have been faster since `run` looked
+                # another process may have finished the run since `run` checked the store
                 yield from ((run, None if store.metrics([run.hash]) else instance) for run in runs)
 
-    # -- look ------------------------------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------------------------
 
     def records(self) -> list[dict[str, Any]]:
         """Return the finished runs: problem, strategy, permutation, and the metrics.
 
-        Entries of a strategy's record by a name that is taken, as these are, are called ``record.problem`` and so on.
+        If an entry of a strategy's record has one of these names, it is renamed to ``record.problem`` and so on.
         """
         return [
             {"problem": run.problem, "strategy": run.strategy.name, "permutation": run.permutation}
@@ -326,10 +329,10 @@ class Experiment(PlainNumbers, Shown):
         return [(run, found[run.hash]) for run in self._runs if run.hash in found]
 
     def to_frame(self) -> Any:
-        """Return `records` as a pandas DataFrame, with all that identifies a run.
+        """Return `records` as a pandas DataFrame, with everything that identifies a run.
 
-        Columns ``identity.…`` hold what the hash of a run is of (settings, kernel, C, seed, a hash of the examples and
-        one of the code), ``run`` the hash, and ``computed_by.…`` what computed it.
+        The columns ``identity.…`` contain the parts of the hash (settings, kernel, C, seed, hashes of the examples
+        and the code), ``run`` contains the hash, and ``computed_by.…`` the software and the machine.
         """
         pd = pandas_for("to_frame()")
 
@@ -342,28 +345,31 @@ class Experiment(PlainNumbers, Shown):
     def compare(self, metric: str, baseline: str | None = None) -> Comparison:
         """Summarise one metric of the solved runs.
 
-        Runs that ended with the status MAX_ITER, TIME_LIMIT or STALLED are no measurements: they are counted, told in a
-        note, and left out. Their numbers are in `records`.
+        Runs with the status MAX_ITER, TIME_LIMIT or STALLED are excluded, and a note counts them. `records` contains
+        their numbers.
 
         Parameters
         ----------
         metric : str
-            Name of a number that the runs have; see `Solve` for its own.
+            Name of a number in the records; see `Solve` for its metrics.
         baseline : str, optional
-            Name of the strategy that the others are compared with.
+            Name of the strategy with which the others are compared.
 
         Returns
         -------
         Comparison
+            The metric's mean, deviation, ratio and p for each problem and strategy.
 
         Raises
         ------
         ValueError
-            If no run is finished, or there is no such metric or strategy.
+            If no run is finished, or the metric or the strategy does not exist.
         """
         names = tuple(strategy.name for strategy in self.strategies)
         if baseline is not None and baseline not in names:
-            raise ValueError(f"baseline={baseline!r} is not a strategy here; choose from {', '.join(names)}.")
+            raise ValueError(
+                f"baseline={baseline!r} is not a strategy of this experiment; choose from {', '.join(names)}."
+            )
         records = self.records()
         values, cells = values_of(records, metric, self.store), {}
         unsolved = unsolved_of(records, metric)
@@ -375,7 +381,7 @@ class Experiment(PlainNumbers, Shown):
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return a metric of the solved runs, by permutation, for each problem and strategy; errors as `compare`."""
+        """Return a metric of the solved runs by permutation, for each problem and strategy; raises as `compare`."""
         return values_of(self.records(), metric, self.store)
 
     def table(
@@ -386,7 +392,7 @@ class Experiment(PlainNumbers, Shown):
         beside: Mapping[str, Mapping[str, float | str]] | None = None,
         adjust: bool = False,
     ) -> Grid:
-        """Return one metric, the strategies side by side; see `Comparison.table`."""
+        """Return a table of one metric with the strategies side by side; see `Comparison.table`."""
         return self.compare(metric, baseline).table(digits, beside, adjust)
 
     def listing(
@@ -394,14 +400,14 @@ class Experiment(PlainNumbers, Shown):
         metrics: Mapping[str, int] | Sequence[str],
         beside: Mapping[str, Mapping[tuple[str, str], float | str]] | None = None,
     ) -> Grid:
-        """Return several metrics side by side, the strategies below one another.
+        """Return a table of several metrics side by side, with a row for each problem and strategy.
 
         Parameters
         ----------
         metrics : sequence of str, or mapping of str to int
-            Names, or names with their number of significant digits.
+            Names of metrics, or names with numbers of significant digits.
         beside : mapping, optional
-            More columns, for instance published figures: header → (problem, strategy) → entry.
+            Further columns, such as published figures: header → (problem, strategy) → entry.
 
         Returns
         -------
@@ -426,22 +432,22 @@ class Experiment(PlainNumbers, Shown):
 
 
 _TAKEN: Final = ("problem", "strategy", "permutation", "run")
-"""Names that records and frames have for what a run is."""
+"""Names in records and frames for the parts that identify a run."""
 
 _warm: set[str] = set()
-"""Descriptions of the strategies that are warmed up in this process."""
+"""Descriptions of the strategies that this process has warmed up."""
 
 
 @dataclass(frozen=True)
 class _Failure:
-    """An error of a strategy in a worker."""
+    """An error that a strategy raised in a worker."""
 
     error: Exception
 
 
 @contextmanager
 def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]:
-    """Give a KeyboardInterrupt, between two runs or within one, a result and a sentence."""
+    """Give a KeyboardInterrupt, raised between two runs or inside one, a result and a message."""
     try:
         yield
     except KeyboardInterrupt:
@@ -449,18 +455,18 @@ def _interrupted_with(result: Any, message: Callable[[], str]) -> Iterator[None]
 
 
 def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | None]:
-    """Carry out a run, here or in a worker; return its hash and its metrics. A finished run has no instance."""
+    """Compute a run, here or in a worker; return its hash and its metrics. A finished run has no instance."""
     if instance is None:
         return run.hash, None
     with interruptible() as interrupt:
-        # warmed up once for each process, as it is run: what is loaded or compiled is no part of its seconds; the
-        # experiment tells of all that is not solved at its end
+        # warm up once in each process, so that loading and compiling do not count in the seconds; the experiment
+        # itself warns at its end about runs that are not solved
         with one_thread(), warnings.catch_warnings():
             for kind in (convergence_warning(), UnsolvedWarning):
                 warnings.simplefilter("ignore", kind)
             record = _measured(run, instance)
         metrics = _metrics_of(run, record)
-        # a strategy without a status says nothing about Ctrl-C, so that its run does not count after one
+        # without a status a strategy does not report Ctrl-C, so that its run is discarded after one
         ended = metrics.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
@@ -473,21 +479,21 @@ def _tell(failures: Sequence[_Failure], ended: Sequence[Mapping[str, Any]]) -> N
         raise failures[0].error
     if said := " ".join(unsolved_notes(ended)):
         warn(
-            f"{said} What they measure is not that of a solution: raise the limits, or scale the features; where "
+            f"{said} Their metrics do not describe a solution: raise the limits, or scale the features; if "
             "nothing separates the classes, give a finite C."
         )
 
 
 def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] | _Failure | None]:
-    """Carry out a run in a worker; an error is returned, so that the runs of other workers are not lost with it."""
+    """Compute a run in a worker; return an error instead of raising it, so that runs of other workers are not lost."""
     try:
         return _carry_out(run, instance)
-    except Exception as error:  # noqa: BLE001  whatever a strategy of the user raises
+    except Exception as error:  # noqa: BLE001  a user's strategy may raise anything
         text = "".join(traceback.format_exception(error))
-        # not every error survives the way to another process
+        # some errors cannot be sent to another process
         try:
             same = type(pickle.loads(pickle.dumps(error))) is type(error)
-        except Exception:  # noqa: BLE001  and in whatever way it cannot be sent
+        except Exception:  # noqa: BLE001  pickling it may raise anything
             same = False
         told = error if same else RuntimeError(f"{type(error).__name__}: {error}")
         told.add_note(f"In a worker:\n{text}")
@@ -495,21 +501,22 @@ def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] 
 
 
 def _measured(run: _Run, instance: Instance) -> Any:
-    """Return the record of a run; errors name the run, and one that would end a loop in silence becomes another one."""
+    """Return the record of a run; errors name the run, and StopIteration becomes a RuntimeError."""
     where = f"strategy {run.strategy.name!r} on the problem {run.problem!r}, order {run.permutation}"
     try:
         if (settings := digest(run.strategy.settings())) not in _warm:
-            with suppress(ValueError):  # what is refused here may suit the problem, or is refused there
+            with suppress(ValueError):  # if the problem is unsuitable too, `run` raises
                 run.strategy.warm_up()
             _warm.add(settings)
         try:
             return run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
-        # stored, so that a table can say it and a second call does not try again
+        # stored, so that tables can show the reason and a second call does not try again
         except ValueError as refusal:
             return {"status": REFUSED, "reason": str(refusal)}
     except (StopIteration, StopAsyncIteration) as error:
         raise RuntimeError(
-            f"The {where}, raised {type(error).__name__}, as next() does where nothing is left; give next() a default."
+            f"The {where}, raised {type(error).__name__}, as next() does at the end of an iterator; give next() a "
+            "default."
         ) from error
     except Exception as error:
         error.add_note(f"Raised by the {where}.")
@@ -517,12 +524,12 @@ def _measured(run: _Run, instance: Instance) -> Any:
 
 
 def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
-    """Return a record as it is stored; entries by a name that is taken are renamed.
+    """Return a record as it is stored; entries with a reserved name are renamed.
 
     Raises
     ------
     ValueError
-        If it is no dict.
+        If the record is not a dict.
     """
     if not isinstance(record, Mapping):
         raise ValueError(
@@ -534,28 +541,28 @@ def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
 
 
 def _kept_apart(metrics: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return metrics; those by a name that is taken are renamed."""
+    """Return metrics, of which those with a reserved name are renamed."""
     return {f"record.{name}" if name in taken else name: value for name, value in metrics.items()}
 
 
 def _renamed(settings: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return the settings of a strategy; those by a name that the experiment has for its own are renamed."""
+    """Return the settings of a strategy, of which those with a name reserved by the experiment are renamed."""
     return {f"strategy.{name}" if name in taken else name: value for name, value in settings.items()}
 
 
 def _named(argument: str, items: Any, base: type) -> tuple[Any, ...]:
-    """Return the items as a tuple, or refuse what is of another kind, nothing at all, or two of one name."""
+    """Return the items as a tuple; refuse another type, an empty list, and two items of one name."""
     items = (items,) if isinstance(items, base) else tuple(items)
     for item in items:
         if not isinstance(item, base):
             data = "; for X and y of your own: Problem('mine', lambda: Dataset('mine', X, y))"
             raise ValueError(
-                f"{argument} holds {shown(item)}, which is no {base.__name__}; pass objects of that class"
+                f"{argument} holds {shown(item)}, which is not a {base.__name__}; pass objects of that class"
                 f"{data if base is Problem else ''}."
             )
     if not items:
         raise ValueError(f"{argument} is empty; give at least one {base.__name__}.")
     twice = [name for name, count in Counter(item.name for item in items).items() if count > 1]
     if twice:
-        raise ValueError(f"{argument} holds two of the name {twice[0]!r}; give each its own.")
+        raise ValueError(f"{argument} contains two with the name {twice[0]!r}; give each its own name.")
     return items

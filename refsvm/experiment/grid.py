@@ -1,4 +1,4 @@
-"""Grid: a table of text, as Markdown or LaTeX; and numbers as such tables show them."""
+"""Grid: a table of texts, as Markdown or LaTeX; and functions that format numbers for such tables."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from refsvm.services.summary import Card, Shown, Table
 
 @dataclass(frozen=True, repr=False)
 class Grid(Shown):
-    """A table of text. The first `labels` columns are names, set left; the others are numbers, set right.
+    """A table of texts. The first `labels` columns are names, aligned left; the others are numbers, aligned right.
 
     Parameters
     ----------
     headers : tuple of str
+        Header of each column.
     rows : tuple of tuples of str
+        The rows.
     labels : int
+        Number of columns with names.
     notes : tuple of str
         Sentences below the table; comments in LaTeX.
 
@@ -66,7 +69,7 @@ class Grid(Shown):
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a number with so many significant digits, or all those before the point; a dash for none.
+    """Return a number with this many significant digits, or all digits before the point; a dash for None.
 
     Examples
     --------
@@ -85,7 +88,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def ratio_of(value: float | None) -> str:
-    """Return a ratio with three decimals, a dash for none.
+    """Return a ratio with three decimals; a dash for None.
 
     Examples
     --------
@@ -97,7 +100,7 @@ def ratio_of(value: float | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Return a p-value as tables show it.
+    """Return a p-value in the form that tables show.
 
     Examples
     --------

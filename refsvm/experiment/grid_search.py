@@ -1,4 +1,4 @@
-"""GridSearch: the strategy that chooses C and γ by cross-validation."""
+"""GridSearch: a strategy that chooses C and γ by cross-validation."""
 
 from __future__ import annotations
 
@@ -16,31 +16,25 @@ from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 
 NAMES: dict[type, str] = {RBF: "rbf", Linear: "linear"}
-"""Kernels that `refsvm.SVCCV` knows by a name; of an RBF kernel it chooses γ."""
+"""Kernels that `refsvm.SVCCV` takes by name; for an RBF kernel it chooses γ."""
 
 
 @dataclass(frozen=True)
 class GridSearch(Call):
-    """One call of ``refsvm.SVCCV(...).fit``, without the last training on all examples; arguments by the same names.
+    """One call of ``refsvm.SVCCV(...).fit`` without the final training; the fields are its arguments.
 
-    The instance's own C and γ are not used. A kernel other than `RBF` and `Linear` is taken as it is, with its
-    parameters.
+    The C and γ of the instance are ignored. A kernel other than `RBF` and `Linear` keeps its parameters.
 
     Parameters
     ----------
     name : str
         Name in the tables.
-    Cs, gammas : tuples of float
-    cv : int or "loo"
-    seeder : Seeder, optional
-    selector, step : rules, optional
-    tol : float
-    cache_size : float
-    engine : {"auto", "numba", "numpy"}
+    Cs, gammas, cv, seeder, selector, step, tol, cache_size, engine
+        As in `refsvm.SVCCV`.
 
     Notes
     -----
-    The metrics are ``score`` (the best mean), ``C`` and ``gamma`` (where it is reached), ``iterations``, ``cells``,
+    The metrics are ``score`` (the best mean), ``C`` and ``gamma`` (of the best cell), ``iterations``, ``cells``,
     ``seconds``, and ``unfinished``, the number of cells that are not solved.
 
     Examples
@@ -66,17 +60,17 @@ class GridSearch(Call):
     engine: str = "auto"
 
     def call(self, instance: Instance, **arguments: Any) -> Any:
-        """Search the grid; the model that comes back has its `seconds` and a `status`."""
+        """Run the search; the model that is returned has the attributes `seconds` and `status`."""
         from refsvm.estimators import SVCCV  # scikit-learn is imported when it is needed
 
         instance.one_penalty()
         if instance.epsilon is not None or instance.nu is not None:
             raise ValueError(
-                "SVCCV chooses C and γ of a classifier, and this problem is none (epsilon or nu is given); compare "
-                "CrossValidate at some values."
+                "SVCCV chooses C and γ of a classifier, but this problem has epsilon or nu; use "
+                "CrossValidate with several values of C."
             )
         kernel = NAMES.get(type(instance.kernel), instance.kernel)
-        # no more folds than examples of the largest label, so that each can have one
+        # at most as many folds as the largest class has examples, so that each fold can contain one
         cv, fewest = arguments["cv"], int((instance.y == instance.y.max()).sum())
         arguments["cv"] = cv if isinstance(cv, str) else max(2, min(cv, fewest))
         model = SVCCV(kernel=kernel, refit=False, **arguments)
@@ -85,7 +79,7 @@ class GridSearch(Call):
         return SearchResult(model, time.perf_counter() - began)
 
     def measured(self, result: SearchResult) -> Record:
-        """Return the best cell, and the costs of all."""
+        """Return the best cell, and the costs of all cells."""
         model = result.model
         return {
             "score": model.best_score_,
@@ -100,7 +94,7 @@ class GridSearch(Call):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The result of a search and its seconds; Ctrl-C raises, so that the status is always this one."""
+    """The result of a search and its seconds. Ctrl-C raises an exception, so that the status is always the same."""
 
     model: Any
     seconds: float

@@ -1,4 +1,4 @@
-"""The code that computes a run, which belongs to its identity, and the machine that computed it, which does not."""
+"""The code that computes a run, which identifies the run, and the machine, which does not."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from refsvm.services.identity.origin import Origin, of_object
 
 
 def code_of(*objects: Any) -> str:
-    """Return a hash of the code that computes, and of all that it holds.
+    """Return a hash of the code that computes a run, and of all values that it refers to.
 
-    It is of this package's numerical folders and of the objects by value (`refsvm.services.identity.digest_of`): their
-    classes and fields, what their code closes over, and what it calls in files of the user.
+    It includes this package's numerical folders and the objects by value (`refsvm.services.identity.digest_of`):
+    their classes and fields, their closures, and the code that they call in the user's files.
 
     Parameters
     ----------
     *objects : object
-        A strategy, whose rules are among its fields, and a kernel. The name of a strategy counts if its code reads it.
+        A strategy, whose fields include its rules, and a kernel. The name of a strategy counts only if its code reads
+        it.
 
     Returns
     -------
@@ -38,7 +39,7 @@ def code_of(*objects: Any) -> str:
     Raises
     ------
     ValueError
-        If something in them has no identity by value.
+        If a part of them cannot be identified by value.
     """
     summary = hashlib.blake2b(_numerical_folders(), digest_size=16)
     for each in objects:
@@ -47,31 +48,32 @@ def code_of(*objects: Any) -> str:
             summary.update(digest_of(each, without=("name",) if is_named else ()).encode())
         except NoIdentityError as missing:
             raise ValueError(
-                f"{type(each).__qualname__} cannot be told from another one: {missing}. Make that a field, or a frozen "
-                "dataclass with its fields, or give what holds it an attribute identity='...', a text of your own "
-                "that changes whenever it does."
+                f"{type(each).__qualname__} cannot be identified by value: {missing}. Make this value a field, or "
+                "a frozen "
+                "dataclass with fields, or give the object that contains it an attribute identity='...', a text "
+                "that you change with it."
             ) from None
     return summary.hexdigest()
 
 
 def _reads_its_name(cls: type) -> bool:
-    """Whether the code of a class of the user takes an attribute `name`, so that another name may be another run."""
+    """Return whether the code of a user's class reads the attribute `name`, which then identifies a run."""
     own = [each for each in cls.__mro__ if of_object(each) is Origin.USER]
     functions = [each for found in own for each in vars(found).values() if isinstance(each, FunctionType)]
     codes = [each.__code__ for each in functions if of_object(each) is Origin.USER]
-    # what a dataclass makes of its fields shows the name, and computes nothing
+    # methods that dataclass generates show the name, but compute nothing from it
     return any("name" in names_in(code) for code in codes if code.co_filename != "<string>")
 
 
 @cache
 def _numerical_folders() -> bytes:
-    """Hash of the files of this package that compute."""
+    """Return a hash of this package's files that affect results."""
     return hash_of_folders(Path(__file__).parents[1])
 
 
 @cache
 def computed_by() -> dict[str, str | None]:
-    """Return the versions of Python, NumPy, Numba and the BLAS, and the processor, by which a run is computed.
+    """Return the versions of Python, NumPy, Numba and the BLAS, and the processor that computes a run.
 
     Examples
     --------

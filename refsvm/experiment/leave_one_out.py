@@ -1,4 +1,4 @@
-"""LeaveOneOutError: the strategy that computes a leave-one-out error."""
+"""LeaveOneOutError: a strategy that runs leave-one-out."""
 
 from __future__ import annotations
 
@@ -22,33 +22,27 @@ from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 
 RULES: Final = DECIDERS[3:]
-"""What may decide an example in a round."""
+"""Names of what may decide an example in a round."""
 
 
 @dataclass(frozen=True)
 class LeaveOneOutError(Call):
-    """One call of `refsvm.leave_one_out`, its arguments by the same names: of every task.
+    """One call of `refsvm.leave_one_out`, for any task; the fields are its arguments.
 
     Parameters
     ----------
     name : str
         Name in the tables.
-    seeder : Seeder
-    stop : StoppingRule
-    selector, step : rules, optional
-    checks : tuple of str
-    efficiency_test : bool
-    cache_mb : float
-    engine : {"auto", "numba", "numpy"}
-    max_iter : int, optional
+    seeder, stop, selector, step, checks, efficiency_test, cache_mb, engine, max_iter
+        As in `refsvm.leave_one_out`.
 
     Notes
     -----
-    The metrics are the scores of the task (``error``; ``rmse``, ``mae``, ``r2`` of a regression; ``outside`` of novelty
-    detection), ``iterations`` (of all rounds and the full solution), ``round_iterations`` (of the
-    rounds), ``rounds``, ``kernel_rows``, ``seconds``, ``full_iterations``, ``full_seconds``, how many examples each
-    check and rule decided (of several classes how many of each pair), ``early``, the share of rounds that a rule for
-    left-out examples ended, and ``unfinished``, the number of examples whose machines are not solved.
+    The metrics are the scores of the task (``error``; for regression ``rmse``, ``mae`` and ``r2``; for novelty
+    detection ``outside``), ``iterations`` (rounds and full solution), ``round_iterations`` (rounds only), ``rounds``,
+    ``kernel_rows``, ``seconds``, ``full_iterations``, ``full_seconds``, and the number of examples that each check
+    and rule decided (with several classes, counted for each pair). ``early`` is the share of rounds that a rule for
+    left-out examples ended, and ``unfinished`` is the number of examples whose models are not solved.
 
     Examples
     --------
@@ -75,19 +69,19 @@ class LeaveOneOutError(Call):
     max_iter: int | None = None
 
     def call(self, instance: Instance, **arguments: Any) -> LeaveOneOut:
-        """Compute the error."""
+        """Run leave-one-out."""
         return leave_one_out(**instance.arguments(), **arguments)
 
     def measured(self, result: LeaveOneOut) -> Record:
         """Return the scores, the counts of each check, and the costs."""
         names = [check.name for check in chosen_checks(self.checks)]
-        # a column for each machine
+        # one column for each machine
         decided = result.decided_by.reshape(len(result.labels), -1)
-        # without a step a check decided it, where the checks and the rule have an outcome of one name (the ball)
+        # if a check and a rule share a name (the ball), a round without steps was decided by the check
         by_rule = np.isin(decided, RULES) & (result.round_iterations > 0)[:, None]
         in_round = ~np.isin(decided, ("", OTHER_CLASS)) & (by_rule | ~np.isin(decided, names))
         rounds = int(in_round.sum())
-        # the other rounds ended at the optimum, on a path or at a limit
+        # the other rounds ended at the optimum, on a walk or at a limit
         early = int((in_round & ~np.isin(decided, ("path", "kkt", "limit"))).sum())
         return (
             result.scores

@@ -1,4 +1,4 @@
-"""Rules of yours by FILE.py:NAME: ``refsvm compare --selectors mine.py:Mine`` and ``refsvm.compare(problem, […])``."""
+"""The user's rules, named as FILE.py:NAME in ``refsvm compare --selectors`` and ``refsvm.compare(problem, […])``."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ IN_FILE: Final = re.compile(r"(.+\.py):(\w+)").fullmatch
 
 
 def rule_in_file(argument: str, text: str, family: type[Kind]) -> type[Kind]:
-    """Return the class that FILE.py:NAME names; the file is run once, and again after you change it.
+    """Return the class that FILE.py:NAME names; the file is run once, and again after it has changed.
 
     Parameters
     ----------
     argument : str
-        Name of the argument, for messages.
+        Name of the argument that contains the text, for messages.
     text : str
         The file, a colon, and the name of the class.
     family : type
-        The base of the rules that are asked for, such as `refsvm.WorkingSetSelector`.
+        The base class that the rule must have, such as `refsvm.WorkingSetSelector`.
 
     Raises
     ------
     ValueError
-        If there is no such file, it fails, or it has no rule of this family by this name.
+        If the file does not exist, raises an exception, or does not contain a rule of this base class under this
+        name.
 
     Examples
     --------
@@ -49,21 +50,21 @@ def rule_in_file(argument: str, text: str, family: type[Kind]) -> type[Kind]:
     rule = _named_in(argument, Path(found[1]), found[2])
     if not isinstance(rule, type) or not issubclass(rule, family) or isabstract(rule):
         raise ValueError(
-            f"{argument}={text!r} is no {family.__name__}; derive it from refsvm.{family.__name__}, and write its "
+            f"{argument}={text!r} is not a {family.__name__}; derive it from refsvm.{family.__name__}, and write its "
             "method."
         )
     return rule
 
 
 def _named_in(argument: str, file: Path, name: str) -> Any:
-    """Return the object of a name in a Python file."""
+    """Return the object with this name in a Python file."""
     text = f"{argument}='{file}:{name}'"
     if not file.is_file():
         raise ValueError(f"{text}: there is no file {str(file)!r}; check spelling and folder.")
     try:
         module = _run(file.resolve(), file.stat().st_mtime_ns)
     except Exception as error:
-        raise ValueError(f"{text}: {file} ends with {type(error).__name__}: {error}") from error
+        raise ValueError(f"{text}: {file} raised {type(error).__name__}: {error}") from error
     if not hasattr(module, name):
         near = hint(name, vars(module), f"write class {name} in it.", shown=str)
         raise ValueError(f"{text}: {file} has no {name}; {near}")
@@ -72,13 +73,13 @@ def _named_in(argument: str, file: Path, name: str) -> Any:
 
 @cache
 def _run(file: Path, changed: int) -> ModuleType:
-    """Return the module of a file, which is run once, and again after a change."""
+    """Return the module of a file, which is run once, and again after it has changed."""
     name = file.stem if file.stem not in sys.modules else f"{file.stem} of {file}"
     spec = spec_from_file_location(name, file)
     assert spec is not None
     module = sys.modules[name] = module_from_spec(spec)
     try:
-        # from its text: bytecode that is kept is taken for that of a file edited within a second to the same size
+        # run the text itself, since cached bytecode would be taken for a file edited within a second to the same size
         exec(compile(file.read_bytes(), file, "exec", dont_inherit=True), vars(module))
     except BaseException:
         del sys.modules[name]

@@ -1,4 +1,4 @@
-"""Problem: examples, kernel and C by name. Instance: its examples in one order, ready to be solved."""
+"""Problem: examples, kernel and C under a name. Instance: a problem with its examples in one order."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ class Instance:
     X : ndarray or CSR of shape (n, d), float64
         Examples; with ``kernel=Precomputed()`` the (n, n) Gram matrix.
     y : ndarray of shape (n,), float64
-        Labels ±1, or the numbers 0 … k − 1 of several classes; targets of a regression.
+        Labels ±1, or class numbers 0 … k − 1 with several classes; targets of a regression.
     kernel : kernel object
+        The kernel.
     C : float or ndarray of shape (n,)
-        Penalty, of each example if it is an array.
+        Penalty; an array gives each example its own.
     epsilon, nu : float, optional
-        Of a regression, of a one-class problem; neither: classification.
+        ε of a regression, ν of a one-class problem; without both, classification.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class Instance:
     nu: float | None = None
 
     def __sizeof__(self) -> int:
-        """About the bytes of the examples: Dask sends what is large to the workers once, not with each run."""
+        """Return about the size of the examples in bytes, because Dask sends large objects to each worker only once."""
         X = self.X.data if is_sparse(self.X) else self.X
         return object.__sizeof__(self) + X.nbytes + self.y.nbytes
 
@@ -68,7 +69,7 @@ class Instance:
         return replace(self, X=X, y=self.y[order], C=C)
 
     def dual(self) -> DualProblem:
-        """Return the dual: of the C-SVM, of ε-regression, or of the one-class SVM, whose weights are C."""
+        """Return the dual problem of the C-SVM, of ε-regression, or of the one-class SVM with weights C."""
         if self.nu is not None:
             return DualProblem.one_class(self.X, kernel=self.kernel, nu=self.nu, weights=self.C)
         if self.epsilon is not None:
@@ -76,7 +77,7 @@ class Instance:
         return DualProblem.classification(**self.arguments())
 
     def arguments(self) -> dict[str, Any]:
-        """Return X, y, kernel, C and ε or ν by the names that functions of every task have for them."""
+        """Return X, y, kernel, C and ε or ν under the argument names of functions for any task."""
         own = {"epsilon": self.epsilon, "nu": self.nu}
         given = {
             "X": self.X,
@@ -87,10 +88,11 @@ class Instance:
         return given | {name: value for name, value in own.items() if value is not None}
 
     def one_penalty(self) -> None:
-        """Refuse a C for each example, for a strategy that sets C itself."""
+        """Raise an error if C is an array, for a strategy that sets C itself."""
         if np.ndim(self.C):
             raise ValueError(
-                "This problem has a C for each example; give one number, or take Solve or CrossValidate."
+                "This problem has a C for each example, but the strategy sets C itself; give one number, or use "
+                "Solve or CrossValidate."
             )
 
     def fingerprint(self) -> str:
@@ -100,30 +102,31 @@ class Instance:
 
 @dataclass(frozen=True)
 class Problem(PlainNumbers):
-    """Examples, kernel and C by name; the examples are loaded when they are needed.
+    """Examples, kernel and C under a name; the examples are loaded when they are needed.
 
     Parameters
     ----------
     name : str
-        Name in the tables. It does not belong to a run's identity: the examples do, by their values.
+        Name in the tables. A run is identified by the values of its examples, not by this name.
     load : callable
-        Takes no argument and returns an object with attributes X and y, such as a `refsvm.datasets.Dataset`; y holds
-        labels of any type, of two classes or more; any numbers where `epsilon` is given; where `nu` is given it is not
-        used. `Solve` and `TrackPath` take two classes.
+        Function without arguments that returns an object with attributes X and y, such as a
+        `refsvm.datasets.Dataset`. y contains labels of at least two classes (exactly two for `Solve` and
+        `TrackPath`), or targets if `epsilon` is given; with `nu` it is ignored.
     kernel : kernel object, default Linear()
-        A kernel of this package, or a frozen dataclass of your own that can be called.
+        A kernel of this package, or a callable frozen dataclass of your own.
     C : float or sequence of n floats
-        Penalty; a sequence gives each example its own. The weights of a one-class problem.
+        Penalty, 1 by default; a sequence gives each example its own. For a one-class problem the weights of the
+        examples.
     epsilon : float, optional
-        Makes it ε-insensitive regression, `DualProblem.regression`.
+        ε; makes the problem an ε-insensitive regression, `DualProblem.regression`.
     nu : float, optional
-        Makes it a one-class problem, `DualProblem.one_class`.
+        ν; makes the problem a one-class problem, `DualProblem.one_class`.
 
     Raises
     ------
     ValueError
-        If C, epsilon or nu is out of range, epsilon and nu are both given, load cannot be called, or the kernel has no
-        lasting description.
+        If C, epsilon or nu is out of range, epsilon and nu are both given, `load` is not callable, or the kernel
+        cannot be identified by value.
 
     Examples
     --------
@@ -145,7 +148,8 @@ class Problem(PlainNumbers):
     def __post_init__(self) -> None:
         if not callable(self.load):
             raise ValueError(
-                f"load={shown(self.load)} cannot be called; pass a function that returns an object with X and y, such "
+                f"load={shown(self.load)} cannot be called; pass a function that returns an object with X and y, "
+                "such "
                 "as functools.partial(refsvm.datasets.load, 'heart') or lambda: Dataset('mine', X, y)."
             )
         several = np.ndim(self.C) > 0
@@ -153,7 +157,8 @@ class Problem(PlainNumbers):
         object.__setattr__(self, "C", found)
         if self.epsilon is not None and self.nu is not None:
             raise ValueError(
-                f"epsilon={self.epsilon!r} makes this a regression and nu={self.nu!r} a one-class problem; give one."
+                f"epsilon={self.epsilon!r} makes this a regression and nu={self.nu!r} a one-class problem; give "
+                "only one of them."
             )
         if self.epsilon is not None:
             not_negative("epsilon", self.epsilon)
@@ -171,7 +176,8 @@ class Problem(PlainNumbers):
         data = self.load()
         if not (hasattr(data, "X") and hasattr(data, "y")):
             raise ValueError(
-                f"load of the problem {self.name!r} returned a {type(data).__name__}; it must return an object with X "
+                f"load of the problem {self.name!r} returned a {type(data).__name__}; it must return an object "
+                "with X "
                 "and y, such as refsvm.datasets.Dataset(name, X, y)."
             )
         X = examples(data.X, copy=True)
@@ -184,7 +190,7 @@ class Problem(PlainNumbers):
         return Instance(X, y, self.kernel, C, self.epsilon, self.nu)
 
     def settings(self) -> dict[str, Any]:
-        """Return the part of a run's identity that is not the examples; of a C for each example, a hash."""
+        """Return the settings that identify a run besides its examples; a C for each example is replaced by a hash."""
         own: dict[str, Any] = {"kernel": described("kernel", self.kernel)}
         each = np.ndim(self.C) > 0
         own["C"] = fingerprint(np.array(self.C)[:, None], np.zeros(0)) if each else self.C
@@ -193,7 +199,7 @@ class Problem(PlainNumbers):
 
 
 def labels_of(y: Any, n: int) -> np.ndarray:
-    """Return −1 and +1 for two labels of any kind, and the numbers of three classes or more, as float64."""
+    """Return −1 and +1 for two labels of any type, and class numbers for more classes, as float64."""
     labels = np.asarray(y)
     several = labels.shape == (n,) and len(np.unique(labels)) > 2
     return numbered(labels, n)[1].astype(np.float64) if several else signed(y, n)[1]

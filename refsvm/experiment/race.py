@@ -1,4 +1,4 @@
-"""compare: rules side by side on one problem, each run to its end."""
+"""compare: several rules on one problem, each run to its end."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from refsvm.services.summary import Card, Shown, Table
 Run: TypeAlias = Solution | Recording
 
 SOLVED: Final = (Status.CONVERGED, Status.INSEPARABLE)
-"""Status of a run that has answered."""
+"""Statuses of a run that has reached a result."""
 
 
 class Measured(NamedTuple):
-    """The numbers of one run; `ratio` are its steps, divided by those of the first run."""
+    """The numbers of one run; `ratio` is its number of steps divided by the first run's."""
 
     steps: int
     ratio: float
@@ -50,17 +50,18 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleComparison(Shown):
-    """Runs of several rules on one problem; made by `compare`.
+    """Runs of several rules on one problem, made by `compare`.
 
     Attributes
     ----------
     problem : DualProblem
+        The problem.
     runs : dict of str to Solution or Recording
-        By name; a solution has a trace.
+        The runs by name; each solution has a trace.
     left_out : dict of str to str
-        Selectors and steps that do not fit together, and the reason.
+        Combinations of selector and step rule that do not fit together, with the reason.
     status : Status
-        INTERRUPTED after Ctrl-C, otherwise CONVERGED if all runs are.
+        INTERRUPTED after Ctrl-C; otherwise CONVERGED if all runs converged.
 
     Examples
     --------
@@ -80,16 +81,16 @@ class RuleComparison(Shown):
     status: Status = Status.CONVERGED
 
     def measured(self) -> dict[str, Measured]:
-        """Return the numbers of each run by its name."""
+        """Return the numbers of each run by name."""
         found = {name: _measured(run) for name, run in self.runs.items()}
         first = next(iter(found.values()), None)
         return {name: each._replace(ratio=_ratio(each, first)) for name, each in found.items()}
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each run, by name.
+        """Return a pandas DataFrame with a row for each run.
 
-        The columns are steps, ratio (of the steps to those of the first run; NaN unless both have ended by their
-        stopping rule), rows, seconds (NaN of a recording), objective, gap, support_vectors, engine and status.
+        The columns are steps, ratio (steps divided by the first run's; NaN unless the stopping rule ended both),
+        rows, seconds (NaN for a recording), objective, gap, support_vectors, engine and status.
         """
         pd = pandas_for("to_frame()")
 
@@ -140,34 +141,32 @@ def compare(
     Parameters
     ----------
     problem : DualProblem
+        The problem.
     selectors : sequence, or mapping of str
-        Rules by name ("mvp", "second-order", …), as objects, as classes, or
-        as FILE.py:NAME, a class in a file of yours. A mapping gives them
-        names of your own. A `Recording` of this problem stands for its run.
+        Rules by name ("mvp", "second-order", …), as objects, as classes, or as FILE.py:NAME for a class in your file.
+        A mapping assigns your own names. A `Recording` of this problem replaces a run.
     steps : step rule, or several
-        In the same ways; several are combined with each selector. Those that
-        do not fit together are left out if another combination is left.
+        Step rules in the same forms; each is combined with each selector. Combinations that do not fit together are
+        left out as long as one remains.
     stop : StoppingRule, optional
-        The same for all runs; ``KKTGap(1e-3)`` by default.
+        Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
-        As in `refsvm.solve`. Without shrinking the steps are those of the
-        papers. With "auto" rules that have a twin run in the compiled loop,
-        others in the readable one; give ``engine="numpy"`` to compare the
-        seconds of both.
+        As in `refsvm.solve`. Without shrinking, every step is taken on all variables, as in the papers. "auto" runs
+        rules with a twin in the compiled loop and others in the readable one; use ``engine="numpy"`` to compare
+        seconds of both kinds.
 
     Returns
     -------
     RuleComparison
-        It prints as a table, and ``plot()`` draws the KKT gap of each run
-        against its steps. Compiled code is loaded before a run, and no
-        seconds count it.
+        The runs. It prints as a table, and ``plot()`` draws the KKT gap of each run against its steps. Compiled code
+        is loaded before a run and does not count in its seconds.
 
     Raises
     ------
     ValueError
-        If there is no rule, one is unknown, or none fits.
+        If there is no rule, one is unknown, or no combination fits together.
     KeyboardInterrupt
-        After Ctrl-C, with the runs until then as ``error.result``.
+        After Ctrl-C; ``error.result`` contains the runs so far.
 
     Examples
     --------
@@ -185,12 +184,10 @@ def compare(
     """
     if not isinstance(problem, DualProblem):
         raise ValueError(
-            f"compare takes a problem, and {shown(problem)} is none: compare(DualProblem.classification(X, y, …))."
+            f"compare takes a problem, not {shown(problem)}; write compare(DualProblem.classification(X, y, …))."
         )
     if "trace" in options or "callback" in options:
-        raise ValueError(
-            "compare records every step itself, and has no callback; leave trace and callback away."
-        )
+        raise ValueError("compare records every step itself and takes no callback; omit trace and callback.")
     entrants, left_out = _entrants(problem, selectors, steps, stop)
     runs: dict[str, Run] = {}
     with interruptible() as interrupt:
@@ -218,7 +215,7 @@ def compare(
 def _entrants(
     problem: DualProblem, selectors: Any, steps: Any, stop: StoppingRule | None
 ) -> tuple[dict[str, Rules | Recording], dict[str, str]]:
-    """Return what runs, by name, and the combinations that are refused, with the reason."""
+    """Return the runs by name, and the combinations that do not fit together, with the reason."""
     chosen = dict(_named("selectors", selectors, WorkingSetSelector))
     lengths = dict(_named("steps", steps, StepRule))
     found: dict[str, Rules | Recording] = {}
@@ -226,7 +223,9 @@ def _entrants(
     for (name, selector), (step_name, step) in product(chosen.items(), lengths.items()):
         if isinstance(selector, Recording):
             if selector.problem is not problem:
-                raise ValueError(f"selectors: the recording {name!r} is that of another problem.")
+                raise ValueError(
+                    f"selectors: the recording {name!r} belongs to another problem; record this problem."
+                )
             found[name] = selector
             continue
         both = name if len(lengths) == 1 else f"{name}, {step_name}"
@@ -240,7 +239,7 @@ def _entrants(
 
 
 def _named(argument: str, given: Any, family: Any) -> Iterator[tuple[str, Any]]:
-    """Yield rules by name; those of one type and name are numbered."""
+    """Yield rules by name, with numbers for rules of one type and name."""
     if isinstance(given, Mapping):
         for name, each in given.items():
             yield str(name), _rule(argument, each, family)
@@ -250,7 +249,9 @@ def _named(argument: str, given: Any, family: Any) -> Iterator[tuple[str, Any]]:
     elif not isinstance(given, Sequence):
         given = [given]
     if not given:
-        raise ValueError(f"{argument} are none; name some, such as {argument}=['{_example(family)}'].")
+        raise ValueError(
+            f"{argument} contains no rule; give at least one, such as {argument}=['{_example(family)}']."
+        )
     seen: dict[str, int] = {}
     for each in given:
         rule = _rule(argument, each, family)
@@ -264,7 +265,7 @@ def _example(family: Any) -> str:
 
 
 def _rule(argument: str, given: Any, family: Any) -> Any:
-    """Return a rule that is given by name, as an object, as a class or in a file; a recording as it is."""
+    """Return the rule given by name, as an object, as a class or in a file; a recording unchanged."""
     if isinstance(given, Recording) and family is WorkingSetSelector:
         return given
     if isinstance(given, str) and IN_FILE(given):
@@ -273,7 +274,7 @@ def _rule(argument: str, given: Any, family: Any) -> Any:
 
 
 def name_in_table(rule: Any) -> str:
-    """Return the name of a rule: that of the command line, or its class and numbers where these are no defaults.
+    """Return the name of a rule: its name on the command line, or its class and its parameters that are not defaults.
 
     Examples
     --------
@@ -285,19 +286,19 @@ def name_in_table(rule: Any) -> str:
     if isinstance(rule, Recording):
         return f"{name_in_table(rule.rules.selector)}, recorded"
     kind: Any = type(rule)
-    with suppress(TypeError, ValueError):  # it has no defaults, or an array among its fields
+    with suppress(TypeError, ValueError):  # it has no defaults, or a field is an array
         if rule == kind():
             return name_of(kind) if is_builtin(kind) else kind.__name__
     return short(rule)
 
 
 def _is_warm(rules: Rules, settings: Mapping[str, Any]) -> bool:
-    """Load the compiled code of rules that have twins, so that their run does not wait; return whether it is there."""
+    """Load the compiled code of rules that have twins before their run; return whether it is loaded."""
     if not (numba_compiles() and all(rule.twin() for rule in rules)):
         return False
     try:
         solve(EIGHT_POINTS.dual(), **{**settings, "engine": "numba", "start": None})
-    except ValueError:  # these options are those of another problem
+    except ValueError:  # the options do not fit the small problem
         return False
     return True
 
@@ -330,14 +331,14 @@ def _is_solved(run: Measured) -> bool:
 
 
 def _ratio(run: Measured, first: Measured | None) -> float:
-    """Return the steps of a run, divided by those of the first; NaN unless both are solved."""
+    """Return the steps of a run divided by the first run's; NaN unless both are solved."""
     if first is None or not (_is_solved(run) and _is_solved(first)) or not first.steps:
         return math.nan
     return run.steps / first.steps
 
 
 def _fewest(measured: Mapping[str, Measured]) -> str:
-    """Return which of the rules that are solved has taken the fewest steps."""
+    """Return the name of the solved rule that took the fewest steps."""
     solved = {name: run.steps for name, run in measured.items() if _is_solved(run)}
     if not solved:
         return "none converged"

@@ -1,4 +1,4 @@
-"""Solve: a strategy that is one call of `refsvm.solve`."""
+"""Solve: a strategy that makes one call of `refsvm.solve`."""
 
 from __future__ import annotations
 
@@ -20,41 +20,38 @@ from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 
 STEP_RATIO_EDGES: Final = (-np.inf, -1.0, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 10.0, 100.0, 1000.0, np.inf)
-"""Edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""
+"""Bin edges of the histogram of μ/μ̂ − 1 over the planned steps of a traced run: [−∞, −1), [−1, −0.1), …, [1000, ∞]."""
 
 
 @dataclass(frozen=True)
 class Solve(Call):
-    """One call of `refsvm.solve`, its arguments by the same names.
+    """One call of `refsvm.solve`; the fields are its arguments.
 
     Parameters
     ----------
     name : str
         Name in the tables.
     selector, step, stop : rules
-        If none is given, the default of `solve` is filled in.
-    shrinking : bool
-    cache_mb : float
-    engine : {"auto", "numba", "numpy"}
-    max_iter : int, optional
-    time_limit : float, optional
+        A field that is not given is set to the default of `solve`.
+    shrinking, cache_mb, engine, max_iter, time_limit
+        As in `refsvm.solve`.
     trace : bool
-        Count the planned steps, and how long they are compared with Newton's.
+        Whether to count the planned steps and compare their lengths with Newton steps.
     cache_dtype : {"auto", "float64", "float32"}
-        Give it if rules are compared by kernel rows or seconds: with "auto" large problems have float32 rows, twice as
-        many of which fit, with some rules only.
+        As in `refsvm.solve`. Set it when you compare rules by kernel rows or seconds: "auto" stores rows of large
+        problems as float32, twice as many in the budget, but for some rules only.
 
     Raises
     ------
     ValueError
-        If the rules do not fit together or have no lasting description.
+        If the rules do not fit together or cannot be identified by value.
 
     Notes
     -----
-    The record holds ``iterations``, ``kernel_rows``, ``kernel_hits``, ``seconds``, ``objective``, ``primal_objective``,
-    ``duality_gap``, ``kkt_gap``, ``support_vectors``, ``bounded_support_vectors`` (at a bound other than zero),
-    ``engine``, ``status``; of a classifier ``training_error`` (share of the examples on the wrong side); with a trace
-    also ``free_steps``, ``planned_steps`` and ``step_ratio_histogram`` (over `STEP_RATIO_EDGES`).
+    The record contains ``iterations``, ``kernel_rows``, ``kernel_hits``, ``seconds``, ``objective``,
+    ``primal_objective``, ``duality_gap``, ``kkt_gap``, ``support_vectors``, ``bounded_support_vectors`` (at a bound
+    other than zero), ``engine`` and ``status``. A classifier adds ``training_error`` (share of examples on the wrong
+    side). A trace adds ``free_steps``, ``planned_steps`` and ``step_ratio_histogram`` (over `STEP_RATIO_EDGES`).
 
     Examples
     --------
@@ -86,22 +83,22 @@ class Solve(Call):
 
     def __post_init__(self) -> None:
         rules = chosen_rules(self.selector, self.step, self.stop)
-        # the identity of a run names its rules, so that another default makes another run
+        # store the defaults in the fields, so that another default identifies another run
         for role, rule in zip(("selector", "step", "stop"), rules, strict=True):
             object.__setattr__(self, role, rule)
         object.__setattr__(self, "cache_mb", float(self.cache_mb))
         super().__post_init__()
 
     def call(self, instance: Instance, **arguments: Any) -> Solution:
-        """Solve the dual."""
+        """Solve the dual problem."""
         return solve(instance.dual(), **arguments)
 
     def solve(self, instance: Instance, callback: Callable[[Progress], object] | None = None) -> Solution:
-        """Solve the dual; return the solution itself. `callback` is that of `refsvm.solve`."""
+        """Solve the dual problem and return the solution itself; `callback` is passed to `refsvm.solve`."""
         return self.call(instance, callback=callback, **self.arguments())
 
     def measured(self, result: Solution) -> Record:
-        """Return the stored numbers of a solution."""
+        """Return the numbers of a solution to store."""
         problem, alpha = result.problem, result.alpha
         at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
         record = super().measured(result) | {
@@ -116,7 +113,7 @@ class Solve(Call):
 
 
 def of_trace(trace: Trace) -> Record:
-    """Count the free and the planned steps, and the latter by their μ/μ̂ − 1."""
+    """Count the free steps, and the planned steps by their μ/μ̂ − 1."""
     planned = trace["planned"] == 1
     ratio = trace["step"][planned] / trace["newton"][planned] - 1.0
     counts, _ = np.histogram(ratio, bins=np.array(STEP_RATIO_EDGES))

@@ -1,4 +1,4 @@
-"""Strategy: a measured call on an instance. Call: the strategies that call one function of this package."""
+"""Strategy: measured work on an instance. Call: strategies that call one function of this package."""
 
 from __future__ import annotations
 
@@ -19,30 +19,28 @@ from refsvm.experiment.problem import Instance
 from refsvm.services.identity import described
 
 Record: TypeAlias = dict[str, Any]
-"""The measurements of one run: values by name, as JSON can hold them."""
+"""The measurements of one run: values by name that JSON can represent."""
 
 EIGHT_POINTS: Final = Instance(
     np.arange(8.0)[:, None], np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0
 )
-"""The instance that is computed before anything is timed."""
+"""The small instance that is computed before anything is timed."""
 
 
 @dataclass(frozen=True)
 class Strategy(PlainNumbers, ABC):
-    """A way to work on an instance, with its measurements.
+    """A way to work on an instance, with measurements.
 
-    A kind of strategy is one file of this folder with one frozen dataclass. `Solve` is the first kind. Others compute
-    leave-one-out errors, cross-validate or follow a path. To add one:
+    `Solve` is the first kind of strategy; others run leave-one-out, cross-validate or follow a path. Each kind is one
+    file of this folder with one frozen dataclass. To add a kind:
 
     1. Derive from this class, or from `Call` if it calls one function of this package. The fields are the settings:
-       rules as objects, numbers, strings. All but the name belong to the identity of a run, so each needs a repr that
-       says all that matters.
-    2. Write `run`: do the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and return a record.
-    3. Override `warm_up` if the first run in a process would wait for a compiler.
-    4. Export the class in ``refsvm/experiment/__init__.py``.
+    rules as objects, numbers, strings. All fields except the name identify a run, so each needs a `repr` that
+    describes it completely. 2. Write `run`: do the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and
+    return a record. 3. Override `warm_up` if the first run in a process would wait for a compiler. 4. Export the
+    class in ``refsvm/experiment/__init__.py``.
 
-    Experiments, stores, tables and tests take the new kind as they are; strategies of several kinds may stand side by
-    side in one experiment.
+    Experiments, stores, tables and tests need no change, and one experiment may contain strategies of several kinds.
 
     Parameters
     ----------
@@ -82,23 +80,24 @@ class Strategy(PlainNumbers, ABC):
 
     @abstractmethod
     def run(self, instance: Instance) -> Record:
-        """Carry out one run and return its record.
+        """Compute one run and return its record.
 
-        Called once for each problem and order of its examples, also in worker processes. BLAS has one thread meanwhile,
-        where threadpoolctl is installed. That makes the seconds of paths and of other libraries those of one core.
+        This is called once for each problem and order of its examples, possibly in a worker process. If threadpoolctl
+        is installed, BLAS uses one thread during the call, so that all seconds are measured on one core.
 
         Parameters
         ----------
         instance : Instance
+            The problem with its examples in one order.
 
         Returns
         -------
         dict
-            Numbers can be tabulated, those of NumPy too; NaN and infinity are stored as null, arrays and tuples as
-            lists, and what JSON cannot hold as its representation. An entry by a name that records have for what a run
-            is, such as ``problem``, is called ``record.problem`` there. Use the names of `Solve` where the same is
-            measured: ``iterations``, ``kernel_rows``, ``seconds``, ``objective``. ``status``, the name of a
-            `refsvm.Status`, says how the run ended: ``"INTERRUPTED"`` is never stored, because half the work was done.
+            The measurements by name. Tables can show numbers, including NumPy's. NaN and infinity are stored as null,
+            arrays and tuples as lists, and other objects as their `repr`. Use the names of `Solve` for the same
+            quantities: ``iterations``, ``kernel_rows``, ``seconds``, ``objective``. ``status``, the name of a
+            `refsvm.Status`, says how the run ended; a run with ``"INTERRUPTED"`` is never stored. An entry with a
+            reserved name, such as ``problem``, is renamed to ``record.problem``.
 
         Raises
         ------
@@ -107,24 +106,24 @@ class Strategy(PlainNumbers, ABC):
         """
 
     def warm_up(self) -> None:
-        """Compile the code that `run` needs; called once in each process, before anything is timed."""
+        """Compile the code that `run` needs; called once in each process before anything is timed."""
 
     def arguments(self) -> dict[str, Any]:
-        """Return the fields but the name."""
+        """Return all fields except the name."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "name"}
 
     def settings(self) -> Record:
-        """Return the identity of this strategy: its class, and its fields but the name."""
+        """Return what identifies this strategy: its class, and all fields except the name."""
         own = {name: described(name, value) for name, value in self.arguments().items()}
         return {"strategy": f"{type(self).__module__.partition('.')[0]}: {type(self).__qualname__}", **own}
 
 
 @dataclass(frozen=True)
 class Call(Strategy):
-    """One call of a function of this package: the fields but the name are its arguments, by the same names.
+    """One call of a function of this package, whose arguments are the fields except the name.
 
-    A concrete class has the fields, `engine` among them, and two methods: `call`, and `measured` for what is not stored
-    as it is.
+    A concrete class defines the fields (`engine` among them) and two methods: `call`, and `measured`, which computes
+    the metrics that are not attributes of the result.
 
     Attributes
     ----------
@@ -134,7 +133,7 @@ class Call(Strategy):
     Raises
     ------
     ValueError
-        If a field has no lasting description.
+        If a field cannot be identified by value.
     """
 
     copied: ClassVar[tuple[str, ...]] = ()
@@ -144,19 +143,19 @@ class Call(Strategy):
 
     @abstractmethod
     def call(self, instance: Instance, **arguments: Any) -> Any:
-        """Call the function with an instance and the fields; the result has a `refsvm.Status`."""
+        """Call the function with an instance and the fields; the result must have a `refsvm.Status`."""
 
     def measured(self, result: Any) -> Record:
-        """Return the stored numbers of a result."""
+        """Return the metrics computed from a result."""
         return {name: getattr(result, name) for name in self.copied}
 
     def computed(self, instance: Instance, **more: Any) -> Any:
-        """Return the result of the function; `more` are arguments that make no other strategy, such as a time limit.
+        """Return the function's result; `more` holds arguments that do not define the strategy, as a time limit.
 
         Raises
         ------
         KeyboardInterrupt
-            If Ctrl-C ended it, so that half a run is never stored.
+            If Ctrl-C ended the call, so that an incomplete run is never stored.
         """
         with one_thread():
             result = self.call(instance, **self.arguments(), **more)
@@ -169,11 +168,11 @@ class Call(Strategy):
         return self.measured(self.computed(instance, **more))
 
     def warm_up(self) -> None:
-        """Call the function with eight points. With engine "auto" that loads the compiled loop, so that `run` has it.
+        """Call the function with eight points, which loads the compiled loop for engine "auto".
 
-        Otherwise the first runs of a process would be those of the readable loop, and their seconds not comparable.
+        Otherwise the first runs of a process would use the readable loop, and their seconds would not be comparable.
         """
-        # the run that follows gives the same warnings of a rule, and of the problem that is asked for
+        # the run that follows repeats the warnings about the rules, and those about the real problem
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._warm_up()
@@ -181,14 +180,14 @@ class Call(Strategy):
     def _warm_up(self) -> None:
         if self.arguments()["engine"] == "auto" and numba_compiles():
             compiled: dict[str, Any] = {"engine": "numba"}
-            with suppress(ValueError):  # a rule without a twin is run by the readable loop
+            with suppress(ValueError):  # a rule without a twin uses the readable loop
                 replace(self, **compiled).computed(EIGHT_POINTS)
                 return
         self.computed(EIGHT_POINTS)
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread, where threadpoolctl is installed."""
+    """Return a context that limits BLAS to one thread if threadpoolctl is installed."""
     if find_spec("threadpoolctl") is None:
         return nullcontext()
     from threadpoolctl import threadpool_limits

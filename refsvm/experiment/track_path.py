@@ -1,4 +1,4 @@
-"""TrackPath: a strategy that is one call of `refsvm.regularization_path` or `refsvm.parametric_path`."""
+"""TrackPath: a strategy that makes one call of `refsvm.regularization_path` or `refsvm.parametric_path`."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from refsvm.experiment.strategy import Call, Record
 
 @dataclass(frozen=True)
 class TrackPath(Call):
-    """The whole path of C, the instance's own C aside, or another line; arguments as in `refsvm.regularization_path`.
+    """The path along C, which ignores the instance's own C, or another line; fields are the arguments.
 
-    Of two classes or a regression; another line, also of novelty detection.
+    A path along C needs two classes or a regression; another line may also belong to novelty detection.
 
     Parameters
     ----------
     name : str
         Name in the tables.
     tracker : PathTracker
-        With its linear algebra: ``SVMP(algebra=SVD())`` and ``SVMP(algebra=PivotedQR())`` are two strategies.
+        The tracker with its linear algebra: ``SVMP(algebra=SVD())`` and ``SVMP(algebra=PivotedQR())`` are two
+        strategies.
     C_min, C_max : float
-        The range of C; not used with a line.
+        The range of C; ignored if `line` is given.
     line : callable, optional
-        ``line(problem)`` of the instance's dual, a `refsvm.DualProblem`, returns (start, end, (t₀, t₁)) for
-        `refsvm.parametric_path`. Give a frozen dataclass with ``__call__``: its repr is part of the run's identity.
+        Function that maps the instance's dual, a `refsvm.DualProblem`, to (start, end, (t₀, t₁)) for
+        `refsvm.parametric_path`. Use a callable frozen dataclass, because its `repr` identifies the run.
     merge : bool
-        Whether duplicates share a variable.
-    engine : {"auto", "numba", "numpy"}
-    cache_mb : float
-    time_limit : float, optional
+        Whether duplicate examples share a variable.
+    engine, cache_mb, time_limit
+        As in `refsvm.regularization_path`.
 
     Raises
     ------
     ValueError
-        If the range is empty or the tracker is none.
+        If the range is empty, or `tracker` is not a tracker.
 
     Notes
     -----
-    The record holds ``breakpoints``, ``events`` (moves between the sets), ``largest_elbow``,
-    ``nullity`` (largest dimension of the null space), ``special``,
-    ``derivative``, ``backup``, ``repair`` (calls of these routines), ``kkt_violation``, ``drift``,
-    ``seconds``, of which ``start_seconds`` for the kernel matrix and the start and ``tracking_seconds``; ``status``.
+    The record contains ``breakpoints``, ``events`` (moves between the sets), ``largest_elbow``, ``nullity`` (largest
+    dimension of the null space), ``special``, ``derivative``, ``backup`` and ``repair`` (numbers of calls of these
+    routines), ``kkt_violation``, ``drift``, ``seconds`` with its parts ``start_seconds`` (kernel matrix and start)
+    and ``tracking_seconds``, and ``status``.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class TrackPath(Call):
             start, end, t = line(instance.dual())
             return parametric_path(start, end, t=t, **arguments)
         instance.one_penalty()
-        # a path takes every C in turn; a dual problem has two classes, or targets
+        # a path visits every C; a dual problem has two classes, or targets
         return cast(TrackedPath, regularization_path(replace(instance, C=1.0).dual(), **arguments))
 
     def measured(self, result: TrackedPath) -> Record:
@@ -117,5 +117,5 @@ class TrackPath(Call):
         }
 
     def warm_up(self) -> None:
-        """Load the code that `run` needs; a line may not suit the eight points, so that of C is followed."""
+        """Load the code that `run` needs; the path of C is followed, because a line may not suit the eight points."""
         super(TrackPath, replace(self, line=None)).warm_up()

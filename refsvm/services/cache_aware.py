@@ -1,4 +1,4 @@
-"""CacheAware, for one version: it has become an example, ``docs/examples/cache_aware.py``."""
+"""CacheAware, which this version deprecates: it is now an example, ``docs/examples/cache_aware.py``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from refsvm.core.state import SolverState
 
 SECOND_ORDER: Final = SecondOrder()
 LEAVES: Final = (
-    "refsvm.CacheAware is deprecated: no paper defines this rule, and version 0.6.0 will not have it. To go on with "
-    "it, copy the example docs/examples/cache_aware.py, or pass HybridMaximumGain()."
+    "refsvm.CacheAware is deprecated: no paper defines this rule, and version 0.6.0 removes it. To keep "
+    "using it, copy docs/examples/cache_aware.py; otherwise pass HybridMaximumGain()."
 )
 
 
@@ -23,14 +23,14 @@ class CacheAware(HybridMaximumGain):
     """Second-order selection while the cache has a free slot for a kernel row, hybrid maximum gain once it is full."""
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
-        """Return room for the number of the last step that second order chose."""
+        """Return an array that stores the number of the last step that second-order selection chose."""
         return np.full(1, -1.0)
 
     def select(self, state: SolverState) -> tuple[int, int]:
-        """Choose by the rule that the cache has room for."""
+        """Select by second order or by hybrid maximum gain, depending on the free slots of the cache."""
         rows, latest = state.rows, state.selector_memory
         full = not rows.holds_all and rows.filled == rows.capacity
-        # second order may take the last slot for its own row, and goes on with it
+        # second order may take the last slot for its own row, and then selects a further pair
         if full and latest[0] != state.iteration:
             return super().select(state)
         latest[0] = state.iteration

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and archives that take no more memory than their size accounts for."""
+"""Writes files that are either complete or unchanged, and reads archives within the memory that their size allows."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from typing import IO, Any, Final
 import numpy as np
 
 _EXPANSION: Final = 1032
-"""Bytes that one byte of a deflated file can stand for at most."""
+"""Largest number of bytes that one byte of a deflated file can expand to."""
 
 
 @contextmanager
 def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a stream of bytes that takes the place of a file when the block ends without an error.
+    """Yield a stream of bytes that replaces a file when the block ends without an error.
 
-    The bytes go to a new file in the same folder, reach the disk, and replace the old file in one step. A full disk, an
-    error in the block or a process that is killed leaves the old file as it was; one that is killed may leave a hidden
-    file, whose name ends with ".part". Links are followed, and the permissions of the old file are kept. A pipe or a
-    device is written to directly.
+    The bytes are written to a new file in the same folder and flushed to the disk, and then replace the old file in
+    one step. If the disk is full, the block raises or the process is killed, the old file stays unchanged; a killed
+    process may leave a hidden file whose name ends with ".part". Links are followed, and the permissions of the old
+    file are kept. A pipe or a device is written to directly.
 
     Parameters
     ----------
     file : path-like
+        The file to write.
 
     Raises
     ------
     OSError
-        If the file, or its folder, cannot be written to; the error names the file.
+        If the file or its folder cannot be written to; the error names the file.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         old = _replaceable(target)
         if old is not None and not stat.S_ISREG(old.st_mode):
-            with open(target, "wb") as stream:  # noqa: PTH123  the tests count what it writes
+            with open(target, "wb") as stream:  # noqa: PTH123  the tests count the bytes written
                 yield stream
             return
         try:
@@ -70,14 +71,14 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise
         _sync_folder(folder)
     except OSError as error:
-        # an error of a full disk names no file, and the user has not heard of the one beside
+        # the error of a full disk names no file, and the user does not know the temporary file
         if error.errno is not None and error.filename in (None, beside, target):
             raise OSError(error.errno, error.strerror, os.fspath(file)) from None
         raise
 
 
 def _replaceable(target: str) -> os.stat_result | None:
-    """Return the state of a file that is to be replaced, or None; a file that is read-only is not replaced."""
+    """Return the state of the file to be replaced, or None; raise an error for a read-only file."""
     try:
         found = os.stat(target)  # noqa: PTH116
     except FileNotFoundError:
@@ -88,7 +89,7 @@ def _replaceable(target: str) -> os.stat_result | None:
 
 
 def _like(file: str, old: os.stat_result) -> None:
-    """Give a new file the owner and the permissions of the old one, as far as the system allows."""
+    """Give a new file the owner and the permissions of the old one, if the system allows it."""
     with suppress(OSError, AttributeError):  # Windows has no owners
         if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
             os.chown(file, old.st_uid, old.st_gid)
@@ -97,7 +98,7 @@ def _like(file: str, old: os.stat_result) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Flush the names in a folder to the disk, on systems that can do so."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -107,7 +108,7 @@ def _sync_folder(folder: str) -> None:
 
 
 def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two names, by links or spelling, are one file or pipe that is there; devices, such as a null, are not."""
+    """Return whether two names denote one existing file or pipe; devices such as null do not count."""
     try:
         first, second = Path(one).stat(), Path(other).stat()
     except (OSError, ValueError):
@@ -116,23 +117,23 @@ def is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> 
 
 
 def member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Read one array of an archive, after its header has been compared with the bytes that are there.
+    """Read one array from an archive, after comparing its header with the number of bytes present.
 
-    Nothing is unpickled.
+    The array is never unpickled.
 
     Raises
     ------
     ValueError
-        If the array claims more than the archive holds.
+        If the header claims more bytes than the archive contains.
     """
     info = archive.getinfo(name)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is compressed in another way than deflate")
-    # a few bytes may claim to be gigabytes, which unpacking would fill the memory with
+        raise ValueError(f"{name} is compressed by another method than deflate")
+    # a few bytes may claim to unpack to gigabytes and fill the memory
     if info.file_size > _EXPANSION * (info.compress_size + 1):
         raise ValueError(f"{name} claims to unpack to {info.file_size} bytes")
     with archive.open(info) as stream:
-        # NumPy would reserve what the header claims, however little there is
+        # NumPy would reserve the memory that the header claims, however few bytes there are
         shape, dtype = _header(stream)
         size = math.prod(shape) * dtype.itemsize
         if not dtype.hasobject and size != info.file_size - stream.tell():
@@ -144,7 +145,7 @@ def member(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Return shape and dtype of the array that begins here."""
+    """Return shape and dtype of the array that starts at this position."""
     version = np.lib.format.read_magic(stream)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(stream)

@@ -1,4 +1,4 @@
-"""float32 rows: when a solve begins on them. A guard (`guards.float32`) watches how far their rounding moves it."""
+"""When a solve starts on float32 rows. The guard `guards.float32` checks how far their rounding moves the result."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep
 from refsvm.core.stopping import KKTGap
 
 FLOAT32_FROM: Final = LARGE_FROM
-"""Variables from which on float32 rows pay where they are computed and read so."""
+"""Number of variables from which float32 rows save time, if they are computed and read as float32."""
 
 FLOAT32_TOLERANCE: Final = LOOSE_FROM
-"""Least tolerance of the stopping rule for float32 rows."""
+"""Smallest tolerance of the stopping rule that permits float32 rows."""
 
 SHARE_OF_TOLERANCE: Final = 0.1
-"""Most that rounding may move a decision value, as a share of the tolerance."""
+"""Largest error of a decision value that rounding may cause, as a fraction of the tolerance."""
 
 FLOAT32_CROWDED_FROM: Final = 10_000
-"""Variables from which on they pay for every kernel where not all rows fit the budget as float64."""
+"""Number of variables from which float32 saves time for every kernel, if the budget cannot hold all float64 rows."""
 
 READ_FLOAT32: Final = {
     (SecondOrder, NewtonStep, KKTGap),
@@ -37,13 +37,13 @@ READ_FLOAT32: Final = {
     (SecondOrder, ConjugateStep, KKTGap),
     (ConjugateSecondOrder, ConjugateStep, KKTGap),
 }
-"""Rules whose twins are built into a compiled loop together, which is compiled for float32 rows too."""
+"""Rules whose twins are compiled together into one loop, which exists for float32 rows as well."""
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return memory for the kernel rows of a run, of the type that its options ask for, or of the type that pays."""
+    """Return storage for the kernel rows of a run: of the type that its options name, or of the faster type."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
-    proves = isinstance(options.shrinking, SafeScreening)  # of exact kernel values
+    proves = isinstance(options.shrinking, SafeScreening)  # its proofs need exact kernel values
     may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM
     if dtype == "float32" or (may_begin and begins_in_float32(problem.centred, rules, budget)):
         read = np.float32 if reads_float32(rules) else np.float64
@@ -52,22 +52,22 @@ def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
 
 
 def float64_rows(problem: DualProblem, options: RunOptions) -> KernelRows:
-    """Return memory for the same kernel rows as float64, for a run that has begun on float32 rows."""
-    # not the store before it: that holds the float32 values which the solve is leaving
+    """Return storage for the same kernel rows as float64, for a run that started on float32 rows."""
+    # not the previous store, because it contains the float32 values that the solve is leaving
     n, gram = problem.n, problem.centred.gram.exact
     needed = rows_at_once(options.rules, n)
     return stored_rows(gram, max(options.cache_mb, megabytes(needed, n)), at_least=needed)
 
 
 def reads_float32(rules: Rules) -> bool:
-    """Whether all three rules read float32 rows as they are."""
+    """Return whether all three rules accept float32 rows without a copy."""
     return tuple(map(type, rules)) in READ_FLOAT32
 
 
 def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bool:
-    """Whether a solve of this problem begins on float32 rows: they pay, and one α at its bound does no harm.
+    """Return whether a solve starts on float32 rows: they save time, and an α at its bound does no harm.
 
-    What all α do together is known when they are (`refsvm.core.solver.run.Run`).
+    The effect of all α together is checked during the solve (`refsvm.core.solver.run.Run`).
     """
     gram, crowded = problem.gram, megabytes(problem.n, problem.n) > cache_mb
     if not float32_pays(gram, rules.stop.tolerance, reads_float32(rules), crowded=crowded):
@@ -77,17 +77,18 @@ def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bo
 
 
 def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, crowded: bool = False) -> bool:
-    """Whether a solve is faster on float32 values, and its tolerance is none that they never allow.
+    """Return whether a solve is faster on float32 values, and its tolerance permits them.
 
     Parameters
     ----------
     gram : KernelMatrix
+        The kernel matrix.
     tolerance : float
-        Of the stopping rule.
+        Tolerance of the stopping rule.
     reads_float32 : bool
-        Whether the rules read float32 rows as they are.
+        Whether the rules accept float32 rows without a copy.
     crowded : bool
-        Whether not all rows fit the budget as float64.
+        Whether the budget cannot hold all rows as float64.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
-    # twice as many rows in the budget save more than rules lose that have to read copies
+    # caching twice as many rows saves more time than rules lose that must read converted copies
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and gram.supports_float32

@@ -1,6 +1,6 @@
-"""Kernels called by name, as scikit-learn's SVC, LIBSVM and the command line call them.
+"""Kernels called by name, as in scikit-learn's SVC, LIBSVM and the command line.
 
-The parameters of a named kernel are given with its name, and γ may depend on the data.
+The parameters of a named kernel are arguments beside the name, and γ may depend on the data.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from refsvm.core.shown import short
 KERNELS: Final[dict[str, Any]] = {
     kernel.name: kernel for kernel in rules_in(functions) if issubclass(kernel, Kernel)
 } | {"precomputed": Precomputed}
-"""The kernels of the package by their names."""
+"""The kernels of this package by name."""
 
 
 class Named(NamedTuple):
-    """A kernel by its name, with the parameters of `refsvm.SVC`; γ may be that of data that are not known yet."""
+    """A kernel's name with the parameters of `refsvm.SVC`; γ may be a rule such as "scale" until the data are known."""
 
     name: str = "rbf"
     gamma: Any = "scale"
@@ -34,25 +34,25 @@ class Named(NamedTuple):
     coef0: float = 0.0
 
     def on(self, X: Any, columns: tuple[str, ...] = ()) -> Any:
-        """Return the kernel on these data, whose columns may have names."""
+        """Return the kernel for these data; `columns` are the names of their columns, if any."""
         gamma = in_order(self.gamma, columns)
         return kernel_called(self.name, X, gamma=gamma, degree=self.degree, coef0=self.coef0)
 
 
 DEFAULT: Final = Named()
-"""The kernel of `refsvm.SVC`, and of all functions."""
+"""The default kernel of `refsvm.SVC` and of all functions."""
 
 
 def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
-    """Return the kernel that the arguments of a function ask for: an object as it is, a name as `Named`.
+    """Return the kernel for the arguments of a function: an object unchanged, a name as `Named`.
 
-    None is returned for the default, which a kernel matrix or a whole problem may stand in for.
+    The default kernel gives None, because a kernel matrix or a whole problem may take its place.
 
     Raises
     ------
     ValueError
-        If the name is not known, a parameter is out of range, or a kernel that brings its own parameters is given
-        others; if another kernel than "rbf" is given one γ for each feature.
+        If the name is unknown, a parameter is out of range, a kernel object is combined with kernel parameters, or
+        another kernel than "rbf" gets one γ for each feature.
 
     Examples
     --------
@@ -64,19 +64,19 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
         return _called("rbf" if kernel is None else kernel, gamma, degree, coef0)
     if (gamma if isinstance(gamma, str) else None, degree, coef0) != DEFAULT[1:]:
         raise ValueError(
-            f"kernel={short(kernel)} brings its own parameters; set them there, or give a name, such as "
+            f"kernel={short(kernel)} contains its own parameters; set them on the kernel, or pass a name, such as "
             'kernel="rbf", gamma=0.5.'
         )
     return kernel
 
 
 def kernel_named(*given: Any) -> Any:
-    """Return `asked` of these arguments; without any, the default kernel itself (`refsvm.core.doors`)."""
+    """Return `asked` of these arguments; without arguments the default kernel itself (`refsvm.core.doors`)."""
     return asked(*given) if given else DEFAULT
 
 
 def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
-    """Return the kernel of a name, checked; None for the default."""
+    """Return the kernel for a name, with checked parameters; None for the default."""
     if not column_names(gamma):
         gamma = of_features(gamma, kernel)
     given = Named(kernel, gamma, degree, coef0)
@@ -96,12 +96,12 @@ def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
 
 
 def in_order(gamma: Any, columns: Sequence[str]) -> Any:
-    """Return one γ for each feature in the order of the columns of X, where a pandas Series names them; else γ itself.
+    """Return one γ for each feature in the order of X's columns if a pandas Series names them; otherwise γ unchanged.
 
     Raises
     ------
     ValueError
-        If the names are not those of the columns.
+        If the names differ from the column names of X.
 
     Examples
     --------
@@ -115,26 +115,28 @@ def in_order(gamma: Any, columns: Sequence[str]) -> Any:
     if sorted(names) != sorted(columns):
         named, there = (", ".join(map(repr, each[:4])) for each in (names, columns))
         raise ValueError(
-            f"gamma names the features {named}, and X {there or 'no columns'}; give one number for each column of X by "
-            "its name, or gamma.to_numpy() in the order of the columns."
+            f"gamma names the features {named}, but X {there or 'no column names'}; give a number for each column "
+            "of X under "
+            "its name, or pass gamma.to_numpy() in the order of the columns."
         )
     values = dict(zip(names, np.ravel(gamma).tolist(), strict=True))
     return [values[name] for name in columns]
 
 
 def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
-    """Return one γ for each feature as a tuple of floats, and any other γ as it is.
+    """Return one γ for each feature as a tuple of floats; any other γ unchanged.
 
     Parameters
     ----------
     gamma : {"scale", "auto"}, float or array-like of shape (d,)
+        γ as the user passed it.
     kernel : str or object
-        "rbf" takes one γ for each feature; a kernel that is an object has its own.
+        Only "rbf" takes one γ for each feature; a kernel object contains its own.
 
     Raises
     ------
     ValueError
-        If an entry is negative or no number, or the kernel of this name takes one γ alone.
+        If an entry is negative or not a number, or the named kernel takes a single γ.
 
     Examples
     --------
@@ -148,8 +150,8 @@ def of_features(gamma: Any, kernel: Any = "rbf") -> Any:
         return gamma
     if isinstance(kernel, str) and kernel != "rbf":
         raise ValueError(
-            f"gamma has {len(list(gamma))} entries, and kernel={kernel!r} takes one number; one gamma for each "
-            'feature is for kernel="rbf".'
+            f"gamma has {len(list(gamma))} entries, but kernel={kernel!r} takes one number; one gamma for each "
+            'feature needs kernel="rbf".'
         )
     return functions.RBF(gamma).gamma
 
@@ -163,20 +165,22 @@ def kernel_called(
     coef0: float = 0.0,
     weights: np.ndarray | None = None,
 ) -> Any:
-    """Return the kernel of a name, with those of the parameters that it has; any other kernel as it is.
+    """Return the kernel for a name, with the parameters that it takes; a kernel object unchanged.
 
-    Its other parameters, which LIBSVM's kernels do not have, keep their defaults.
+    Parameters that LIBSVM's kernels do not have keep their defaults.
 
     Parameters
     ----------
     kernel : str, or Kernel, Precomputed or callable
-        A key of `KERNELS`, or a kernel that brings its own parameters.
+        A key of `KERNELS`, or a kernel object with its own parameters.
     X : ndarray or CSR of shape (n, d)
-        The data, for γ.
+        The data, from which γ may be computed.
     gamma : {"scale", "auto"}, float or array-like of shape (d,)
         See `gamma_on` and `of_features`.
     degree : int
+        The exponent of "poly".
     coef0 : float
+        The constant of "poly" and "sigmoid".
     weights : ndarray of shape (n,), optional
         See `gamma_on`.
 
@@ -203,7 +207,7 @@ def kernel_called(
 
 
 def parameters_named(kernel: str) -> list[str]:
-    """Return which of gamma, degree and coef0, the parameters of LIBSVM's kernels, the kernel of a name has.
+    """Return which of LIBSVM's kernel parameters gamma, degree and coef0 the named kernel takes.
 
     Examples
     --------
@@ -220,15 +224,17 @@ def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> f
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
-        Constant data count as of variance 1/d.
+        The data. For constant data the variance is taken as 1/d.
     gamma : {"scale", "auto"} or float
+        A rule, or the number itself.
     weights : ndarray of shape (n,), optional
-        Of the examples, none negative: an example of weight 2 counts as two. scikit-learn's SVC ignores them here.
+        Weights of the examples, at least 0; an example of weight 2 counts as two. scikit-learn's SVC ignores weights
+        in γ.
 
     Raises
     ------
     ValueError
-        If the variance is so extreme that γ is no positive finite number.
+        If the variance is so extreme that γ is not positive and finite.
 
     Examples
     --------
@@ -254,7 +260,7 @@ def gamma_on(X: Any, gamma: str | float, weights: np.ndarray | None = None) -> f
 
 
 def _variance(X: np.ndarray, weights: np.ndarray | None) -> float:
-    """Variance of all entries."""
+    """Return the weighted variance of all entries."""
     if weights is None:
         return float(X.var())
     mean = np.average(X.mean(axis=1), weights=weights)
@@ -262,7 +268,7 @@ def _variance(X: np.ndarray, weights: np.ndarray | None) -> float:
 
 
 def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
-    """Variance of all entries, those that a CSR matrix leaves out included."""
+    """Return the weighted variance of all entries of a CSR matrix, including the zeros that it does not store."""
     X = canonical(X)
     n, d = X.shape
     of_rows = np.ones(n) if weights is None else weights
@@ -273,10 +279,10 @@ def _sparse_variance(X: Any, weights: np.ndarray | None) -> float:
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Whether X is the kernel matrix itself."""
+    """Return whether X is the kernel matrix itself."""
     return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
 
 
 def is_user_kernel(kernel: Any) -> bool:
-    """Whether the kernel is a callable of the user's, which may take examples of any kind."""
+    """Return whether the kernel is a function of the user, which may take examples of any kind."""
     return callable(kernel) and not isinstance(kernel, Kernel)

@@ -1,4 +1,4 @@
-"""Several workers: how many are asked for, and how they share a list of items."""
+"""Workers: how many threads or processes a call uses, and how they share a list of tasks."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ import numpy as np
 from refsvm.core.engine.limits import interruptible
 
 ATTEMPTS: Final = 4
-"""Number of attempts in a row, each ended by a lost worker, after which the call ends."""
+"""Number of consecutive attempts ended by a lost worker after which the call gives up."""
 
 WORTH_SECONDS: Final = 0.05
-"""Less work than this is done faster than threads are started."""
+"""Seconds of work below which starting threads costs more than it saves."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def worker_count(n_jobs: Any) -> int:
-    """Return how many workers are asked for: −1 is one for each core this process may use, −2 one less.
+    """Return the number of workers for `n_jobs`: −1 means one for each core that this process may use, −2 one fewer.
 
-    None is one, or as many as joblib is set up for.
+    None means one, or the number that joblib is set up for.
 
     Raises
     ------
     ValueError
-        If that is not a number of workers.
+        If `n_jobs` does not denote a number of workers.
 
     Examples
     --------
@@ -43,7 +43,8 @@ def worker_count(n_jobs: Any) -> int:
     is_count = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool) and n_jobs != 0
     if n_jobs is not None and not is_count:
         raise ValueError(
-            f"n_jobs={n_jobs!r} is not a number of workers; give None, a whole number ≥ 1, or -1 for one on each core."
+            f"n_jobs={n_jobs!r} is not a number of workers; give None, a whole number ≥ 1, or -1 for one on each "
+            "core."
         )
     if joblib_is_set_up():
         from joblib import effective_n_jobs
@@ -57,8 +58,8 @@ def worker_count(n_jobs: Any) -> int:
 
 
 def joblib_is_set_up() -> bool:
-    """Whether joblib would not use threads of this process: ``joblib.parallel_config`` has named something else."""
-    if "joblib" not in sys.modules:  # to set it up is to import it
+    """Return whether joblib is set up for something other than threads of this process (``joblib.parallel_config``)."""
+    if "joblib" not in sys.modules:  # it cannot be set up without being imported
         return False
     from joblib.parallel import get_active_backend
 
@@ -66,14 +67,14 @@ def joblib_is_set_up() -> bool:
 
 
 def share_memory(n_jobs: Any) -> bool:
-    """Whether the workers are threads of this process, or there is only one."""
+    """Return whether the workers are threads of this process, or there is only one worker."""
     return worker_count(n_jobs) == 1 or not joblib_is_set_up()
 
 
 def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
-    """Whether several workers are over sooner with so many items, each of about these seconds.
+    """Return whether several workers finish this many items earlier than one, at these seconds for each item.
 
-    Readable code would wait for the interpreter's lock in threads.
+    Interpreted code would wait for the interpreter's lock in threads.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """Yield ``work(item)`` of every item, in order, from several threads; a few items are taken ahead at a time.
+    """Yield ``work(item)`` for every item in order, computed by several threads a few items ahead.
 
     Examples
     --------
@@ -96,18 +97,17 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], workers: i
     waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(workers, "refsvm-pool")
     try:
-        with (
-            interruptible()
-        ):  # only this thread is told of Ctrl-C; the others ask its block, which is in its context
+        # only this thread receives Ctrl-C; the others read the flag of this block, which is in their copy of the context
+        with interruptible():
             for item in items:
                 waiting.append(pool.submit(copy_context().run, work, item))
-                # one task more than there are workers: none waits for the caller to take a result
+                # one task more than workers, so that no worker waits for the caller to take a result
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
     finally:
-        # after an error, tasks that run end by themselves, and are not waited for
+        # after an error, running tasks end by themselves, and this thread does not wait for them
         pool.shutdown(wait=not waiting, cancel_futures=True)
 
 
@@ -117,7 +117,7 @@ def in_turn(work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -
     Raises
     ------
     RuntimeError
-        If the work raises StopIteration, which would end the loop over the results as if all were done.
+        If the work raises StopIteration, which would silently end the loop over the results.
 
     Examples
     --------
@@ -132,13 +132,13 @@ def in_turn(work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]]) -
 def in_workers(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
-    """Yield ``work(*each)`` for each tuple, in any order, from threads or from the backend set up in joblib.
+    """Yield ``work(*each)`` for each tuple in any order, from threads or from the backend set up in joblib.
 
-    Elsewhere than in threads, the function and its arguments are pickled. One worker is this thread.
+    Outside threads, the function and its arguments are pickled. A single worker is the calling thread.
     """
     if workers == 1:
         return in_turn(work, arguments)
-    # a cluster that the user has set up goes before threads of this machine
+    # a cluster that the user has set up takes precedence over threads of this machine
     if joblib_is_set_up():
         return by_joblib(work, arguments, workers)
     return in_threads(lambda each: work(*each), arguments, workers)
@@ -147,29 +147,29 @@ def in_workers(
 def by_joblib(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
-    """Yield the same from the workers of joblib, which are processes of this machine where nothing else is set up."""
+    """Yield the same from joblib's workers, which by default are processes of this machine."""
     from joblib import Parallel, delayed
 
-    # a batch of several tasks is returned as one: a worker that is lost would lose finished ones
+    # a batch of several tasks returns as one, so that a lost worker would lose its finished tasks
     try:
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
-    except ValueError:  # a backend that returns everything at the end
+    except ValueError:  # this backend returns everything at the end
         pool = Parallel(n_jobs=workers)
     yield from pool(delayed(work)(*each) for each in arguments)
 
 
 def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
-    """Yield the results of an attempt, and of another one after a worker was lost with data or with its pool.
+    """Yield the results of an attempt; repeat the attempt if a worker was lost with its data or its pool.
 
     Parameters
     ----------
     attempt : callable
-        Hands out the tasks without a result so far, and returns their results as they come.
+        Submits the tasks that have no result yet, and yields their results as they arrive.
 
     Raises
     ------
     concurrent.futures.CancelledError, concurrent.futures.BrokenExecutor
-        If several attempts in a row have no result.
+        If several consecutive attempts yield no result.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def resubmitted(attempt: Callable[[], Iterator[Result]]) -> Iterator[Result]:
     while True:
         try:
             for result in attempt():
-                # results show that workers come back, so only losses in a row end the call
+                # a result shows that workers recover, so only consecutive losses end the call
                 failures = 0
                 yield result
             return

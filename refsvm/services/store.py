@@ -1,7 +1,7 @@
-"""RunStore: one row for each finished run in one SQLite file, and the identity by which a run is found again.
+"""RunStore: an SQLite file with one row for each finished run, and the hash that identifies a run.
 
-A run is one strategy on one problem of an experiment, or one cell of a grid search. A kill at any moment leaves the
-file intact.
+A run is one strategy on one problem of an experiment, or one cell of a grid search. If the process is killed at any
+moment, the file stays intact.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.core._checks import is_sparse, version
-from refsvm.services.identity import described as described  # noqa: PLC0414  a name of this module since 0.3.0
+from refsvm.services.identity import described as described  # noqa: PLC0414  this module exports the name since 0.3.0
 from refsvm.services.identity import digest_of
 
-_APPLICATION: Final = 0x52535652  # "RSVR", in the header of the file
+_APPLICATION: Final = 0x52535652  # "RSVR" in the header of the file
 _FORMAT: Final = 1
 _WAIT_SECONDS: Final = 60.0  # seconds to wait for another writer
-_SEAL: Final = "_digest"  # the entry of the stored metrics that tells a damaged number from a measured one
+_SEAL: Final = "_digest"  # entry of the metrics with a digest, which detects damaged numbers
 
 _OLD: Final = """config NOT LIKE '%"identity": %'"""
-"""Condition of the rows of refsvm 0.3.0 and before: their description has no number of an identity."""
+"""Condition for rows of refsvm 0.3.0 and before: their description lacks the number of the identity's version."""
 
 _WITHOUT_SEAL: Final = """config LIKE '{"refsvm": "0.2.%'"""
-"""Condition of the rows of refsvm 0.2.0, which had no seals."""
+"""Condition for rows of refsvm 0.2.0, which have no digest."""
 
 RESERVED: Final = (_SEAL, "computed_by")
-"""Names of entries that a store, and an experiment, put into the metrics."""
+"""Names of the entries that the store and an experiment add to the metrics."""
 
 _TABLE: Final = """CREATE TABLE runs (
     hash TEXT NOT NULL UNIQUE,   -- of the config
@@ -61,15 +61,15 @@ COMMIT;
 class RunStore:
     """The finished runs of experiments and searches, one row each.
 
-    A run is stored in one transaction of a write-ahead log, so a process that is killed loses the run under way and
-    nothing else. Several processes of one machine may write at once. Two of them that finish the same run store it
-    once. Workers elsewhere return their runs to the process that called them, which writes.
+    A run is stored in one transaction of a write-ahead log, so that a killed process loses only the run it was
+    computing. Several processes of one machine may write at the same time; if two finish the same run, it is stored
+    once. Workers on other machines return their runs to the process that called them, which writes them.
 
     Parameters
     ----------
     path : pathlib.Path
-        The file; made by `prepare`. Write-ahead logging needs a disk of this machine, not a network file system.
-        Files of refsvm 0.2.0 that hold runs of experiments are read and continued.
+        The file, which `prepare` creates. Write-ahead logging needs a local disk, not a network file system. Files of
+        refsvm 0.2.0 with runs of experiments can be read and continued.
 
     Examples
     --------
@@ -86,19 +86,17 @@ class RunStore:
     path: Path
 
     def prepare(self) -> None:
-        """Make the file if it is not there.
+        """Create the file if it does not exist.
 
         Raises
         ------
         ValueError
-            If the folder does not exist, or the file is something else or damaged.
+            If the folder does not exist, or the file is damaged or not a store.
         OSError
-            If the file cannot be made or written, or another process holds it for a minute.
+            If the file cannot be created or written, or another process locks it for a minute.
         """
-        if str(self.path) == ":memory:":  # each of our connections would have a memory of its own
-            raise self._refused(
-                "is the memory of one connection, which keeps nothing; give a file, or leave it out."
-            )
+        if str(self.path) == ":memory:":  # each connection would see an empty database of its own
+            raise self._refused("is a database in memory, which keeps nothing; give a file, or omit store.")
         if not self.path.absolute().parent.is_dir() or self.path.is_dir():
             raise self._refused("cannot be written; give a file in a folder that exists.")
         with self._connected() as connection:
@@ -108,24 +106,24 @@ class RunStore:
     def add(
         self, run: str, *, config: Mapping[str, Any], problem: str, strategy: str, metrics: Mapping[str, Any]
     ) -> None:
-        """Store a finished run under its hash; a run that is already there stays as it is.
+        """Store a finished run under its hash; a stored run stays unchanged.
 
         Raises
         ------
         ValueError, OSError
             As in `prepare`.
         """
-        # in UTC: workers of one store may stand in several time zones
+        # in UTC, because workers of one store may be in several time zones
         finished = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        # a digest beside the numbers tells a damaged page of the file from a result
+        # the digest distinguishes a damaged page of the file from a result
         sealed = json_of({**metrics, _SEAL: _seal(run, metrics)})
         row = (run, json_of(config), _text(problem), _text(strategy), sealed, finished)
         with self._connected() as connection:
-            # of two processes that finish the same run, the first has the row
+            # if two processes finish the same run, the row of the first one stays
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return the metrics of those of the runs that are finished, by hash.
+        """Return the metrics of those runs that are finished, by hash.
 
         Raises
         ------
@@ -136,7 +134,7 @@ class RunStore:
             return {}
         found = {}
         with self._connected() as connection:
-            # one by one: SQLite allows so many parameters in a statement and no more
+            # one query for each run, because SQLite limits the number of parameters in a statement
             for run in runs:
                 query = f"SELECT metrics, {_WITHOUT_SEAL} FROM runs WHERE hash = ?"
                 row = connection.execute(query, (run,)).fetchone()
@@ -145,9 +143,9 @@ class RunStore:
         return found
 
     def old_runs(self) -> list[dict[str, Any]]:
-        """Return the runs that refsvm 0.3.0 or before has stored: problem, strategy, config, metrics, finished.
+        """Return the runs stored by refsvm 0.3.0 or before: problem, strategy, config, metrics, finished.
 
-        Their identity is the text that rules and kernels have of themselves, which may be that of another run.
+        These versions identified a run by the text of its rules and kernels, which two different runs may share.
 
         Raises
         ------
@@ -167,20 +165,20 @@ class RunStore:
         return runs
 
     def warn_of_old_runs(self) -> None:
-        """Warn once if the file holds runs of the identity of refsvm 0.3.0 or before, which are not used."""
+        """Warn once if the file contains runs stored by refsvm 0.3.0 or before, which are not used."""
         with self._connected() as connection:
             count = connection.execute(f"SELECT count(*) FROM runs WHERE {_OLD}").fetchone()[0]
         if count:
             warnings.warn(
-                f"store={str(self.path)!r} holds {count} runs of the old identity, that of refsvm 0.3.0 and before, by "
-                "which two rules or kernels could be one run. They stay in the file (RunStore.old_runs) and are not "
-                "used; what is asked for is computed anew.",
+                f"store={str(self.path)!r} contains {count} runs of refsvm 0.3.0 or before, which identified runs by "
+                "a text that different rules could share. They stay in the file (RunStore.old_runs) but are not "
+                "used; all runs of this call are computed again.",
                 stacklevel=3,
             )
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Keep the file open: while it is open, closing it elsewhere does not write back the whole log."""
+        """Keep the file open, so that closing other connections does not write back the whole log each time."""
         with self._sentences():
             connection = self._opened()
         with closing(connection):
@@ -188,20 +186,20 @@ class RunStore:
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for some statements, and close it."""
+        """Open the file for a few statements, and close it."""
         with self._sentences(), closing(self._opened()) as connection:
             yield connection
 
     def _opened(self) -> sqlite3.Connection:
-        """Open the file, in a mode where every statement is a transaction of its own; refuse a foreign file."""
-        # without implicit transactions: a statement that fails leaves no lock to other processes
+        """Open the file in a mode where every statement is a transaction of its own; refuse a foreign file."""
+        # without implicit transactions a failing statement leaves no lock that blocks other processes
         connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
         try:
-            # as SQLite advises for a file of a stranger, before anything in it is looked at
+            # SQLite's advice for an untrusted file, before anything in it is read
             for each in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
                 connection.execute(f"PRAGMA {each}")
             self._refuse_foreign(connection)
-            # a loss of power may take the last runs, never the file
+            # a power failure may lose the last runs, but never damages the file
             connection.execute("PRAGMA synchronous=NORMAL")
         except BaseException:
             connection.close()
@@ -210,13 +208,13 @@ class RunStore:
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
-        """Turn errors of SQLite into sentences that name the file."""
+        """Translate SQLite's errors into messages that name the file."""
         try:
             yield
         except sqlite3.OperationalError as error:
-            reason = f"cannot be used ({_line(error)}); free it or give another file."
+            reason = f"cannot be used ({_line(error)}); close the program that uses it, or give another file."
             raise OSError(str(self._refused(reason))) from error
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # a damaged name may stand in SQLite's message
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's message may contain a damaged name
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise self._refused("is not an SQLite file; give another file.") from None
             raise self._damaged(_line(error)) from error
@@ -230,7 +228,7 @@ class RunStore:
     def _document(
         self, run: str, text: object, may_lack_seal: object = False, *, is_description: bool = False
     ) -> dict[str, Any]:
-        """Read the metrics of a run, or its description, which has no seal."""
+        """Read the metrics of a run, or its description, which has no digest."""
         try:
             document = json.loads(text) if isinstance(text, str) else None
         except (ValueError, RecursionError):
@@ -241,12 +239,12 @@ class RunStore:
             return document
         seal = document.pop(_SEAL, None)
         if not (seal == _seal(run, document) or (may_lack_seal and seal is None)):
-            raise self._damaged("the metrics of a run are not those that were stored")
+            raise self._damaged("the metrics of a run do not match their digest")
         return document
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
-        """Refuse a file that is no store, or one of another format."""
-        connection.execute("BEGIN")  # one look: another process may be making the store meanwhile
+        """Raise an error if the file is not a store, or has another format."""
+        connection.execute("BEGIN")  # read once: another process may be creating the store
         application, form = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
@@ -254,35 +252,38 @@ class RunStore:
         connection.execute("COMMIT")
         parts = {(kind, name, _plain_sql(sql)) for kind, name, sql in made}
         if (application, form) == (_APPLICATION, _FORMAT):
-            # a view or a trigger would run with the next statement, for as long as it likes
+            # a view or a trigger would run, for any length of time, with the next statement
             if more := [f"{kind} {_line(name)}" for kind, name, _ in sorted(parts - _PARTS)]:
                 raise self._refused(
-                    f"is more than the table of a store ({', '.join(more):.100}); move it away and give another file."
+                    f"contains more than a store's table ({', '.join(more):.100}); move it away and give another "
+                    "file."
                 )
             return
         tables = [name for kind, name, _ in made if kind == "table"]
         if application == _APPLICATION:
             raise self._refused(
-                f"has format {form} of a later refsvm, and refsvm {version()} reads format {_FORMAT}; give another "
+                f"has format {form} of a later refsvm, but refsvm {version()} reads format {_FORMAT}; give another "
                 "file."
             )
         if tables == ["cells"]:
             raise self._refused(
-                f"holds the cells of a search by refsvm 0.2.0, which refsvm {version()} keeps in another way; give "
+                f"contains cells of a search by refsvm 0.2.0, which refsvm {version()} cannot continue; give "
                 "another file."
             )
         if tables:
-            raise self._refused(f"is an SQLite file that refsvm {version()} did not make; give another file.")
+            raise self._refused(
+                f"is an SQLite file, but not a store of refsvm {version()}; give another file."
+            )
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
-        """Switch to write-ahead logging; SQLite does not wait for other processes here, so this does."""
+        """Switch to write-ahead logging, and wait for other processes, as SQLite does not wait here."""
         deadline = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
                 connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
-                # a process that was killed may hold the lock for ever; a damaged file gets no better
+                # a killed process may hold the lock for ever, and a damaged file stays damaged
                 is_held = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
                 if not is_held or time.monotonic() > deadline:
                     raise
@@ -290,7 +291,7 @@ class RunStore:
 
 
 def _plain_sql(statement: object) -> str:
-    """Return a statement without comments and line ends: in comments, versions of refsvm differ."""
+    """Return a statement without comments and line ends, as versions of refsvm differ in comments."""
     lines = str(statement or "").split("\n")
     return " ".join(" ".join(line.partition("--")[0].split()) for line in lines)
 
@@ -301,11 +302,11 @@ _PARTS: Final = {
     ("table", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
     ("table", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
 }
-"""What a store holds; the last two are made by a program that analyses it."""
+"""The tables of a store; the last two appear if another program analyses the file."""
 
 
 def _line(message: object) -> str:
-    """Return what SQLite says as one line."""
+    """Return SQLite's message as one line."""
     return "".join(c for c in " ".join(str(message).split()) if c.isprintable())
 
 
@@ -315,11 +316,12 @@ def _seal(run: str, metrics: Mapping[str, Any]) -> str:
 
 
 def fingerprint(*arrays: Any) -> str:
-    """Return a hash of arrays: examples and labels, or the parts of a split.
+    """Return a hash of arrays, such as examples and labels, or the parts of a split.
 
     Parameters
     ----------
     *arrays : ndarray or CSR
+        The arrays, in order.
 
     Returns
     -------
@@ -338,7 +340,7 @@ def fingerprint(*arrays: Any) -> str:
 
 
 def _canonical(array: Any) -> Any:
-    """Return a sparse matrix as CSR with one entry for each place that is not zero: the examples are the same."""
+    """Return a sparse matrix as CSR with one entry for each nonzero value, so that equal matrices have equal hashes."""
     if not is_sparse(array):
         return array
     rows = array.tocsr(copy=True)
@@ -349,15 +351,15 @@ def _canonical(array: Any) -> Any:
 
 def digest(config: Mapping[str, Any]) -> str:
     """Return the hash of a configuration: SHA-256 of its JSON with sorted keys, 64 hexadecimal digits."""
-    # sorted: the order in which a dataclass lists its fields is no part of a run
+    # sorted, because the order of a dataclass's fields does not matter for a run
     text = json.dumps(config, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def json_of(document: Any, indent: int | None = None) -> str:
-    """Return JSON, also of dataclasses, arrays and NumPy's numbers; NaN and infinity, which it lacks, become null.
+    """Return JSON of dataclasses, arrays and NumPy numbers as well; NaN and infinity, which JSON lacks, become null.
 
-    A value that JSON cannot hold is stored as its representation, so that nothing is lost with it.
+    A value that JSON cannot represent is stored as its `repr`, so that the rest of the document is not lost.
 
     Examples
     --------
@@ -369,9 +371,9 @@ def json_of(document: Any, indent: int | None = None) -> str:
 
 
 def plain(value: Any, levels: int = 40) -> Any:
-    """Return a value made of dicts, lists, finite numbers, text, truth values and None alone, as JSON gives it back.
+    """Return a value made of dicts, lists, finite numbers, text, truth values and None, as JSON reads it back.
 
-    A value that is nested deeper than so many levels becomes text, so that a list may hold itself.
+    A value nested deeper than `levels` becomes text, so that a list may contain itself.
 
     Examples
     --------
@@ -398,10 +400,10 @@ def plain(value: Any, levels: int = 40) -> Any:
 
 
 def _plain_number(value: Any) -> int | float | None:
-    """Return a number of Python's own types; None for NaN and infinity."""
+    """Return a Python number; None for NaN and infinity."""
     if isinstance(value, Integral):
         return int(value)
-    # a fraction may be beyond all floats
+    # a fraction may exceed every float
     try:
         found = float(value)
     except OverflowError:
@@ -410,5 +412,5 @@ def _plain_number(value: Any) -> int | float | None:
 
 
 def _text(value: Any) -> str:
-    """Return text that a file can hold: surrogates alone, which no encoding has, become question marks."""
+    """Return text that a file can store: lone surrogates, which no encoding has, become question marks."""
     return str(value).encode(errors="replace").decode()

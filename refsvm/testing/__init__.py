@@ -1,19 +1,19 @@
-"""Checks for rules, shipped or your own: `check_strategy` is the one to call.
+"""Checks for rules, shipped or your own; call `check_strategy` to run them all.
 
 ==============  ====================================================================================
 `strategy`      check_strategy(): all of the below, for one rule
-`values`        what a rule is before it is used, and what its hooks return
-`contract`      what the base classes promise, checked step by step in the readable loop
-`seeds`         what seeders promise
-`trackers`      what path trackers promise
-`roles`         what shrinking and the checks of leave-one-out promise
-`engines`       both engines compared bit for bit
-`failures`      what goes wrong, with the rule, the problem, the step and the cause
-`practice`      the problems that this is done on: random ones and degenerate ones
+`values`        a rule's fields, and the return values of its methods that need no solve
+`contract`      the contract of the base classes, checked step by step in the readable loop
+`seeds`         the contract of seeders
+`trackers`      the contract of path trackers
+`roles`         the contract of shrinking and of the checks of leave-one-out
+`engines`       a comparison of both engines, bit for bit
+`failures`      error messages with the rule, the problem, the step and the cause
+`practice`      the test problems, random and degenerate
 `shipped`       the shipped rules, with several parameters
 ==============  ====================================================================================
 
-NumPy is all they need. Where Numba is missing the engines are not compared, and the report says so.
+They need NumPy only. Without Numba the engines are not compared, and the report says so.
 """
 
 from refsvm.testing.contract import Case

@@ -1,4 +1,4 @@
-"""A call in a process of its own, with a limit of time: it may hang, exit or crash."""
+"""A call in a separate process with a time limit, which may hang, exit or crash."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ Result = TypeVar("Result")
 
 
 def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Result:
-    """Return what a call returns in a process of its own, or raise what it raises there.
+    """Return the result of a call made in a separate process, or raise the exception that it raised there.
 
     Parameters
     ----------
     work : callable
-        Where processes cannot be forked it is pickled, and so has to come from a file that can be imported.
+        The call. If the system cannot fork processes it is pickled, and must be defined in a file that can be
+        imported.
     seconds : float
-        The process is killed after them.
+        Time limit, after which the process is killed.
     name : str
-        Of what is called, for the sentence.
+        Name of the rule, for the message.
 
     Raises
     ------
@@ -32,16 +33,18 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
     answers, answer = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(work, answer), daemon=True)
     process.start()
-    answer.close()  # the child has it: where that ends, there is nothing to wait for
+    answer.close()  # only the child keeps it open, so that its end is noticed
     try:
         if not answers.poll(seconds):
-            raise AssertionError(f"{name} hangs: no answer after {seconds:g} seconds.")
+            raise AssertionError(f"{name} hangs: its check did not end within {seconds:g} seconds.")
         found, error = answers.recv()
     except EOFError:
         process.join(seconds)
         code = process.exitcode
         how = f"the signal {-code}" if code is not None and code < 0 else f"the code {code}"
-        raise AssertionError(f"{name} ended its process, with {how}; a rule returns to its caller.") from None
+        raise AssertionError(
+            f"{name} ended its process with {how}; a rule must return to its caller."
+        ) from None
     finally:
         process.kill()
         process.join()
@@ -53,7 +56,7 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
 
 
 def _answer(work: Callable[[], Any], answer: Any) -> None:
-    """Send what a call returns or raises."""
+    """Send the result of a call, or its exception."""
     found, failed = None, None
     try:
         found = work()
@@ -63,5 +66,5 @@ def _answer(work: Callable[[], Any], answer: Any) -> None:
         failed = error
     try:
         answer.send((found, failed))
-    except Exception as error:  # noqa: BLE001  what it has found cannot be sent
+    except Exception as error:  # noqa: BLE001  the result cannot be pickled
         answer.send((None, AssertionError(str(failed or error))))

@@ -1,7 +1,7 @@
-"""The contract of the base classes of the rules, checked while a solve is walked through in the readable loop.
+"""The contract of the base classes of rules, checked during a solve in the readable loop.
 
-Nothing is wrapped around a rule. After every step the change of the state is explained by the pair and the
-step length that the state remembers; what they do not explain, a rule has written without being allowed to.
+No wrapper is placed around a rule. After every step, the pair and the step length stored in the state must explain
+the change of the state; any other change means that a rule wrote to the state without permission.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from refsvm.core.stopping import KKTGap
 from refsvm.core.stopping.base import validated_code
 from refsvm.testing.failures import explain_failures
 
-STEP_LIMIT = 20_000  # steps within which a rule must solve a practice problem
+STEP_LIMIT = 20_000  # number of steps within which a rule must solve a practice problem
 EPS = float(np.finfo(np.float64).eps)
 WATCHED = "alpha", "gradient", "diagonal", "lower", "upper"
 
@@ -37,8 +37,11 @@ class Case:
     Parameters
     ----------
     name : str
+        Name of the problem, for messages.
     problem : DualProblem
+        The problem.
     rules : Rules
+        Selector, step rule and stopping rule.
 
     Examples
     --------
@@ -58,11 +61,11 @@ class Case:
 
     @staticmethod
     def default_rules(tol: float = 1e-3) -> Rules:
-        """Return the rules that others are combined with."""
+        """Return the rules that the tested rule is combined with."""
         return Rules(SecondOrder(), NewtonStep(), KKTGap(tol))
 
     def solve(self, *around: Rule, **options: Any) -> Solution:
-        """Solve the problem by the rules, or others in `options`, as `refsvm.solve` does; errors name all of them."""
+        """Solve the problem with these rules, or others in `options`, as `refsvm.solve` does; errors name the rules."""
         with explain_failures(self.name, (*around, *self.rules)):
             return solve(self.problem, **{**self.rules._asdict(), **options})
 
@@ -74,28 +77,28 @@ class Case:
 
 
 def check_solve(case: Case) -> int:
-    """Walk through a solve twice and check every step; return how many there are.
+    """Run a solve twice and check every step; return the number of steps.
 
-    The second time the stopping rule is asked twice before each step, as happens between chunks.
+    In the second run, the stopping rule is called twice before each step, as happens between chunks.
 
     Raises
     ------
     AssertionError
-        If a rule breaks its contract, or the two walks differ.
+        If a rule breaks its contract, or the two runs differ.
     """
-    # twice: memory on the rule, instead of in the state, shows in the second walk
+    # twice, because memory kept on the rule instead of in the state changes the second run
     first, second = _walk(case, ask_again=False), _walk(case, ask_again=True)
     for t, (one, other) in enumerate(itertools.zip_longest(first, second)):
         sentence = (
-            f"(i, j, μ, ψ) is {one} in the first solve and {other} in the second, with check() asked twice; "
-            "keep no memory on the rule, and let asking again change nothing."
+            f"(i, j, μ, ψ) is {one} in the first solve and {other} in the second, where check() is called twice; "
+            "keep no memory on the rule, and let a second call of check() change nothing."
         )
         case.require(one == other, t + 1, sentence)
     return len(first)
 
 
 def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
-    """Take every step of a solve, checking each; return (i, j, μ, ψ) for all of them."""
+    """Take every step of a solve and check it; return (i, j, μ, ψ) of all steps."""
     problem, stop = case.problem, case.rules.stop
     start = starting_point(problem, None)
     with explain_failures(case.name, case.rules):
@@ -103,7 +106,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     loop, cost = steps(state, *case.rules), state.objective if case.rules.step.uses_momentum else 0.0
     taken: list[tuple[float, ...]] = []
     while state.iteration < STEP_LIMIT:
-        # shallow but for the arrays that a rule could write to: a deep copy would hold all kernel rows
+        # copy only the arrays that a rule could write to, as a deep copy would include all kernel rows
         before = copy.copy(state)
         for name in WATCHED:
             setattr(before, name, getattr(state, name).copy())
@@ -123,12 +126,12 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
         if ask_again:
             with explain_failures(case.name, case.rules, state):
                 validated_code(stop, stop.check(state))
-    case.require(False, STEP_LIMIT, f"still not solved; ψ = {state.gap:.3g}.")
+    case.require(False, STEP_LIMIT, f"the rules have not solved it; ψ =  {state.gap:.3g}.")
     return taken
 
 
 def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
-    """Check that pair and step are allowed, and that they explain all that has changed."""
+    """Check that the pair and the step are permitted, and that they explain every change of the state."""
     t, (i, j), mu = state.iteration, state.working_sets[0].tolist(), state.last_step
     uses_momentum = case.rules.step.uses_momentum
     outside = f"length() returned μ = {mu!r}, outside [lo, hi] = [{state.low!r}, {state.high!r}]."
@@ -149,9 +152,9 @@ def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_explained(case: Case, state: SolverState, before: SolverState) -> None:
-    """Check that the step of the pair is all that has changed since."""
+    """Check that nothing but the step of the pair has changed the state."""
     (i, j), mu, problem = state.working_sets[0].tolist(), state.last_step, case.problem
-    # by the same operations in the same order as the loop, so that equal means equal to the bit
+    # the loop's operations in the same order, so that the results are equal bit for bit
     expected, alpha, gradient = copy.copy(before), before.alpha.copy(), before.gradient.copy()
     expected.measure(i, j)
     # αᵢ += μ,  αⱼ −= μ,  G −= μ (K[i] − K[j])
@@ -159,9 +162,9 @@ def _check_explained(case: Case, state: SolverState, before: SolverState) -> Non
     alpha[j] = moved(alpha[j], -mu, problem.lower[j], problem.upper[j])
     gradient -= mu * (state.row(i) - state.row(j))
     for name, value, owner in (
-        ("lower", problem.lower, "the box belongs to the problem"),
-        ("upper", problem.upper, "the box belongs to the problem"),
-        ("diagonal", before.diagonal, "it belongs to the problem"),
+        ("lower", problem.lower, "rules must not change the box"),
+        ("upper", problem.upper, "rules must not change the box"),
+        ("diagonal", before.diagonal, "rules must not change it"),
         ("alpha", alpha, "only the loop may"),
         ("gradient", gradient, "only the loop may"),
         *(
@@ -175,7 +178,7 @@ def _check_explained(case: Case, state: SolverState, before: SolverState) -> Non
 
 
 def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name: str) -> str:
-    """Ask each rule once more about the point before, and return the one that changes this part; or "a rule"."""
+    """Call each rule again at the previous state, and return the rule that changes this part; or "a rule"."""
     i, j = state.working_sets[0].tolist()
     for rule, method, pair in zip(case.rules, ("select", "length", "check"), ((), (i, j), ()), strict=True):
         trial = copy.copy(before)
@@ -183,7 +186,7 @@ def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name:
             setattr(trial, array, getattr(before, array).copy())
         trial.measure(i, j)
         value = copy.copy(getattr(trial, name))
-        # it may fail at a state that it has never seen; then another rule is asked
+        # a rule may fail at a state that it has never seen; then try the next rule
         with suppress(Exception):
             getattr(rule, method)(trial, *pair)
         if not np.array_equal(getattr(trial, name), value):
@@ -192,14 +195,14 @@ def _rule_that_writes(case: Case, state: SolverState, before: SolverState, name:
 
 
 def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
-    """Check that μ and κ, with the Δ and KΔ before, stay inside the box, up to rounding, and explain what changed."""
+    """Check that μ and κ, with the previous Δ and KΔ, stay in the box up to rounding, and explain the change."""
     t, (i, j), mu, alpha = state.iteration, state.working_sets[0].tolist(), state.last_step, before.alpha
     # μ(eᵢ − eⱼ) + κΔ,  μ(K[i] − K[j]) + κKΔ
     change = state.last_carry * np.asarray(before.displacement)
     change[i] += mu
     change[j] -= mu
     image = mu * (state.row(i) - state.row(j)) + state.last_carry * np.asarray(before.displacement_image)
-    # a step with momentum moves every variable that the last one moved
+    # a step with momentum also moves the variables that the previous step moved
     over = np.maximum(change - (state.upper - alpha), (state.lower - alpha) - change).max()
     size = 1.0 + np.abs(alpha).max()
     case.require(over <= 1e-12 * size, t, f"length() returned a (μ, κ) that leaves the box by {over:.3g}.")
@@ -210,16 +213,16 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen, a planned step and the next taken together; return by how much it has."""
-    if case.rules.step.uses_momentum:  # f is summed from the gains
+    """Check that f has not fallen (a planned step counts with the next one); return by how much it fell."""
+    if case.rules.step.uses_momentum:  # f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))
         case.require(rises, state.iteration, f"the step lowers f by {fallen:.3g}.")
         return state.objective
     mu, q = state.last_step, state.curvature if state.curvature > TAU else 0.0
-    # g = μℓ − ½μ²q; where q is not positive the true gain is at least μℓ
+    # g = μℓ − ½μ²q; if q is not positive, the true gain is at least μℓ
     gain = mu * state.slope - 0.5 * mu * mu * q
-    # a planned step may lose now what the next one gains more than back
+    # a planned step may lose as much as the next step gains
     if state.last_planned:
         return min(gain, 0.0)
     rounding = 1e-12 * (abs(mu * state.slope) + mu * mu * q - cost)
@@ -229,7 +232,7 @@ def _check_gain(case: Case, state: SolverState, cost: float) -> float:
 
 
 def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> None:
-    """Check that the loop ended for an allowed reason, at a feasible point that is good enough."""
+    """Check that the loop ended for a permitted reason, at a feasible and sufficiently exact point."""
     problem, (selector, step, stop), t = case.problem, case.rules, state.iteration
     alpha, gradient = last.alpha, last.gradient
     if code != -1:
@@ -239,9 +242,9 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _rule_that_writes(case, state, last, name)
         case.require(same, t, f"{subject} wrote to state.{name}; only the loop may.")
-    # the sum of α may round a little in each step, and no more
+    # each step may add a little rounding error to the sum of α, but not more
     off = infeasibility(problem, alpha)
-    said = f"α is not feasible, by {off:.3g} of the size of the box; {step!r}.length() has to return float64 numbers."
+    said = f"α is infeasible by {off:.3g} times the size of the box; {step!r}.length() must return float64 numbers."
     case.require(off <= EPS * (t + problem.n), t, said)
     drift = float(np.abs(problem.gradient(alpha) - gradient).max())
     size = float(np.abs(problem.v).max() + np.abs(alpha).sum() * np.abs(state.diagonal).max())
@@ -256,17 +259,17 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
 
 
 def check_verdict(case: Case) -> None:
-    """Check that a stopping rule stops at a point that is good.
+    """Check that a stopping rule stops at a sufficiently exact point.
 
-    Good is a loss of a twentieth of f, or a KKT gap of ten times the tolerance; for a rule made for left-out examples,
-    the sign that the optimum gives.
+    This means a loss of at most a twentieth of f, or a KKT gap of at most ten times the tolerance; for a rule for
+    left-out examples it means the sign of h at the optimum.
     """
     stop = case.rules.stop
-    # without shrinking, which would ask the rule about restricted problems
+    # without shrinking, which would call the rule on restricted problems
     exact, found = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
-        # the value as leave-one-out takes it: what the rule proves has the last word
+        # leave-one-out takes the value or sign that the rule proved, so compare that
         with explain_failures(case.name, case.rules):
             decided, h = stop.outcome(found.reason, float(found.decision_values[r]))
         expected = exact.decision_values[r]
@@ -282,7 +285,7 @@ def check_verdict(case: Case) -> None:
 
 
 def infeasibility(problem: DualProblem, alpha: np.ndarray) -> float:
-    """By how much α leaves the box or misses its sum, relative to the largest sum the box allows.
+    """Return how far α leaves the box or misses its sum, relative to the largest sum that the box permits.
 
     Examples
     --------

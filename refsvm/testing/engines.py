@@ -1,4 +1,4 @@
-"""The twin check: one solve in both engines, compared bit for bit."""
+"""The check of twins: a solve in both engines, compared bit for bit."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from refsvm.core.backend import BACKENDS
 from refsvm.services.guards.users_rules import PointError
 from refsvm.testing.contract import Case
 
-TWIN_LIMIT = 500  # steps over which the engines are compared
+TWIN_LIMIT = 500  # number of steps over which the engines are compared
 NOT_COMPARED = "The twin was not compared: Numba is not installed."
 
 
 def can_compare() -> bool:
-    """Whether there is compiled code, and Numba for it."""
+    """Return whether compiled code and Numba are installed."""
     return "numba" in BACKENDS and find_spec("numba") is not None
 
 
 SHRINK_EARLY = Restriction(period=10, copy_cost=0.0, multiple=1)
-"""Small problems are shrunk too, as large ones are by default."""
+"""Shrinking that starts early, so that small problems are shrunk like large ones."""
 
 
 def check_engines(
     case: Case, limit: int = TWIN_LIMIT, shrinking: bool | Shrinking = True, **options: Any
 ) -> None:
-    """Solve with both engines and compare; where they differ, find the first step after which they do.
+    """Solve with both engines and compare them; if they differ, find the first step that shows it.
 
-    Parameters
-    ----------
     case : Case
+        The problem and its rules.
+    limit : int
     limit : int
         Number of steps.
     shrinking : bool or Shrinking
-        True: by `SHRINK_EARLY`.
+        True means `SHRINK_EARLY`.
     **options
-        For `refsvm.solve`, such as ``cache_mb``.
+        Further arguments of `refsvm.solve`, such as ``cache_mb``.
 
     Raises
     ------
     AssertionError
-        If anything differs in a single bit.
+        If the engines differ in a single bit.
 
     Examples
     --------
@@ -69,26 +69,26 @@ def check_engines(
     if found is None:
         return
     t, sentence = found
-    if t == 0:  # the trace does not show it: the fewest steps after which they differ, by bisection
+    if t == 0:  # not visible in the trace: bisect the number of steps
         t = 1 + bisect_left(range(1, limit), True, key=lambda steps: difference(steps) is not None)
     shown = ", ".join(f"{name}={value}" for name, value in {"shrinking": shrinking, **options}.items())
     given = ", ".join(f"{type(rule).__name__} {rule.parameters()}" for rule in case.rules)
-    said = f"the engines differ ({shown}): {sentence.rstrip('.')}; the twins get the parameters of {given}."
+    said = f"the engines differ ({shown}): {sentence.rstrip('.')}; compare the twins and parameters() of {given}."
     case.require(False, t, said)
 
 
 def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] | None:
-    """Compare two solutions bit for bit, all but the seconds.
+    """Compare two solutions bit for bit, except for the seconds.
 
     Parameters
     ----------
     readable, compiled : Solution
-        With a trace each, or without.
+        Solutions, both with a trace or both without.
 
     Returns
     -------
     tuple of int and str, or None
-        The first step at which they differ, 0 if the trace does not show it, and a sentence. None if equal.
+        The first step at which they differ (0 if the trace does not show it), and a sentence; None if they are equal.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] 
 
 
 def _first_unequal(left: np.ndarray, right: np.ndarray) -> list[tuple[int, Any, Any]]:
-    """Return position and entries of the first difference, over the length that both have; NaN equals NaN."""
+    """Return position and entries of the first difference within the common length; NaN equals NaN."""
     length = min(len(left), len(right))
     left, right = left[:length], right[:length]
     unequal = (left != right) & ~(np.isnan(left) & np.isnan(right))

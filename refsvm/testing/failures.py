@@ -1,4 +1,4 @@
-"""Failures of a check as an AssertionError that names the rule, the problem, the step and the cause."""
+"""Turns failures of a check into an AssertionError that names the rule, the problem, the step and the cause."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from refsvm.core.steps import StepRule
 Result = TypeVar("Result")
 
 MOST_SECONDS = 120.0
-"""Within which a rule has to be done with a practice problem."""
+"""Seconds within which a rule must solve a practice problem."""
 
 
 def require(condition: object, sentence: str) -> None:
-    """Unless `condition` holds, raise an AssertionError with a sentence."""
+    """Raise an AssertionError with this sentence unless `condition` is true."""
     if not condition:
         raise AssertionError(sentence)
 
@@ -35,14 +35,14 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
     rules = tuple(rules)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that a kernel is indefinite is known here
+            warnings.simplefilter("ignore")  # some problems have an indefinite kernel on purpose
             yield
     except StopIteration:
         raise
     except Exception as error:
-        cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error  # within a generator
+        cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error  # inside a generator
         asked = _at_work((frame for frame, _ in traceback.walk_tb(cause.__traceback__)), rules)
-        if isinstance(error, AssertionError) and not asked:  # a check has failed, and said so
+        if isinstance(error, AssertionError) and not asked:  # a check has failed with its own message
             raise
         step, said = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")
         if asked or not said.startswith((*(type(rule).__name__ for rule in rules), "select() returned")):
@@ -54,7 +54,7 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
 
 
 def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
-    """Return which method of which rule is at work in the innermost of these frames, the last one; "" if none is."""
+    """Return the rule's method that is running in the innermost of these frames; "" if no rule's method is."""
     asked = [
         f"{type(rule).__name__}.{frame.f_code.co_name}()"
         for frame in frames
@@ -65,7 +65,7 @@ def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
 
 
 def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
-    """Return the result at which the loop raised: of `select` if it is no pair, else of `length`."""
+    """Return the result that made the loop fail: `select`'s if it is not a pair, otherwise `length`'s."""
     if state is None or not isinstance(rules[0], WorkingSetSelector) or not isinstance(rules[1], StepRule):
         return "the solve"
     pair: Any = None
@@ -74,8 +74,8 @@ def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
         i, j = map(index, pair)
         if max(i, j) < len(state.alpha):
             mu, wanted = rules[1].length(state, i, j), "(μ, κ)" if rules[1].uses_momentum else "one number"
-            return f"length() returned {mu!r:.80}, in place of {wanted}; the loop"
-    return f"select() returned {pair!r:.80}, which is no pair of {len(state.alpha)} variables; the loop"
+            return f"length() returned {mu!r:.80}instead of {wanted}; the loop"
+    return f"select() returned {pair!r:.80}, which is not a pair of {len(state.alpha)} variables; the loop"
 
 
 def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[], Result]) -> Result:

@@ -1,4 +1,4 @@
-"""The contracts around the steps: shrinking, the checks before leave-one-out rounds, a kernel matrix."""
+"""The contracts of shrinking, of the checks before leave-one-out rounds, and of a kernel matrix."""
 
 from __future__ import annotations
 
@@ -16,40 +16,41 @@ from refsvm.testing.failures import explain_failures, require
 EARLY = Restriction(period=100, copy_cost=0.1)
 
 TIMES = 10
-"""How many times the steps of all variables a shrinking may take: decomposition, which is sound, takes up to three."""
+"""Largest ratio of steps with shrinking to steps without; sound shrinking by decomposition takes up to three times."""
 
 FEW = 2_000
-"""Examples up to which the eigenvalues of a kernel matrix are looked at."""
+"""Largest number of examples for which the eigenvalues of a kernel matrix are computed."""
 
 
 def check_large(case: Case, shrinking: Shrinking = EARLY) -> None:
-    """Check that a problem on which shrinking bites is solved with it as without, in a bounded number of steps.
+    """Check that shrinking solves a large problem as well as no shrinking, within a bounded number of steps.
 
     Raises
     ------
     AssertionError
-        If it ends for another reason, elsewhere, or not within `TIMES` the steps and a thousand.
+        If the solve ends with another status or at another point, or takes more than `TIMES` the steps plus a
+        thousand.
     """
     plain = case.solve(shrinking=False, max_iter=100_000)
     shrunk = case.solve(shrinking, shrinking=shrinking, max_iter=TIMES * plain.iterations + 1000)
     sentence = (
         f"with {shrinking!r} the solve ends with {shrunk.status.name} at f = {shrunk.objective:.6g}, without with "
-        f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that does not "
-        "look before every step has to say when, by its period."
+        f"{plain.status.name} after {plain.iterations} steps at {plain.objective:.6g}; a stopping rule that is not "
+        "called before every step must declare it with `period`."
     )
-    # a rule of one's own may stop early, and then where it stops depends on when it is asked
+    # a user's rule may stop early, and where it stops then depends on when it is called
     same = abs(shrunk.objective - plain.objective) <= 0.02 * abs(plain.objective)
     ended = shrunk.status is plain.status and (same or case.rules.selector.may_stall)
     case.require(ended, shrunk.iterations, sentence)
 
 
 def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
-    """Check that every problem is solved to its tolerance, and alike in both engines; return the steps.
+    """Check that every problem is solved to its tolerance, equally in both engines; return the number of steps.
 
     Raises
     ------
     AssertionError
-        If the answer is another one than without shrinking, or the engines differ.
+        If the result differs from the one without shrinking, or the engines differ.
     """
     taken = 0
     for case in cases:
@@ -65,12 +66,12 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
 
 
 def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
-    """Check that the machines trained without the examples predict what the check says; return how many it decides.
+    """Check that models trained without the examples predict what the check decided; return the number of decisions.
 
     Raises
     ------
     AssertionError
-        If it decides an example wrongly, or returns anything but a sign or 0 for each.
+        If it decides an example wrongly, or does not return a sign or 0 for each example.
     """
     decided = 0
     rules = Case.default_rules(tol=1e-6)
@@ -88,23 +89,23 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         said = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
         case.require(right, 0, said)
         counts = [(problem.v == label).sum() for label in problem.v]
-        # an example alone in its class leaves nothing to train, and nothing to compare with
+        # without an example that is alone in its class there is no model to compare with
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with explain_failures(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
-            said = f"{check!r} says that h has the sign {signs[r]:g} without example {r}: it is {h:.3g}."
+            said = f"{check!r} decides that h has the sign {signs[r]:g} without example {r}, but h = {h:.3g}."
             case.require(signs[r] * h >= -1e-3, 0, said)
             decided += 1
     return decided
 
 
 def check_matrix(gram: KernelMatrix) -> int:
-    """Check that a kernel matrix gives the same symmetric numbers, however it is asked; return how many were compared.
+    """Check that all methods of a kernel matrix agree on the same symmetric values; return how many were compared.
 
     Raises
     ------
     AssertionError
-        If a block has another shape, holds a number that is not finite, or contradicts another block or the diagonal.
+        If a block has the wrong shape, contains NaN or infinity, or contradicts another block or the diagonal.
     """
     name, n = "a block of rows", getattr(gram, "n", None)
     subject = f"Problem {name!r} with {gram!r}"
@@ -122,16 +123,16 @@ def check_matrix(gram: KernelMatrix) -> int:
     right = isinstance(K, np.ndarray) and K.shape == (n, n) and K.dtype == np.float64  # type: ignore[redundant-expr]
     shape = f"{type(K).__name__} of shape {np.shape(K)}"
     require(right, f"{subject}: block(rows) returned {shape}; expected float64 of {(n, n)}.")
-    require(np.isfinite(K).all(), f"{subject}: block(rows) holds what is not finite.")
-    # products of blocks of another shape may round in the last digit
+    require(np.isfinite(K).all(), f"{subject}: block(rows) contains NaN or infinity; return finite numbers.")
+    # products of blocks of another shape may differ in the last digit
     size = 1e-12 * float(np.abs(K).max())
     for found, expected, said in (
         (K, K.T, "the matrix is not symmetric"),
-        (again, K, "block() gives other values when it is asked again"),
-        (some, K[np.ix_(few, others)], "block(rows, columns) is no part of block(rows)"),
+        (again, K, "a second call of block() returns other values"),
+        (some, K[np.ix_(few, others)], "block(rows, columns) differs from block(rows)"),
         (out, K[np.ix_(few, others)], "block(rows, columns, out) does not write to out"),
-        (diagonal, K.diagonal(), "diagonal() is not that of block()"),
-        (part, K[np.ix_(others, others)], "restrict(indices) is another matrix"),
+        (diagonal, K.diagonal(), "diagonal() differs from the diagonal of block()"),
+        (part, K[np.ix_(others, others)], "restrict(indices) returns other values"),
     ):
         require(np.shape(found) == expected.shape, f"{subject}: {said}: it has the shape {np.shape(found)}.")
         off = np.abs(found - expected)
@@ -139,6 +140,6 @@ def check_matrix(gram: KernelMatrix) -> int:
         require(off.max() <= size, f"{subject}: {said}, by {off.max():.3g} at {place}.")
     if gram.facts.is_psd and len(K) <= FEW:
         least = float(np.linalg.eigvalsh(K)[0])
-        said = f"is_psd is True, and the matrix has the eigenvalue {least:.3g}; leave is_psd away"
+        said = f"is_psd is True, but the matrix has the eigenvalue {least:.3g}; remove is_psd"
         require(least >= -1e-8 * np.abs(K).max(), f"{subject}: {said}.")
     return 6 * int(K.size)

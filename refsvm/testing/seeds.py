@@ -1,4 +1,4 @@
-"""The contract of a seeder: feasible, reproducible seeds from which the same optimum is reached."""
+"""The contract of a seeder: seeds are feasible and reproducible, and lead to the same optimum."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 
 
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
-    """Check that seeds are feasible and reproducible and leave the optimum where it is; return how many there were.
+    """Check that seeds are feasible and reproducible, and do not change the optimum; return the number of seeds.
 
-    One example is put back and another left out in some problems, a quarter of them in the others. The twin, if there
-    is one and Numba is installed, has to give the same α bit for bit.
+    In some problems one example is put back and another left out, in the others a quarter of the examples. If the
+    seeder has a twin and Numba is installed, the twin must return the same α bit for bit.
 
     Raises
     ------
     AssertionError
         If the seeder breaks its contract.
     """
-    # by turns a large and a small share of the examples is exchanged
+    # exchange a large and a small share of the examples in turn
     removals, seeds = itertools.cycle((2, 4)), 0
     for name, problem in problems.items():
-        if problem.n < 8 or name.startswith("indefinite"):  # these have several optima
+        if problem.n < 8 or name.startswith("indefinite"):  # indefinite problems have several optima
             continue
         every = next(removals) * (problem.n // 8 if problem.n % 3 else 1)
         old, new = (problem.without(np.arange(first, problem.n, every)) for first in (0, 1))
@@ -41,7 +41,7 @@ def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
 
 
 def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -> None:
-    """Seed one problem with the solution of another."""
+    """Seed one problem from the solution of another, and check the seed."""
     rules = Case.default_rules(tol=1e-6)
     case = Case(name, new, rules)
     solved = solve(old, stop=rules.stop, engine="numpy")
@@ -57,14 +57,16 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(np.isfinite(seed).all(), 0, f"{seeder!r} gave a seed that is not finite.")
     case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
     kept = np.array_equal(solved.alpha, alpha) and np.array_equal(solved.gradient, gradient)
-    case.require(kept, 0, f"{seeder!r} wrote to the solution it was given.")
+    case.require(
+        kept, 0, f"{seeder!r} wrote to the solution that it received; copy arrays before changing them."
+    )
     _check_memory(case, seeder, solved)
     same = not np.shares_memory(seed, solved.alpha) and not np.shares_memory(seed, again)
-    said = f"{seeder!r} gave an array that it, or the solution, holds on to; return a new one."
+    said = f"{seeder!r} returned an array that it or the solution keeps; return a new array."
     case.require(same, 0, said)
     off = infeasibility(new, seed)
-    case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is not feasible, by {off:.3g} of the box.")
-    # a seed may cost steps, and must never change the optimum
+    case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is infeasible by {off:.3g} times the box.")
+    # a seed may cost steps, but must never change the optimum
     cold, warm = (solve(new, stop=rules.stop, engine="numpy", start=s).objective for s in (None, seed))
     sentence = f"from the seed of {seeder!r} f ends at {warm!r}, from zero at {cold!r}."
     case.require(abs(warm - cold) <= 1e-5 * (1.0 + abs(cold)), 0, sentence)
@@ -74,8 +76,8 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
 
 
 def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
-    """Check the seeds made with what they share, which is empty where it does not pay, as those without."""
-    # nothing is shared, and `seed` need not take it
+    """Check that seeds made with shared memory equal those made without; the memory may be empty."""
+    # nothing is shared, and `seed` need not accept a memory
     if type(seeder).memory is Rule.memory:
         return
     with explain_failures(case.name, (seeder,)):
@@ -88,12 +90,12 @@ def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
         f"{seeder!r}.pays() returned {pays!r}; return True or False.",
     )
     off = max(infeasibility(case.problem, np.asarray(other)) for other in others)
-    said = f"the seed of {seeder!r} with its memory is not feasible, by {off:.3g} of the box."
+    said = f"the seed of {seeder!r} with its memory is infeasible by {off:.3g} times the box."
     case.require(off <= 1e-12, 0, said)
 
 
 def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndarray) -> None:
-    """Compare a seed with that of the twin, which has to ask for the kernel rows it wants."""
+    """Compare a seed with the twin's seed; the twin has to request the kernel rows that it needs."""
     from refsvm.compiled.interface.seeding import compiled_seed
 
     compiled = compiled_seed(seeder, solved, case.problem, stored_rows(case.problem.gram))

@@ -1,4 +1,4 @@
-"""The shipped rules: each with its defaults, and some with other parameters, for checks and trials."""
+"""The shipped rules, each with its defaults and some with other parameters, for checks and experiments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""check_strategy(): the contract and the twin of one rule."""
+"""check_strategy(): checks a rule against its contract, and its twin against the rule."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ FAMILIES = (WorkingSetSelector, StepRule, StoppingRule, Seeder, PathTracker, Shr
 
 @dataclass(frozen=True, repr=False)
 class StrategyReport(Shown):
-    """The report of `check_strategy`; it exists only if every check has passed.
+    """The report of `check_strategy`, which returns it only if every check has passed.
 
     Attributes
     ----------
     rule : str
-        The rule, as it prints.
+        The rule's `repr`.
     problems : tuple of str
         Names of the problems.
     steps : int
-        Steps of the readable loop that were checked one by one; of a tracker, breakpoints.
+        Number of steps of the readable loop that were checked one by one; for a tracker, number of breakpoints.
     twin : str
-        A sentence: in how many solves the engines agreed, or why they were not compared.
+        A sentence that says in how many solves the engines agreed, or why they were not compared.
     """
 
     rule: str
@@ -72,56 +72,63 @@ class StrategyReport(Shown):
 
 
 def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) -> StrategyReport:
-    """Check a rule against the contract of its base, and its twin against the rule.
+    """Check a rule against the contract of its base class, and its compiled twin against the rule.
 
-    **Contract.** A rule is a frozen, hashable dataclass. One instance gives the same steps each time: its
-    memory lives in the state. It never writes to α, G or the box. A selector returns i in I_up and j in
-    I_down, or (−1, −1). A step has lo ≤ μ ≤ hi and does not lower f, unless it is planned: then it does not
-    together with the next one. One with momentum moves no variable out of its box.
-    A stopping rule returns 0 or the number of one of its reasons, and asking it
-    again changes nothing; it stops where f or the KKT gap is good; one made for left-out examples (``left_out``) is
-    checked on problems that have one, and has to stop where the sign is that of the optimum.
-    Every practice problem is solved to its KKT tolerance; only a selector with an
-    attribute ``may_stall = True`` may end earlier with (−1, −1). A seeder returns a feasible point, from
-    which the same optimum is reached.
-
-    **Twin.** In both engines i, j, μ, objective, KKT gap and kernel rows of every step are equal bit for bit,
-    and so are α, G, kernel rows and hits at the end: with and without shrinking, with memory for all kernel
-    rows and for as few as the selector allows.
-
-    **Trackers.** A path tracker covers the range of C that it is given, in ascending order, on every practice problem
-    that has a path; with ``may_refuse = True`` it may refuse some in a sentence. The KKT conditions hold to 1e-6 at its
-    breakpoints and between them, or to its ``accuracy``; a second call and the other engine give the same path bit for
-    bit.
-
-    **Around the steps.** With shrinking every problem is solved to the same tolerance, alike in both engines, and in
-    steps of the same order on one with 500 variables, where it bites. A check of leave-one-out is right about every
-    example that it decides.
-
-    An exception of a rule becomes an AssertionError that names the rule, the problem and the step, and so does a rule
-    that does not return within two minutes.
+    If a rule raises an exception, or does not return within two minutes, the check raises an AssertionError that
+    names the rule, the problem and the step. The notes list the contract.
 
     Parameters
     ----------
     rule : Rule, KernelMatrix or object with `n` and `block`
-        An instance; of a kernel matrix of your own (``gram=``) blocks are computed. A step rule that plans is tried
-        with selectors that take candidates, and the reverse.
+        An instance of the rule. For a kernel matrix of your own (``gram=``), blocks are computed and compared. A step
+        rule that plans is combined with selectors that take candidates, and the reverse.
     rng : int, numpy.random.Generator or None
-        Seed or generator of the practice problems.
+        Seed or generator of the practice problems, 0 by default.
     time_limit : float, optional
-        Seconds. If given, the checks run in a process of their own, which is ended after them. The caller goes on
-        though the rule hangs in compiled code, exits or crashes.
+        Limit on the whole check in seconds. If given, the checks run in a separate process that is ended after this
+        time. The caller then continues even if the rule hangs in compiled code, exits or crashes.
 
     Returns
     -------
     StrategyReport
+        The report, if all checks pass.
 
     Raises
     ------
     AssertionError
-        At the first check that fails; the sentence names the problem, the step and what differs.
+        At the first check that fails; the message names the problem, the step and the difference.
     TypeError
-        If `rule` is not an instance of one of the seven bases, nor a kernel matrix.
+        If `rule` is neither an instance of one of the seven base classes nor a kernel matrix.
+
+    Notes
+    -----
+    **Every rule** is a frozen, hashable dataclass. One instance takes the same steps each time, because its memory is
+    in the state, and it never writes to α, G or the box. Every practice problem is solved to its KKT tolerance.
+
+    **A selector** returns i in I_up and j in I_down, or (−1, −1). Only a selector with the attribute ``may_stall =
+    True`` may return (−1, −1) before the tolerance is reached.
+
+    **A step rule** returns μ with lo ≤ μ ≤ hi and does not lower f; a planned step does not lower f together with the
+    next step. A step with momentum moves no variable out of its box.
+
+    **A stopping rule** returns 0 or the number of one of its reasons, and a second call changes nothing. It stops at
+    a point with a good f or KKT gap. A rule for left-out examples (``left_out``) is checked on problems with such an
+    example, and must stop only when the sign of h is the optimum's.
+
+    **A seeder** returns a feasible point from which the solve reaches the same optimum.
+
+    **A path tracker** covers the requested range of C in ascending order, on every practice problem that has a path;
+    with ``may_refuse = True`` it may refuse some with a message. The KKT conditions hold to 1e-6, or to its
+    ``accuracy``, at breakpoints and between them. A second call and the other engine return the same path bit for
+    bit.
+
+    **Shrinking** solves every problem to the same tolerance, equally in both engines, and takes a similar number of
+    steps on a problem with 500 variables, most of which it leaves out. **A check of leave-one-out** is correct for
+    every example that it decides.
+
+    **A twin** agrees with its rule bit for bit: i, j, μ, objective, KKT gap and kernel rows of every step, and α, G,
+    kernel rows and cache hits at the end. This is checked with and without shrinking, and with memory for all kernel
+    rows and for as few as the selector permits.
 
     Examples
     --------
@@ -137,20 +144,20 @@ def check_strategy(rule: Any, *, rng: Any = 0, time_limit: float | None = None) 
 
 
 def _checked(rule: Any, rng: Any) -> StrategyReport:
-    """Check a rule in this process."""
+    """Check a rule in the calling process."""
     if not isinstance(rule, Rule | KernelMatrix | type) and hasattr(rule, "block"):
         try:
             rule = GivenMatrix(rule)
         except ValueError as error:
             raise AssertionError(f"Problem 'a block of rows': {str(error).rstrip('.')}.") from error
     if isinstance(rule, KernelMatrix):
-        return StrategyReport(repr(rule), (), 0, f"It gives {check_matrix(rule)} numbers that agree.")
+        return StrategyReport(repr(rule), (), 0, f"Its methods agree on {check_matrix(rule)} numbers.")
     if not isinstance(rule, FAMILIES):
         names = ", ".join(family.__name__ for family in FAMILIES)
         raise TypeError(
-            f"rule={rule!r:.80} is of no family ({names}), nor a kernel matrix with n and block(); pass an instance."
+            f"rule={rule!r:.80} is neither a rule ({names}) nor a kernel matrix with n and block(); pass an instance."
         )
-    # the same for every rule: what one passes, another can be compared with
+    # the same problems for every rule, so that results can be compared
     problems = practice_problems(rng)
     if isinstance(rule, StoppingRule) and rule.left_out:
         problems = left_out_problems(problems)
@@ -165,22 +172,22 @@ def _checked(rule: Any, rng: Any) -> StrategyReport:
             _no_twin(rule, "seeds are made in NumPy") or f"The twin agrees bit for bit in {seeds} seeds."
         )
     elif isinstance(rule, Check):
-        sentence = f"It decides {check_check(rule, problems)} examples, all of them rightly."
+        sentence = f"It decides {check_check(rule, problems)} examples, all of them correctly."
     else:
         steps, sentence = _check_steps(rule, problems, rng)
     return StrategyReport(repr(rule), tuple(problems), steps, sentence)
 
 
 def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tuple[int, str]:
-    """Check a rule that takes part in every step, or stands around them; return the steps and the sentence."""
+    """Check a rule that acts in every step, or shrinking; return the number of steps and a sentence."""
     cases = [
         Case(name, problem, rules) for name, problem in problems.items() for rules in _combinations(rule)
     ]
-    # small problems are solved before shrinking looks at them for the first time
+    # small problems are solved before shrinking is applied for the first time
     large = Case("five hundred examples", large_problem(rng), cases[0].rules)
     if isinstance(rule, Shrinking):
         check_large(large, rule)
-        return check_shrinking(rule, cases), "Every problem is solved as without it."
+        return check_shrinking(rule, cases), "Every problem has the same solution with and without shrinking."
     walked = sum(within(MOST_SECONDS, case.name, case.rules, partial(check_solve, case)) for case in cases)
     sentence, left_out = _check_twin(rule, cases), isinstance(rule, StoppingRule) and rule.left_out
     for case in cases if left_out else [large] * isinstance(rule, StoppingRule):
@@ -191,7 +198,7 @@ def _check_steps(rule: Rule, problems: dict[str, DualProblem], rng: Any) -> tupl
 
 
 def _combinations(rule: Rule) -> Iterator[Rules]:
-    """Yield the rule together with partners that fit."""
+    """Yield the rule combined with other rules that fit it."""
     if isinstance(rule, WorkingSetSelector):
         yield Rules(rule, NewtonStep(), KKTGap())
         if rule.takes_candidates:
@@ -218,14 +225,14 @@ def _check_twin(rule: Rule, cases: list[Case]) -> str:
         return sentence
     for case in cases:
         least = smallest_cache_mb(case.rules.selector, case.problem.n, case.rules.stop, case.rules.step)
-        # with few rows in memory a twin has to ask for them, and is called again in the middle of a choice
+        # with few rows in memory a twin must request rows, and is called again in the middle of a selection
         for cache_mb, shrinking in product((200.0, least), (False, True)):
             check_engines(case, cache_mb=cache_mb, shrinking=shrinking)
     return f"Both engines agree bit for bit in {4 * len(cases)} solves."
 
 
 def _no_twin(rule: Rule, instead: str) -> str:
-    """Return a sentence for the report if there is no twin to compare, or no compiler."""
+    """Return a sentence for the report if there is no twin or no compiler; otherwise an empty text."""
     if not engines.can_compare():
         return NOT_COMPARED
     return f"{type(rule).__name__} has no twin; {instead} only." if rule.twin() is None else ""

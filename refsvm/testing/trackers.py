@@ -18,16 +18,16 @@ MOST_EVENTS = 20_000
 REACHED_BY: Final = {
     "start", "full rank", "linear program", "empty elbow", "special", "backup", "repair", "jump", "end",
 }  # fmt: skip
-"""Names of the moves to a breakpoint."""
+"""Names of the moves at a breakpoint."""
 
 KINDS: Final = ("C", "costs", "others")
-"""The lines on which a tracker is checked: that of C, and those of `line_of` if it follows any."""
+"""Kinds of lines on which a tracker is checked: along C, and those of `line_of` if it follows other lines."""
 
 AnyPath = RegularizationPath | ParametricPath
 
 
 def path_problems(problems: dict[str, DualProblem]) -> dict[str, DualProblem]:
-    """Choose the problems whose box can grow from 0 with a positive semi-definite kernel; their box is that at C = 1.
+    """Return the problems with a positive semi-definite kernel whose box can grow from 0, with the box of C = 1.
 
     Examples
     --------
@@ -51,13 +51,16 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     Parameters
     ----------
     tracker : PathTracker
+        The tracker to check.
     problems : dict of str to DualProblem
+        Problems by name.
 
     Returns
     -------
     names : tuple of str
-        The problems that were tracked; a tracker with ``may_refuse`` may leave some out.
+        The problems that were tracked; a tracker with ``may_refuse`` may refuse some.
     breakpoints : int
+        Number of breakpoints.
     twin : str
         A sentence about the engines.
 
@@ -72,7 +75,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     for name, problem in path_problems(problems).items():
         try:
             found = [_checked(tracker, kind, name, problem, both) for kind in kinds]
-        # a tracker that says so may give up a degenerate problem, in a sentence and not in a crash
+        # such a tracker may refuse a degenerate problem, with a message and not by crashing
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
                 refusal = str(error.__cause__)
@@ -82,17 +85,17 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
         breakpoints += sum(points for points, _ in found)
         compared += sum(twins for _, twins in found)
     last = refusal.rstrip(".") or "no reason given"
-    require(names, f"Problem 'all' with {tracker!r}: it has refused every problem, the last one so: {last}.")
+    require(names, f"Problem 'all' with {tracker!r}: it refused every problem, the last with: {last}.")
     subject = "Both engines agree" if tracker.twin() is None else "The twin agrees"
     sentence = f"{subject} bit for bit on {compared} paths."
     return tuple(names), breakpoints, sentence if compared else NOT_COMPARED
 
 
 def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
-    """Return the ends of a line through a problem with v, L, U and z on the move.
+    """Return the two ends of a line through a problem, along which v, L, U and z change.
 
-    "costs": the boxes on one side of 0 open while those on the other close. "others": every third variable leaves, v
-    turns to what is before it, and z grows to a quarter of what the upper bounds allow.
+    "costs": the boxes on one side of 0 open while the others close. "others": every third variable leaves, v returns
+    to an earlier value, and z grows to a quarter of the sum that the upper bounds permit.
     """
     zero = np.zeros(problem.n)
     if kind == "costs":
@@ -105,25 +108,25 @@ def line_of(kind: str, problem: DualProblem) -> tuple[DualProblem, DualProblem]:
 def _checked(
     tracker: PathTracker, kind: str, name: str, problem: DualProblem, names: list[str]
 ) -> tuple[int, int]:
-    """Check one line of one problem; return its breakpoints, and how often both engines were compared."""
+    """Check one line of one problem; return its breakpoints, and the number of comparisons of both engines."""
     name = name if kind == "C" else f"{name} ({kind})"
     path = _tracked(tracker, kind, name, problem, "numpy")
     subject = f"Problem {name!r} with {tracker!r}"
-    # trackers get K itself and not a copy, which may take gigabytes
+    # trackers get K itself, because a copy may take gigabytes
     same = np.array_equal(np.asarray(path.matrix), problem.gram.block(np.arange(problem.n)))
-    require(same, f"{subject}: follow() wrote to the kernel matrix of the walk.")
+    require(same, f"{subject}: follow() wrote to the kernel matrix; it must only read it.")
     _check_path(tracker.accuracy, subject, path)
     for engine in names:
         again = _tracked(tracker, kind, name, problem, engine)
         same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
         again_by = "A second call" if engine == "numpy" else "The compiled engine"
-        said = f"{again_by} gives another path; keep no memory on the tracker, and let the state search."
+        said = f"{again_by} returns another path; keep no memory on the tracker, and search with the state's methods."
         require(same, f"{subject}: {said}")
     return len(path.record.t), names.count("numba")
 
 
 def _tracked(tracker: PathTracker, kind: str, name: str, problem: DualProblem, engine: str) -> AnyPath:
-    """Track one path, if that does not take longer than `MOST_SECONDS`."""
+    """Track one path; raise an error if that takes longer than `MOST_SECONDS`."""
     limits = PathLimits(problem.n, MOST_EVENTS)
     options: dict[str, Any] = {"tracker": tracker, "engine": engine}
 
@@ -143,7 +146,8 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
         letter, first, last = "C", C_MIN, C_MAX
     reaches = np.allclose(at[[0, -1]], [first, last], rtol=1e-9, atol=0.0)
     require(
-        reaches, f"{subject}: the path goes from {at[0]:.6g} to {at[-1]:.6g}, not from {first} to {last}."
+        reaches,
+        f"{subject}: the path goes from {at[0]:.6g} to {at[-1]:.6g} instead of from {first} to {last}.",
     )
     require((np.diff(at) >= 0.0).all(), f"{subject}: {letter} falls from one breakpoint to the next.")
     unknown = sorted({*path.record.kind.tolist()} - REACHED_BY)
@@ -154,7 +158,7 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
     require(
         (path.record.elbow >= 0).all(), f"{subject}: a breakpoint has an elbow of {path.record.elbow.min()}."
     )
-    # between breakpoints as well: a path of right points may be joined by wrong lines
+    # between breakpoints as well, because wrong lines may join correct points
     found = path.kkt_audit(between=3)
     said = (
         f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "

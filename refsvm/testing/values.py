@@ -1,4 +1,4 @@
-"""A rule before it is used: a frozen value, and the results of its hooks that need no state."""
+"""Checks of a rule before it is used: it is a frozen value, and its methods that need no state work."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from refsvm.testing.failures import require
 
 
 def check_value(rule: Rule, problem: DualProblem) -> None:
-    """Check a rule before it is used: a frozen value, and the return values of methods that need no state.
+    """Check that a rule is a frozen value, and that its methods that need no state return valid results.
 
     Raises
     ------
     AssertionError
-        If the rule is no frozen, hashable dataclass, or one of its methods that need no state is wrong.
+        If the rule is not a frozen, hashable dataclass, or a method that needs no state is wrong.
     """
     name = type(rule).__name__
     parameters = getattr(type(rule), "__dataclass_params__", None)
     frozen = parameters is not None and parameters.frozen
     require(frozen, f"{name} is not a frozen dataclass; decorate it with @dataclass(frozen=True).")
-    # rules travel to other processes and name runs in a store, by their values
+    # rules are sent to other processes, and stores identify runs by them, in both cases by value
     require(copy.deepcopy(rule) == rule, f"{name} does not equal its copy; give it comparable fields.")
     try:
         hash(rule)
@@ -56,7 +56,7 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
 
 
 def _check_memory(rule: Rule, problem: DualProblem) -> None:
-    """Check that the memory is a float64 vector, a new one each time."""
+    """Check that the memory is a float64 vector, and a new array for each solve."""
     memory, another = memory_of(rule, problem), memory_of(rule, problem)
     shared = np.shares_memory(memory, another)
     said = f"{type(rule).__name__}.memory() returned one array twice; make a new one for each solve."
@@ -64,7 +64,7 @@ def _check_memory(rule: Rule, problem: DualProblem) -> None:
 
 
 def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
-    """Check the reasons, the period, the tolerances, and what leave-one-out asks."""
+    """Check the reasons, the period, the tolerances, and the methods that leave-one-out calls."""
     name = type(rule).__name__
     reasons: Any = rule.reasons
     sentences = isinstance(reasons, tuple) and all(isinstance(each, str) for each in reasons)
@@ -89,10 +89,10 @@ def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
 
 
 def _check_twin(rule: Rule) -> None:
-    """Check that the twin is one function, compiled, of the rule's own role as far as it says for which it is made."""
+    """Check that `twin()` always returns the same compiled function, and that it fits the rule's role."""
     found: Any = rule.twin
     same = not callable(found) or found() is found()
     require(same, f"{type(rule).__name__}.twin() returned two functions; make it once.")
-    from refsvm.compiled.twins import twin_of  # where there is compiled code
+    from refsvm.compiled.twins import twin_of  # imported only if there is compiled code
 
     twin_of(rule)

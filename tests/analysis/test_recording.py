@@ -222,7 +222,7 @@ def test_limits_and_what_is_not_there():
     assert len(list(short)) == steps
     assert short.status is Status.MAX_ITER
     with pytest.raises(
-        IndexError, match=rf"iteration={steps} is not there: the solve ended after {steps - 1}"
+        IndexError, match=rf"iteration={steps} does not exist, because the solve ended after {steps - 1}"
     ):
         short.at(steps)
     with pytest.raises(ValueError, match="iteration"):

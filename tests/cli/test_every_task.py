@@ -170,7 +170,7 @@ def test_a_path_of_several_classes(data, tmp_path):
         ("loo", "kind", ["--task", "novelty", "--nu", 2], "nu=2.0"),
         ("loo", "kind", ["--task", "regression"], "needs labels that are numbers"),
         ("cv", "kind", ["--task", "ranking"], "task='ranking' is unknown; choose from"),
-        ("cv", "y", ["--stratified", "-q"], "stratified=True shares classes among the folds, and regression"),
+        ("cv", "y", ["--stratified", "-q"], "stratified=True shares classes among the folds, but regression"),
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
         ("path", "kind", ["--task", "novelty"], "has no path of C, which is a scale there"),
         ("path", "y", ["--folds", 3, "-q"], "that of a regression is no step function of C"),

@@ -117,7 +117,7 @@ def test_a_scorer_without_weights_sees_copies_or_says_that_it_does_not() -> None
     assert found.best_score_ == pytest.approx(usual.best_score_, abs=1e-12)
     assert sum(sizes) == DRAWN.sum()
     no_copies = DRAWN + 0.5 * (DRAWN == 2.0)
-    with pytest.warns(UserWarning, match=r"takes no weights, so that the examples of a split count alike"):
+    with pytest.warns(UserWarning, match=r"takes no weights, so all examples of a split count equally"):
         SVCCV(scoring=share, cv=3, **SEARCH).fit(X, Y, no_copies)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of one example each, the mean has the weights
@@ -127,7 +127,7 @@ def test_a_scorer_without_weights_sees_copies_or_says_that_it_does_not() -> None
 def test_a_split_without_weight_to_test_is_refused() -> None:
     rows = np.arange(45)
     cv = [(rows[KEPT], rows[~KEPT]), (rows[::2], rows[1::2])]
-    with pytest.raises(ValueError, match=r"Split 0 of cv=.* has no example of a positive weight to test"):
+    with pytest.raises(ValueError, match=r"Split 0 of cv=.* has no test example with a positive weight"):
         SVCCV(cv=cv, **SEARCH).fit(X, Y, W)
 
 
@@ -215,7 +215,7 @@ def test_an_interval_of_weights_that_are_no_copies_is_refused() -> None:
     model, K = SVR(gamma=0.2, engine="numpy").partial_fit(X, T, 0.5 * W), RBF(0.2)
     for method in ("full", "jackknife+", "cv+"):
         with pytest.raises(
-            ValueError, match=r"weight 0\.5 is no number of copies, so that no probability would"
+            ValueError, match=r"weight 0\.5 is not a whole number, so that no probability would"
         ):
             model.predict_interval(X[:1], 0.8, method)
     with pytest.raises(ValueError, match="different penalties, of which none is that of a new example"):

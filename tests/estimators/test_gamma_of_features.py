@@ -83,8 +83,8 @@ def test_a_later_change_of_the_array_does_not_reach_the_fitted_model(estimator):
         ([[0.5, 0.25, 1.0]], {}, "gamma has shape (1, 3)"),
         (["a", "b", "c"], {}, "gamma"),
         ({0: 0.5}, {}, "gamma={0: 0.5} is not a number"),
-        (GAMMAS, {"kernel": "poly"}, "gamma has 3 entries, and kernel='poly' takes one number"),
-        (GAMMAS, {"kernel": "sigmoid"}, "gamma has 3 entries, and kernel='sigmoid' takes one number"),
+        (GAMMAS, {"kernel": "poly"}, "gamma has 3 entries, but kernel='poly' takes one number"),
+        (GAMMAS, {"kernel": "sigmoid"}, "gamma has 3 entries, but kernel='sigmoid' takes one number"),
     ],
 )  # fmt: skip
 def test_what_is_no_gamma_of_each_feature_is_refused(estimator, gamma, more, sentence):

@@ -140,9 +140,11 @@ def test_without_examples():
     model = SVR(gamma=0.5, keep_examples=False).fit(X, Y)
     assert not holds_all(model)
     assert len(model.support_vectors_) < len(X)
-    with pytest.raises(ValueError, match="predict_interval needs the examples, their kernel and a finite C"):
+    with pytest.raises(
+        ValueError, match="predict_interval needs the examples, a kernel function and a finite C"
+    ):
         model.predict_interval(NEW)
-    with pytest.raises(ValueError, match="forget needs the examples, which fit does not keep"):
+    with pytest.raises(ValueError, match="forget needs the training examples, but fit does not keep"):
         model.forget([0])
     np.testing.assert_array_equal(model.alpha_, SVR(gamma=0.5).fit(X, Y).alpha_)
     assert clone(model).keep_examples is False
@@ -167,7 +169,7 @@ def test_forget_after_fit_erases_them():
 
 def test_partial_fit_begins_anew_after_fit():
     model = SVR(gamma=0.5).fit(X, Y)
-    with pytest.warns(UserWarning, match="partial_fit begins anew: fit is not gone on from"):
+    with pytest.warns(UserWarning, match="partial_fit drops the fitted model, since fit cannot be continued"):
         model.partial_fit(X[:20], Y[:20])
     assert model.shape_fit_ == (20, 1)
     assert len(model.held_["y"]) == 20
@@ -183,7 +185,7 @@ def test_what_intervals_cannot_be_made_of():
     with pytest.raises(ValueError, match="not with kernel='precomputed' or C=inf"):
         model.predict_interval(K)
     with pytest.raises(
-        ValueError, match=r"interval holds the kernel matrix of all 40 .*; raise cache_size.$"
+        ValueError, match=r"interval needs the kernel matrix of all 40 .*; raise cache_size.$"
     ):
         SVR(cache_size=0.005).fit(X, Y).predict_interval(NEW)
 

@@ -51,7 +51,7 @@ def test_probabilities_are_refused_with_what_to_use_instead():
         assert not hasattr(fitted, name)
         with pytest.raises(AttributeError, match=r"CalibratedClassifierCV\(SVC\(\), ensemble=False\)"):
             getattr(fitted, name)(X)
-    with pytest.raises(TypeError, match=r"SVC has no probability=True.*CalibratedClassifierCV"):
+    with pytest.raises(TypeError, match=r"SVC does not take probability=True.*CalibratedClassifierCV"):
         SVC(probability=True)
     with pytest.raises(TypeError, match="unexpected keyword argument 'penalty'"):
         SVC(penalty="l2")

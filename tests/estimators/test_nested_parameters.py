@@ -158,7 +158,7 @@ def test_regressors_in_others():
         (SVC(kernel=RBF(0.5)), {"kernel__gama": 1.0}, "RBF(gamma=0.5) has no parameter 'gama'; did you mean 'gamma'?"),
         (SVC(kernel=RBF(0.5)), {"kernel__depth": 1.0}, "has no parameter 'depth'; its parameters are gamma."),
         (SVC(kernel=RBF(0.5)), {"kernel__gamma": -1.0}, "gamma=-1.0 is negative"),
-        (SVC(), {"kernel__gamma": 1.0}, "kernel='rbf' is a name, and its parameters are those of the estimator"),
+        (SVC(), {"kernel__gamma": 1.0}, "kernel='rbf' is a name without parameters of its own; set gamma"),
         (SVC(), {"kernel__depth": 1.0}, "kernel='rbf' has no parameter 'depth'; set kernel to an object that has it"),
         (SVC(kernel="nonsense"), {"kernel__gamma": 1.0}, "kernel='nonsense' has no parameter 'gamma'"),
         (SVC(), {"selector__rows": 1}, "selector=None has no parameter 'rows'; set selector to an object"),

@@ -193,7 +193,9 @@ def test_a_warm_start_goes_on(ours, theirs, options):
     assert (limited.status_, limited.fit_status_) == (Status.MAX_ITER, 1)
     limited.set_params(max_iter=-1).fit(X, Y)
     assert limited.status_ is Status.CONVERGED
-    with pytest.warns(UserWarning, match="had 90 examples and this one has 60; it started cold") as caught:
+    with pytest.warns(
+        UserWarning, match="had 90 examples and this one has 60, so this fit starts from zero"
+    ) as caught:
         model.fit(X[:60], Y[:60])
     assert caught[0].filename == __file__
 

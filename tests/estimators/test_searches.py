@@ -73,13 +73,15 @@ def test_no_split_and_no_example_to_test_are_refused_and_the_model_stays() -> No
     cv = ((train, test) for train, test in KFold(3).split(X))
     model = SVCCV(**GRID, cv=cv).fit(X, Y)
     best = model.best_score_, model.best_estimator_
-    with pytest.raises(ValueError, match=r"yields no split.*make a list of it to fit again"):
+    with pytest.raises(ValueError, match=r"yields no split.*convert it to a list to fit again"):
         model.fit(X, Y)
     assert (model.best_score_, model.best_estimator_) == best
     with pytest.raises(ValueError, match="yields no split"):
         SVCCV(**GRID, cv=[]).fit(X, Y)
     rows = np.arange(N)
-    with pytest.raises(ValueError, match=r"Split 1 of cv=.* has no example to test; leave that split out\."):
+    with pytest.raises(
+        ValueError, match=r"Split 1 of cv=.* has no example to test; remove this split from cv\."
+    ):
         SVCCV(**GRID, cv=[(rows[:24], rows[24:]), (rows[:24], rows[:0])]).fit(X, Y)
     with pytest.raises(ValueError, match=r"Split 0 of cv=.* trains on one class only"):
         SVCCV(**GRID, cv=[(rows[:0], rows[24:])]).fit(X, Y)

@@ -106,13 +106,13 @@ def test_leave_one_out_and_stores_keep_several_scores(tmp_path):
         (["accuracy", "f1"], "roc_auc", "refit='roc_auc' does not say which of the scores accuracy, f1"),
         (several, True, "refit=True does not say which of the scores right, lowest"),
         ([], True, "names several scores, but empty"),
-        (["accuracy", "nope"], "accuracy", "but 'nope' is none; give different names"),
+        (["accuracy", "nope"], "accuracy", "but 'nope' is not a score; give different names"),
         (["accuracy", "accuracy"], "accuracy", "but one twice"),
-        ({1: "accuracy"}, "a", "but 1 is none"), ({"a": 3}, "a", "but 3 is none"),
-        ({"a": several}, "a", "which is no number; return one score"),
-        ("accuracy", lambda results: 99, "returned 99; return the place of a cell in cv_results_"),
-        ("accuracy", lambda results: "x", "returned 'x'; return the place of a cell"),
-        ("neg_log_loss", True, "'neg_log_loss' needs probabilities, and SVC gives no probabilities of its own"),
+        ({1: "accuracy"}, "a", "but 1 is not a score"), ({"a": 3}, "a", "but 3 is not a score"),
+        ({"a": several}, "a", "which is not a number; return one number"),
+        ("accuracy", lambda results: 99, "returned 99; return the index of a cell in cv_results_"),
+        ("accuracy", lambda results: "x", "returned 'x'; return the index of a cell"),
+        ("neg_log_loss", True, "'neg_log_loss' needs probabilities, and SVC does not compute probabilities"),
         ("roc_auc_ovr", True, "CalibratedClassifierCV(SVC(), ensemble=False)"),
         ("neg_brier_score", True, "GridSearchCV(CalibratedClassifierCV"),
         (["accuracy", "neg_log_loss"], "accuracy", "needs probabilities"),
@@ -129,7 +129,7 @@ def test_what_cannot_choose_is_refused(scoring, refit, sentence):
 
 
 def test_a_scorer_of_the_users_that_asks_for_probabilities():
-    with pytest.raises(AttributeError, match="SVC gives no probabilities of its own; calibrate it"):
+    with pytest.raises(AttributeError, match="SVC does not compute probabilities; calibrate"):
         SVCCV(**GRID, scoring=lambda model, A, y: model.predict_proba(A)[0, 0]).fit(X, Y)
 
 
@@ -138,7 +138,7 @@ OF_TARGETS = re.compile("r2|explained_variance|d2_absolute|.*(error|deviance)")
 
 @pytest.mark.parametrize("scoring", [name for name in get_scorer_names() if not OF_TARGETS.match(name)])
 def test_scores_of_classes_are_refused_for_targets(scoring):
-    with pytest.raises(ValueError, match=f"scoring='{scoring}' is a score of classes, and SVR predicts"):
+    with pytest.raises(ValueError, match=f"scoring='{scoring}' compares classes, but SVR predicts"):
         SVRCV(**GRID, scoring=scoring).fit(X, TARGETS)
 
 
@@ -168,7 +168,9 @@ def test_attributes_that_are_not_there():
     with pytest.raises(AttributeError, match="coef_ needs the linear kernel; this SVC was fitted with RBF"):
         bent.coef_  # noqa: B018
     assert not hasattr(bent, "coef_")
-    with pytest.raises(AttributeError, match=r"SVCCV\(refit=False\) has no model to predict with; set refit"):
+    with pytest.raises(
+        AttributeError, match=r"SVCCV\(refit=False\) trained no model to predict with; set refit"
+    ):
         SVCCV(**GRID, refit=False).fit(X, Y).coef_  # noqa: B018
     for name in ("nothing", "nothing_", "_hidden_"):
         with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):

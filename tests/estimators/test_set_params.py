@@ -65,7 +65,7 @@ def test_a_search_predicts_by_the_best_machine_of_its_fit():
             np.testing.assert_array_equal(model.set_params(**change).predict(X), before)
             np.testing.assert_array_equal(model.predict(sparse.csr_array(X)), before)
         model.set_params(kernel="rbf").fit(X, y)
-        with pytest.raises(AttributeError, match="has no model to predict with"):
+        with pytest.raises(AttributeError, match="trained no model to predict with"):
             model.predict(X)
-        with pytest.raises(AttributeError, match="has no model to predict with"):
+        with pytest.raises(AttributeError, match="trained no model to predict with"):
             model.set_params(refit=True).predict(X)

@@ -254,7 +254,10 @@ MATRIX = SVC(kernel="precomputed")
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: SVC().fit(X3, np.ones(75, dtype=int)), "y holds one class only, 1; a classifier needs two"),
+        (
+            lambda: SVC().fit(X3, np.ones(75, dtype=int)),
+            "y contains a single class, 1; give labels of at least two",
+        ),
         (lambda: SVC().fit(np.where(X3 > 1, np.nan, X3), Y3), "contains NaN"),
         (lambda: SVC().fit(X3, X3[:, 0]), "Unknown label type: continuous"),
         (lambda: SVC().fit(X3, Y3, HEAVY[1.0]), "weights leave the class -2 without examples"),

@@ -134,7 +134,7 @@ def test_leave_one_out_says_what_is_not_solved(heart):
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf, 1e301])
 def test_a_class_weight_that_is_no_factor_is_refused_as_in_svc(heart, weight):
-    with pytest.raises(ValueError, match=r"class_weight contains .*, which with C=1 is no penalty"):
+    with pytest.raises(ValueError, match=r"class_weight contains .*, which with C=1 gives no usable penalty"):
         SVCCV(Cs=[1.0], gammas=[0.1], class_weight={1: weight}).fit(*heart)
 
 
@@ -143,7 +143,7 @@ def test_folds_take_a_rule_but_none_for_left_out_examples(heart):
     ours, same = (SVCCV(**GRID, cv=3, stop=stop, refit=False).fit(X, y) for stop in (None, KKTGap(1e-3)))
     np.testing.assert_array_equal(by_split(ours), by_split(same))
     for options in ({"cv": 3}, {"cv": "loo", "class_weight": "balanced"}, {"cv": "loo", "seeder": Cold()}):
-        with pytest.raises(ValueError, match=r'BallRule.* takes cv="loo"'):
+        with pytest.raises(ValueError, match=r'BallRule.* needs cv="loo"'):
             SVCCV(**GRID, stop=BallRule(), **options).fit(X, y)
 
 

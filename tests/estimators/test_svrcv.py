@@ -196,12 +196,12 @@ def test_a_scorer_may_ask_for_the_test_part_and_the_parameters_only() -> None:
         return float(model.predict(A.copy())[0] + model.C + (model.get_params()["gamma"]))
 
     with pytest.raises(
-        ValueError, match=r"predictions of the test part only.*GridSearchCV\(SVR\(\)"
+        ValueError, match=r"other examples than the test part X.*GridSearchCV\(SVR\(\)"
     ) as refused:
         SVRCV(**GRID, scoring=other).fit(X, T)
     assert "on split 0 with {'C': 0.1, 'epsilon': 0.05, 'gamma': 0.1}" in refused.value.__notes__[0]
     assert len(set(means(SVRCV(**GRID, scoring=equal).fit(X, T)))) > 6
-    with pytest.raises(ValueError, match="returns 'good', which is no number; return one score"):
+    with pytest.raises(ValueError, match="returns 'good', which is not a number; return one number"):
         SVRCV(**GRID, scoring=lambda model, A, b: "good").fit(X, T)
     with pytest.raises(AttributeError, match="predict_proba"):
         SVCCV(**TWO, scoring="neg_log_loss").fit(X, Y)
@@ -285,8 +285,8 @@ def test_equal_targets_of_a_test_part() -> None:
         (SVRCV, {"epsilons": [-0.1]}, "epsilons=.* is not a list of finite numbers ≥ 0"),
         (SVRCV, {"epsilons": []}, "epsilons=.* is not a list of finite numbers ≥ 0"),
         (SVRCV, {"Cs": [0.0]}, "Cs=.* is not a list of positive finite numbers"),
-        (SVRCV, {"stop": BallRule(), "cv": "loo"}, r'BallRule.* takes cv="loo"'),
-        (SVRCV, {"cv": [([], range(5))]}, "Split 0 of cv=.* trains on no example of a positive weight"),
+        (SVRCV, {"stop": BallRule(), "cv": "loo"}, r'BallRule.* needs cv="loo"'),
+        (SVRCV, {"cv": [([], range(5))]}, "Split 0 of cv=.* trains on no example with a positive weight"),
         (SVRCV, {"cv": [(range(5), [])]}, "Split 0 of cv=.* has no example to test"),
         (SVCCV, {"Cs": [1.0, -1.0]}, "Cs=.* is not a list of positive finite numbers"),
         (SVCCV, {"Cs": []}, "Cs=.* is not a list of positive finite numbers"),

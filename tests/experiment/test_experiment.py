@@ -123,7 +123,10 @@ def test_a_refusal_is_recorded_and_the_others_go_on(store):
             assert f"\n\ntight refused {name}: cache_mb=1e-09" in grid.to_markdown()
             assert f"\n% tight refused {name}: cache_mb=1e-09" in grid.to_latex()
     alone = replace(experiment, strategies=strategies[:1])
-    refused(lambda: alone.compare("seconds"), "Every run was refused; the first: cache_mb=1e-09")
+    refused(
+        lambda: alone.compare("seconds"),
+        "The strategies refused every problem; the first message: cache_mb=1e-09",
+    )
 
 
 def test_seconds_that_do_not_compare_are_told(store):
@@ -140,7 +143,7 @@ def test_seconds_that_do_not_compare_are_told(store):
     assert (alike.run(), mixed.run()) == (2, 1)
     assert alike.compare("seconds").notes == mixed.compare("iterations").notes == ()
     assert mixed.compare("seconds").notes == (
-        "These seconds were not all measured alike (engine: numba; numpy).",
+        "These seconds differ in how they were measured (engine: numba; numpy).",
     )
 
 
@@ -163,9 +166,9 @@ def test_strategies_are_warmed_up_once_in_a_process(store, monkeypatch):
     [
         ({"strategies": []}, ["strategies is empty", "at least one Strategy"]),
         ({"problems": []}, ["problems is empty"]),
-        ({"strategies": [NewtonStep()]}, ["strategies holds NewtonStep()", "no Strategy"]),
-        ({"strategies": [Echo("a"), Echo("a", 2.0)]}, ["two of the name 'a'"]),
-        ({"problems": [numbered]}, ["problems holds", "no Problem"]),
+        ({"strategies": [NewtonStep()]}, ["strategies holds NewtonStep()", "not a Strategy"]),
+        ({"strategies": [Echo("a"), Echo("a", 2.0)]}, ["two with the name 'a'"]),
+        ({"problems": [numbered]}, ["problems holds", "not a Problem"]),
         ({"permutations": 0}, ["permutations=0", "whole number"]),
         ({"seed": -1}, ["seed=-1"]),
         ({"seed": 1.5}, ["seed=1.5"]),

@@ -451,7 +451,9 @@ def test_an_identity_of_ones_own_stands_for_what_has_none(store):
 def test_two_runs_of_one_identity_with_different_objects_are_an_error(store):
     ways = [Told("a", Source(1.0, "same")), Told("b", Source(1.0, "same"))]
     experiment = Experiment(ways, [Problem("numbered", numbered)], store)
-    refused(experiment.run, "'a' on 'numbered' and 'b' on 'numbered' have one identity", "different objects")
+    refused(
+        experiment.run, "'a' on 'numbered' and 'b' on 'numbered' have the same identity", "different objects"
+    )
     shared = Source(1.0, "same")
     assert replace(experiment, strategies=[replace(each, source=shared) for each in ways]).run() == 1
 
@@ -475,9 +477,7 @@ def test_runs_of_the_old_identity_are_read_and_not_used(store):
             " hash = substr(hash, 2)"
         )
         connection.execute("UPDATE runs SET metrics = json_remove(metrics, '$._digest')")
-    with pytest.warns(
-        UserWarning, match=r"runs\.sqlite' holds 12 runs of the old identity, that of refsvm 0\.3\.0"
-    ):
+    with pytest.warns(UserWarning, match=r"runs\.sqlite' contains 12 runs of refsvm 0\.3\.0"):
         assert echoes(store, 1.0).run() == 12
     old = RunStore(store).old_runs()
     assert len(old) == 12

@@ -113,7 +113,7 @@ def several():
         (numbered, {"C": (1.0, 2.0)}, ["C has shape (2,)"]),
         (numbered, {"epsilon": -1.0}, ["epsilon=-1.0", "negative"]),
         (numbered, {"nu": 1.5}, ["nu=1.5", "(0, 1]"]),
-        (numbered, {"nu": 0.5, "epsilon": 0.1}, ["epsilon=0.1", "give one"]),
+        (numbered, {"nu": 0.5, "epsilon": 0.1}, ["epsilon=0.1", "give only one"]),
         (numbered, {"kernel": lambda X, Z: X @ Z.T}, ["kernel=<function", "frozen dataclass"]),
         (3, {}, ["load=3", "cannot be called"]),
         ((FEW.X, FEW.y), {}, ["load=(<ndarray of shape (9, 2)>, <", "cannot be called"]),
@@ -132,7 +132,7 @@ def test_a_strategy_refuses_a_kind_that_is_not_its_own():
     for one in (TrackPath("path"), GridSearch("grid")):
         refused(lambda one=one: one.run(weighted), "C for each example")
     novelty = Problem("x", numbered, nu=0.5).instance()
-    refused(lambda: GridSearch("grid").run(novelty), "this problem is none (epsilon or nu is given)")
+    refused(lambda: GridSearch("grid").run(novelty), "this problem has epsilon or nu")
     refused(lambda: TrackPath("path").run(novelty), "C")
 
 
@@ -182,7 +182,7 @@ def test_examples_that_change_between_two_runs_are_refused(tmp_path):
     experiment = Experiment([Solve("smo", engine="numpy")], problems, tmp_path / "runs.sqlite")
     experiment.run(callback=lambda at: at.done == 1)
     data.X[0] += 1.0
-    refused(experiment.run, "'other' loads other examples than when this experiment was first asked")
+    refused(experiment.run, "'other' loaded other examples than before in this experiment")
     assert len(experiment.records()) == 1
 
 

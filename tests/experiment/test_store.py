@@ -90,7 +90,7 @@ def test_metrics_that_cannot_be_read_are_a_sentence(store, metrics):
         else:
             connection.execute("UPDATE runs SET metrics = ? WHERE hash = ?", (metrics, HASHES[0]))
         connection.commit()
-    says = "is more than the table of a store" if metrics is None else "metrics of a run cannot be read"
+    says = "contains more than a store's table" if metrics is None else "metrics of a run cannot be read"
     refused(lambda: store.metrics(HASHES), store, says)
 
 
@@ -98,7 +98,7 @@ def test_a_number_that_was_changed_is_told_from_a_measured_one(store):
     add(store, "new")
     with closing(sqlite3.connect(store.path)) as connection, connection:
         connection.execute("UPDATE runs SET metrics = replace(metrics, '1.0', '1.5') WHERE hash = 'new'")
-    words = "is damaged (the metrics of a run are not those that were stored)"
+    words = "is damaged (the metrics of a run do not match their digest)"
     refused(lambda: store.metrics(["new"]), store, words)
 
 
@@ -112,7 +112,7 @@ def unreachable(tmp_path):
 def test_a_file_that_cannot_be_made_is_a_sentence(tmp_path):
     store = unreachable(tmp_path)
     for action in (store.prepare, lambda: add(store, "a"), lambda: store.kept_open().__enter__()):
-        refused(action, store, "cannot be used (unable to open database file)", "free it")
+        refused(action, store, "cannot be used (unable to open database file)", "close the program")
 
 
 def test_a_full_disk_is_a_sentence(store, monkeypatch):

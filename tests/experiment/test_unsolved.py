@@ -58,11 +58,11 @@ def test_what_is_cut_short_wins_nothing_and_a_note_says_so(store, status):
     assert comparison.geometric_mean("other") == pytest.approx(2.0)
     assert set(comparison.adjusted()) == {(f"p{k}", "other") for k in range(3)}
     where = "p0 6 of 6, p1 6 of 6, p2 6 of 6"
-    note = f"cut did not converge in 18 of 18 runs ({status.upper()}; {where}), which are left out."
+    note = f"cut did not converge in 18 of 18 runs ({status.upper()}; {where}), which are excluded."
     assert comparison.notes == (note,)
     assert ("p0", "cut") not in experiment.values("steps")
     assert {record["status"] for record in experiment.records() if record["strategy"] == "cut"} == {status}
-    refused(comparison.friedman, "3 strategies on 0 problems that have all of them")
+    refused(comparison.friedman, "3 strategies with solved runs on 0 common problems")
     pytest.importorskip("tabulate")
     table = experiment.table("steps", "whole")
     for grid in (table, experiment.table("steps"), experiment.listing(["steps"])):
@@ -76,14 +76,14 @@ def test_what_has_no_solution_is_said_by_its_own_word(store):
     experiment = runs_of(store, *strategies[:2])
     note = (
         "open found that no function of the kernel separates the classes in 6 of 18 runs (INSEPARABLE; p0 6 of 6), "
-        "which have no solution to be measured and are left out."
+        "which have no solution to measure and are excluded."
     )
     comparison = experiment.compare("steps")
     assert comparison.notes == (note,)
     assert (comparison.cells["p0", "open"].runs, comparison.cells["p0", "open"].unsolved) == (0, 6)
     assert comparison.cells["p1", "open"].runs == 6
     both = Experiment([strategies[2]], PROBLEMS, store, permutations=6)
-    with pytest.warns(UserWarning, match="where nothing separates the classes, give a finite C"):
+    with pytest.warns(UserWarning, match="if nothing separates the classes, give a finite C"):
         both.run()
     assert "both found that no function" in " ".join(both.compare("steps").notes)
 
@@ -127,7 +127,7 @@ class Resting(Strategy):
 
 def test_runs_that_rest_on_unsolved_machines_stay_and_a_note_says_so(store):
     experiment = Experiment([Resting("rounds")], PROBLEMS, store, permutations=2)
-    note = "rounds rests on machines that are not solved in 2 of 6 runs (p1 2 of 2)."
+    note = "rounds used models that are not solved in 2 of 6 runs (p1 2 of 2)."
     with pytest.warns(UserWarning, match=re.escape(note)):
         experiment.run()
     comparison = experiment.compare("steps")

@@ -209,7 +209,7 @@ def test_a_store_of_more_than_its_table_is_refused(statement, tmp_path):
         connection.executescript(statement)
     store = RunStore(tmp_path / "s.sqlite")
     for action in (store.prepare, lambda: store.metrics(["abc"]), store.old_runs):
-        with pytest.raises(ValueError, match=r"is more than the table of a store|is damaged"):
+        with pytest.raises(ValueError, match=r"contains more than a store's table|is damaged"):
             action()
 
 
@@ -221,7 +221,7 @@ def test_a_store_that_was_analysed_is_still_one(tmp_path):
 
 
 def test_a_store_in_memory_is_refused_and_a_name_that_no_file_can_hold_is_written(tmp_path):
-    with pytest.raises(ValueError, match="store=':memory:' is the memory of one connection"):
+    with pytest.raises(ValueError, match="store=':memory:' is a database in memory"):
         RunStore(Path(":memory:")).prepare()
     store = RunStore(tmp_path / "s.sqlite")
     store.prepare()

@@ -83,5 +83,5 @@ def test_one_gamma_for_each_feature_is_for_the_kernel_of_distances_alone(kernel)
     if kernel in ("rbf", None):
         assert of_features([0.5, 2.0], *([kernel] if kernel else [])) == (0.5, 2.0)
     else:
-        with pytest.raises(ValueError, match=f"gamma has 2 entries, and kernel='{kernel}' takes one number"):
+        with pytest.raises(ValueError, match=f"gamma has 2 entries, but kernel='{kernel}' takes one number"):
             of_features([0.5, 2.0], kernel)

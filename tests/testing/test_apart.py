@@ -34,10 +34,10 @@ class Ends(WorkingSetSelector):
 @pytest.mark.parametrize(
     ("how", "says"),
     [
-        ("hangs", "hangs: no answer after 3 seconds"),
-        ("exits", "ended its process, with the code 3"),
-        ("crashes", "ended its process, with the signal 9"),
-        ("is told to exit", "SystemExit|ended its process, with the code 1"),
+        ("hangs", "hangs: its check did not end within 3 seconds"),
+        ("exits", "ended its process with the code 3"),
+        ("crashes", "ended its process with the signal 9"),
+        ("is told to exit", "SystemExit|ended its process with the code 1"),
         ("raises", "of the rule"),
     ],
 )

@@ -449,7 +449,7 @@ def forgets(self, state):
     return 2 if state.stop_memory[4] > 6.0 else 0
 
 
-A_PAIR = r"which is no pair"
+A_PAIR = r"which is (no|not a) pair"
 NO_WORD = None  # a plain call cannot know, and its answer is right, or its status says so
 
 # what is changed of the rule; what the check says; what a plain call says, where that is asked
@@ -493,11 +493,11 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "forgets to return": ({"length": lambda self, state, i, j: None}, r"length\(\) returned None",
                               "'float' and 'NoneType'"),
         "momentum": ({"uses_momentum": True},
-                     r"length\(\) returned .*in place of \(μ, κ\)", "must be an iterable, not float"),
+                     r"length\(\) returned .*instead of \(μ, κ\)", "must be an iterable, not float"),
         "nan": ({"length": lambda self, state, i, j: np.nan}, r"μ = nan, outside", "α or G is not finite"),
         "inf": ({"length": lambda self, state, i, j: np.inf}, r"μ = inf, outside", "is not finite|invalid value"),
         "no box": ({"length": lambda self, state, i, j: state.slope / state.curvature}, r"outside \[lo, hi\]",
-                   r"Σα is .* in place of 0"),
+                   r"Σα is .* instead of 0"),
         "history": ({"history": "3"}, "history is '3'; give a whole number", "history is '3'; give a whole number"),
         "signature": ({"length": lambda self, state: state.high}, "takes 2 positional arguments",
                       "takes 2 positional arguments"),
@@ -538,7 +538,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
                       r"step 10: .* stops too early, at ψ = "),
         "tidies": (first(tidies, "check", FromFirst), r"wrote to state\.alpha"),
         "gradient": (first(lambda state: state.gradient.__setitem__(0, 0.0), "check", FromFirst), r"wrote to state\."),
-        "asked": ({"check": asked}, "in the first solve and .* in the second.*let asking again change nothing"),
+        "asked": ({"check": asked}, r"in the first solve and .* in the second.*let a second call of check\(\) change"),
         "code": ({"check": lambda self, state: 7 * (state.gap <= 1e-3)},
                  r"check\(\) returned 7; expected a whole number from 0 to 2"),
         "text": ({"check": lambda self, state: "yes"}, r"check\(\) returned 'yes'; expected a whole number"),
@@ -550,14 +550,14 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
     },
     Inwards: {
         "sum": ({"seed": lambda self, solved, problem: np.clip(solved.alpha, problem.lower, problem.upper)},
-                "is not feasible, by", "WARNS the seed of .* is not feasible"),
+                "is infeasible by", "WARNS the seed of .* is not feasible"),
         "None": ({"seed": lambda self, solved, problem: None}, "gave None", "the seed of .* holds None"),
         "nan": ({"seed": lambda self, solved, problem: np.full(problem.n, np.nan)}, "is not finite",
                 "the seed of .* contains NaN"),
         "column": ({"seed": lambda self, solved, problem: np.zeros((problem.n, 1))}, r"shape \(32, 1\)",
                    r"the seed of .* has shape \(60, 1\)"),
-        "in place": ({"seed": in_place}, "wrote to the solution it was given", "read-only"),
-        "gradient": ({"seed": spoils_gradient}, "wrote to the solution it was given", "read-only"),
+        "in place": ({"seed": in_place}, "wrote to the solution that it received", "read-only"),
+        "gradient": ({"seed": spoils_gradient}, "wrote to the solution that it received", "read-only"),
         "memory": ({"memory": lambda self, solved, steps=0: np.ones(3)}, "unexpected keyword argument 'memory'",
                    "unexpected keyword argument 'memory'"),
         "memory of none": ({"memory": lambda self, solved, steps=0: [1.0]}, r"memory\(\) returned \[1\.0\]",
@@ -565,12 +565,12 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "asserts": ({"seed": asserts}, r"(select|seed|follow)\(\) raised AssertionError\.", ""),
         "raises": ({"seed": lambda self, solved, problem: solved.alphas},
                    r"\w+\.seed\(\) raised AttributeError: .*alphas"),
-        "box": ({"seed": lambda self, solved, problem: solved.alpha.copy()}, r"the seed of \w+\(.* is not feasible"),
+        "box": ({"seed": lambda self, solved, problem: solved.alpha.copy()}, r"the seed of \w+\(.* is infeasible"),
         "list": ({"seed": lambda self, solved, problem: solved.alpha.tolist()},
                  r"gave \[.*\]; expected a float64 vector of 32"),
         "short": ({"seed": lambda self, solved, problem: solved.alpha[1:]}, "expected a float64 vector of 32"),
         "integers": ({"seed": lambda self, solved, problem: np.zeros(problem.n, int)}, "expected a float64 vector"),
-        "shared": ({"seed": lambda self, solved, problem: solved.alpha}, "holds on to; return a new one"),
+        "shared": ({"seed": lambda self, solved, problem: solved.alpha}, "or the solution keeps; return a new array"),
         "whimsical": ({"seed": whimsical}, "gave two different seeds"),
     },
     Bisected: {
@@ -597,9 +597,9 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "symmetry": (with_entry(7, 13, 0.5), r"not symmetric, by 0\.5 at \(7, 13\)", NO_WORD),
         "nan": (with_entry(5, 5, np.nan), "the value nan", "the value nan"),
         "no kernel": ({"value": lambda self, one, other: 1.0 - Tanimoto.value(self, one, other)},
-                      r"is_psd is True, and the matrix has the eigenvalue -", NO_WORD),
+                      r"is_psd is True, but the matrix has the eigenvalue -", NO_WORD),
         "diagonal": ({"diagonal": lambda self: np.where(np.arange(24) == 17, 3.0, 1.0)},
-                     r"diagonal\(\) is not that of block\(\), by 2 at \(17,\)", NO_WORD),
+                     r"diagonal\(\) differs from the diagonal of block\(\), by 2 at \(17,\)", NO_WORD),
         "n": ({"n": property(lambda self: "24", lambda self, n: None)}, r"\.n='24' is not a whole number",
               r"\.n='24' is not a whole number"),
         "data_error": ({"data_error": "small"}, r"\.data_error='small' is not a number",
@@ -617,8 +617,8 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "shifts": (relays(lambda point: point._replace(intercept=point.intercept + 1e-4 / point.C)),
                    "the optimality conditions are violated by"),
         "refuses": ({"follow": refuses}, r"\w+\.follow\(\) raised ValueError: The direction is not unique\."),
-        "refuses all": ({"follow": refuses, "may_refuse": True}, "has refused every problem"),
-        "remembers": ({"follow": remembers}, "A second call gives another path"),
+        "refuses all": ({"follow": refuses, "may_refuse": True}, "it refused every problem"),
+        "remembers": ({"follow": remembers}, "A second call returns another path"),
         "too exact": ({"accuracy": 1e-18}, "the optimality conditions are violated by"),
     },
     Cosines: {
@@ -626,12 +626,12 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
                    r"\w+\.block\(\) raised AttributeError: .*values"),
         "n": ({"n": "12"}, "n is '12'; give the number of variables"),
         "symmetry": (cosines(entry(2, 5, 1.0)), "the matrix is not symmetric"),
-        "nan": (cosines(entry(1, 1, np.nan)), r"block\(rows\) holds what is not finite"),
-        "undecided": (cosines(drifts), "gives other values when it is asked again|is no part of"),
-        "columns": ({"block": deaf}, r"block\(rows, columns\) is no part of block\(rows\)"),
+        "nan": (cosines(entry(1, 1, np.nan)), r"block\(rows\) contains NaN or infinity"),
+        "undecided": (cosines(drifts), "returns other values|differs from"),
+        "columns": ({"block": deaf}, r"block\(rows, columns\) differs from block\(rows\)"),
         "out": ({"block": lambda self, rows, columns=None, out=None: Cosines.block(self, rows, columns)},
                 "does not write to out"),
-        "diagonal": ({"diagonal": lambda self: Cosines.diagonal(self)[::-1]}, r"diagonal\(\) is not that of block\(\)"),
+        "diagonal": ({"diagonal": lambda self: Cosines.diagonal(self)[::-1]}, r"diagonal\(\) differs from"),
     },
     ConjugateSecondOrder: {
         "any j": ({"select": any_j}, r"which is not in I_down"),
@@ -646,7 +646,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
             self, state, i, j, sigma, 3.0 * mu)}, "the step lowers f by"),
         "swapped": ({"length": lambda self, *at: ConjugateStep.length(self, *at)[::-1]}, r"changed nothing"),
         "other sign": ({"length": other_sign}, r"leaves the box by"),
-        "one number": ({"length": lambda self, *at: ConjugateStep.length(self, *at)[0]}, r"in place of \(μ, κ\)"),
+        "one number": ({"length": lambda self, *at: ConjugateStep.length(self, *at)[0]}, r"instead of \(μ, κ\)"),
     },
     BallRule: {
         "too sure": ({"check": too_sure}, r"at the optimum it is"),

@@ -1,1 +1,1 @@
-"""The guards that the reference is given: the one place that knows all of them is `chosen`."""
+"""The guards that are passed to the reference; `chosen` selects the guards of a run."""

@@ -1,4 +1,4 @@
-"""The kernel rows of a run and its guards: the one place that knows all guards and leaves out those not needed."""
+"""Selects the kernel rows of a run and its guards; guards that a run does not need are left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rows_and_guards(
     problem: DualProblem, options: RunOptions, limits: Limits[Any], rows: KernelRows | None = None,
     reads_values: bool = False,
 ) -> tuple[KernelRows, list[Guard]]:  # fmt: skip
-    """Return the kernel rows of a run and its guards, in the order in which they are asked.
+    """Return the kernel rows of a run, and its guards in the order in which they are called.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def rows_and_guards(
         (True, ChosenPair),
         (True, FreshGradient),
         (not is_builtin(cast("type[Rule]", type(options.shrinking))), lambda: NoStepGuard(options.shrinking)),
-        (options.polish, Polish),  # moves α off its bounds, and is snapped to them
+        (options.polish, Polish),  # may move α off a bound, to which it is snapped back
         (True, Snap),
         (rows.facts.keeps_float32, lambda: float32_guard(problem, options, limits, rows, reads_values)),
         (not rows.facts.is_psd, Indefinite),
@@ -61,8 +61,8 @@ def rows_and_guards(
 def float32_guard(
     problem: DualProblem, options: RunOptions, limits: Limits[Any], rows: KernelRows, reads_values: bool
 ) -> Float32Rows:
-    """Return the guard of float32 rows, which may leave them if they are a copy and were not asked for."""
+    """Return the guard for float32 rows; it may replace them if they are a copy that the user did not choose."""
     may_leave = options.cache_dtype == "auto" and not rows.exact.facts.keeps_float32
     in_float64 = partial(float64_rows, problem, options) if may_leave else None
-    # decision values that are read off G may be off by a tenth of the tolerance
+    # decision values that are read off G may be wrong by a tenth of the tolerance
     return Float32Rows(limits, in_float64, SHARE_OF_TOLERANCE if reads_values else 1.0)

@@ -1,7 +1,7 @@
-"""float32 rows: left for float64 rows where their rounding moves decision values too far; a warning where they stay.
+"""The guard for float32 rows: replaces them by float64 rows, or warns, if their rounding errors are too large.
 
-`refsvm.core.kernels.precision` has the estimate. A solve may begin on float32 rows, because they cost half the time,
-and ends on them only if its verdict stands whatever they have rounded.
+`refsvm.core.kernels.precision` contains the estimate. A solve may start on float32 rows, because they cost half the
+time, and may end on them only if its verdict holds for every possible rounding error.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from refsvm.services.float32 import SHARE_OF_TOLERANCE
 
 
 class Float32Rows(Guard):
-    """Watches over solves on float32 rows.
+    """Checks solves on float32 rows.
 
     Parameters
     ----------
     limits : Limits
-        Whose seconds decide whether there is time for other rows.
+        Limits of the run, which decide whether there is time for float64 rows.
     in_float64 : callable, optional
-        Returns memory for the same rows as float64. Without it they are kept.
+        Returns storage for the same rows as float64. Without it the float32 rows are kept.
     allowed : float
-        How far the rows may move G, as a share of the tolerance, before they are left.
+        Largest error of G that float32 rows may cause before they are replaced, as a fraction of the tolerance.
 
     Examples
     --------
@@ -50,13 +50,13 @@ class Float32Rows(Guard):
 
     @property
     def can_leave(self) -> bool:
-        """Whether there are float64 rows to go on in."""
+        """Whether the run can continue on float64 rows."""
         return self._in_float64 is not None
 
     def before(self, state: SolverState, rules: Any) -> Verdict | None:
-        """Go on in float64 rows, with G computed afresh, if these move G by more than is allowed.
+        """Continue on float64 rows, with G computed afresh, if the float32 rows move G by more than allowed.
 
-        That takes a row for each αᵢ ≠ 0. Without time for it the run ends.
+        This computes a row for each αᵢ ≠ 0. If there is no time for it, the run ends.
         """
         error = error_of(state)
         if (
@@ -69,20 +69,20 @@ class Float32Rows(Guard):
         if old.row_seconds * np.count_nonzero(state.alpha) > self._limits.seconds_left():
             return Verdict(Status.TIME_LIMIT)
         rows, self._in_float64 = self._in_float64(), None
-        state.session = state.shrinking = None  # made of the other rows
-        # the solution counts all rows of the solve, float32 ones included
+        state.session = state.shrinking = None  # they were built from the float32 rows
+        # the solution counts all kernel rows of the solve, including float32 rows
         rows.count(old.computed)
         rows.hits += old.hits
         state.rows = rows
-        state.least_curvature = math.inf  # those of float32 values say nothing of K
+        state.least_curvature = math.inf  # curvatures of float32 values are no evidence about K
         state.recompute_gradient()
         return None
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Let a verdict stand if it does so whatever float32 rows have rounded.
+        """Let a verdict stand only if it holds for every possible rounding error of float32 rows.
 
-        Where that is more than a tenth of the tolerance, the stopping rule is asked once more, with a G of float64
-        values where they decide. If it goes on, less rounding is allowed from then on.
+        If the error exceeds a tenth of the tolerance, the stopping rule is evaluated again with float64 values of the
+        decisive entries of G. If it then continues the solve, a smaller error is allowed from there on.
         """
         error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
         if not (self.can_leave and verdict.is_final) or error <= SHARE_OF_TOLERANCE * tolerance:
@@ -96,18 +96,18 @@ class Float32Rows(Guard):
         return self.before(state, rules)
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Note how far the rows have moved G; warn if that is far, and they could not be left."""
+        """Store how far the rows moved G; warn if the error is large and the rows could not be replaced."""
         error = error_of(state)
         self.error = 0.0 if state.rows.exact.facts.keeps_float32 else error
         if error > 0.0:
             self._say(error, rules.stop.with_absolute_tolerance(state).tolerance)
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Where its values are float32."""
+        """Return whether the kernel matrix stores float32 values."""
         return gram.facts.keeps_float32
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Warn as `after` does."""
+        """Warn under the same condition as `after`."""
         gram = solved.problem.gram
         if gram.facts.keeps_float32:
             largest = float(np.abs(gram.diagonal()).max())
@@ -116,14 +116,14 @@ class Float32Rows(Guard):
     def _say(self, error: float, tolerance: float) -> None:
         if not self.can_leave and error > SHARE_OF_TOLERANCE * tolerance:
             self.warn(
-                f'float32 kernel values (cache_dtype="float32", or a matrix given so) move decision values by about '
+                f'float32 kernel values (cache_dtype="float32", or a float32 matrix) move decision values by about '
                 f"{error:.3g}, more than a tenth of the tolerance, {tolerance:.3g}; give a float64 matrix and "
                 'cache_dtype="float64", or scale the features.'
             )
 
 
 def error_of(state: SolverState) -> float:
-    """Return about how far rows kept as float32 have moved G; 0 with float64."""
+    """Return about how far float32 rows have moved G; 0 for float64 rows."""
     if not state.rows.facts.keeps_float32:
         return 0.0
     return decision_error(state.problem.gram, state.alpha, state.largest_diagonal)

@@ -1,4 +1,4 @@
-"""Kernel values: warnings where they are no positive semi-definite matrix, or rounded by more than the tolerance."""
+"""Warnings if kernel values do not form a positive semi-definite matrix, or are rounded by more than the tolerance."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from refsvm.core.state import SolverState
 from refsvm.core.stopping.base import StoppingRule
 
 INDEFINITE: Final = -1e-8
-"""A curvature below this part of the largest kᵢᵢ is no rounding in float64: K has a negative eigenvalue."""
+"""A curvature below this fraction of the largest kᵢᵢ is not a float64 rounding error: K has a negative eigenvalue."""
 
 ROUNDED_INDEFINITE: Final = -8.0 * ROUNDING
-"""The same for float32 values, four of which make a curvature."""
+"""The same for float32 values; a curvature is computed from four of them."""
 
 
 class Indefinite(Guard):
-    """Warns once if a step has met a negative curvature."""
+    """Warns once if a step had a negative curvature."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Look at the least curvature of all steps."""
-        # a curvature is a difference of four values, and rounds at the size of the largest
+        """Compare the smallest curvature of all steps with the rounding error."""
+        # a curvature is a difference of four values, so its rounding error has the size of the largest one
         share = ROUNDED_INDEFINITE if state.rows.facts.keeps_float32 else INDEFINITE
         q = state.least_curvature
         if q < share * state.largest_diagonal and not state.rows.facts.is_psd:
             self.warn(
                 f"The kernel is not positive semi-definite (a pair has q = {q:.3g} < 0); the result is a "
-                "stationary point, perhaps not the global optimum."
+                "stationary point, perhaps not the global optimum. Use a positive semi-definite kernel, such as RBF."
             )
 
 
 class Noise(Guard):
-    """Warns once if rounding of kernel values moves decision values by more than the tolerance."""
+    """Warns once if rounding errors of kernel values move decision values by more than the tolerance."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Look at a solution; a point on the way to one is further from it than its rounding."""
+        """Check a finished solution; an unfinished one is further from the optimum than its rounding error."""
         gram, problem = state.rows.gram, state.problem
         is_noisy = problem.fixed_noise or noise_of_values(gram, state.largest_diagonal)
         if is_noisy and verdict.status is Status.CONVERGED:
@@ -48,12 +48,12 @@ class Noise(Guard):
             self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Where values are rounded; the bound of a kernel is known without its rows, a given matrix shows its own."""
+        """Return whether values are rounded; a kernel's bound is known in advance, a matrix is measured."""
         largest = 0.0 if gram.dense is None else float(np.abs(gram.dense.diagonal()).max())
         return max(noise_of_values(gram, largest), fixed_noise) > 0.0
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Warn as `after` does."""
+        """Warn under the same condition as `after`."""
         gram, fixed = solved.problem.gram, solved.problem.fixed_noise
         diagonal = gram.diagonal()
         if fixed or noise_of_values(gram, float(np.abs(diagonal).max())):

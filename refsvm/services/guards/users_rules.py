@@ -1,4 +1,4 @@
-"""Rules of the user: refused where they loop, or lead to a point that no steps inside the box lead to."""
+"""Guards against faulty rules of the user: rules that loop, or leave the feasible set."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from refsvm.core.solver.validated import place
 from refsvm.core.state import SolverState
 
 IDLE: Final = 10_000
-"""Maximum number of calls without progress."""
+"""Largest number of calls without a step."""
 
 OFF: Final = 1e-6
-"""Largest distance of α from its box, and of Σα from z, relative to Σ|α|: rounding is less, a wrong step more."""
+"""Largest distance of α from its box, and of Σα from z, relative to Σ|α|; rounding errors stay below it."""
 
 
 class PointError(ValueError):
-    """A solve has ended at a point that no steps inside the box lead to."""
+    """Raised if a solve ended at a point that no steps inside the box lead to."""
 
 
 class NoStepGuard(Guard):
-    """Refuses a shrinking that never takes a step: it would run for ever without a word.
+    """Raises an error for a shrinking rule that never takes a step, as the solve would run for ever.
 
     Parameters
     ----------
     shrinking : Shrinking
+        The rule.
     """
 
     def __init__(self, shrinking: Any) -> None:
@@ -40,17 +41,20 @@ class NoStepGuard(Guard):
         self._calls = self._calls + 1 if state.iteration == self._reached else 0
         self._reached = state.iteration
         if self._calls > IDLE:
-            raise RuntimeError(f"{self._shrinking!r} took no step in {IDLE} calls of steps().")
+            raise RuntimeError(
+                f"{self._shrinking!r} took no step in {IDLE} calls of steps(); it must take at least one step in "
+                "each."
+            )
 
 
 class FeasiblePoint(Guard):
-    """Refuses a point that steps inside the box cannot lead to."""
+    """Raises an error for a point that steps inside the box cannot lead to."""
 
-    # the package's own rules are tested for it; a sum over α for nothing would cost short solves
+    # tests cover the package's own rules, and the sums over α would slow down short solves
     for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Look at Σα, the box, and whether all numbers are finite."""
+        """Check Σα, the box, and that all numbers are finite."""
         if wrong := feasibility_error(state):
             raise PointError(
                 f"{wrong}: a step length was outside [state.low, state.high], or a rule wrote to the state. "
@@ -59,12 +63,12 @@ class FeasiblePoint(Guard):
 
 
 class ChosenPair(Guard):
-    """Warns where a solve stalls because a selector of the user returns a pair that cannot move."""
+    """Warns if a solve stalls because the user's selector returned a pair that cannot move."""
 
     for_users_rules = True
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Ask the selector once more, and look at its pair."""
+        """Call the selector once more, and check its pair."""
         if verdict.status is not Status.STALLED or is_builtin(cast("type[Rule]", type(rules.selector))):
             return
         i, j = rules.selector.select(state)
@@ -74,25 +78,25 @@ class ChosenPair(Guard):
 
 
 def why_it_cannot_move(state: SolverState, i: int, j: int) -> str:
-    """Return why no step on a pair gains; "" if one does."""
+    """Return the reason why no step on a pair increases f; "" if one does."""
     if not state.alpha[i] < state.upper[i]:
-        return f"{i} is not in I_up, as α is at its upper bound there"
+        return f"{i} is not in I_up, because α[{i}] is at its upper bound"
     if not state.alpha[j] > state.lower[j]:
-        return f"{j} is not in I_down, as α is at its lower bound there"
+        return f"{j} is not in I_down, because α[{j}] is at its lower bound"
     if not state.gradient[i] > state.gradient[j]:
         return f"G[{i}] = {state.gradient[i]:.6g} is not above G[{j}] = {state.gradient[j]:.6g}"
     return ""
 
 
 def feasibility_error(state: SolverState) -> str:
-    """Return why no steps inside the box lead to this point; "" if some do, as always unless a rule is wrong."""
+    """Return the reason why steps inside the box cannot lead to this point; "" if they can."""
     alpha, problem = state.alpha, state.problem
     sum_ = float(np.add.reduce(alpha))
-    # relative to Σ|α|, because the sum of large terms rounds at their size
+    # relative to Σ|α|, because the rounding error of the sum has that size
     allowed = OFF * (float(np.add.reduce(np.abs(alpha))) + abs(problem.z))
     if not math.isfinite(sum_ + float(np.add.reduce(state.gradient))):
         return "α or G is not finite"
     if abs(problem.z - sum_) > allowed:
-        return f"Σα is {sum_:.6g} in place of {problem.z:.6g}"
+        return f"Σα is {sum_:.6g} instead of {problem.z:.6g}"
     outside = float(np.maximum(problem.lower - alpha, alpha - problem.upper).max(initial=0.0))
     return f"α is outside the box by {outside:.3g}" if outside > allowed else ""

@@ -1,4 +1,4 @@
-"""The identity of rules, kernels and data by value: their code, and all that their code and their fields hold."""
+"""Identifies rules, kernels and data by value: by their code, and by all values and code that they refer to."""
 
 from refsvm.core.rule import export
 from refsvm.services.identity.package import hash_of_folders as hash_of_folders
@@ -9,6 +9,6 @@ from refsvm.services.identity.values import digest_of as digest_of
 from refsvm.services.identity.values import opaque_parts as opaque_parts
 
 IDENTITY = 2
-"""Number of the way in which runs are identified, in the description of each. Runs up to 0.3.0 have none."""
+"""Version of the method that identifies runs, stored in each run's description. Runs up to 0.3.0 lack it."""
 
 export(vars(), "IDENTITY")

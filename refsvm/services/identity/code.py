@@ -1,7 +1,7 @@
-"""The parts of functions, classes and modules: instructions, what they close over, and what they call by name.
+"""The parts of functions, classes and modules: their instructions, closures, and the code that they call by name.
 
-The code that counts is the code that runs, instruction by instruction. The file on the disk counts in addition: once
-edited, it is code that another process would run.
+The code that counts is the code that runs, instruction by instruction. The file on disk counts in addition, because
+another process would run it if it was edited in the meantime.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any, Final
 from refsvm.services.identity.origin import Origin, named, of_file, of_module, of_object, release, signature
 
 Parts = Iterator[tuple[str, Any]]
-"""Names and values, which together are all of an object."""
+"""Pairs of a name and a value, which together describe an object completely."""
 
 _OF_A_CLASS: Final = {
     "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__", "__annotations_cache__",
@@ -29,12 +29,12 @@ _OF_A_CLASS: Final = {
     "__module__", "__orig_bases__", "__parameters__", "__qualname__", "__slotnames__", "__slots__",
     "__static_attributes__", "__type_params__", "__weakref__", "_abc_impl", "_value2member_map_",
 }  # fmt: skip
-"""Entries of a class that compute nothing, or are made of others, some of them by its use, as pickle does."""
+"""Entries of a class that compute nothing, or that Python derives from other entries or from its use."""
 
 
 @dataclass(frozen=True)
 class Uses:
-    """A module, and the names that some code may take from it."""
+    """A module, and the names that some code may read from it."""
 
     module: ModuleType
     names: frozenset[str]
@@ -42,14 +42,14 @@ class Uses:
 
 @dataclass(frozen=True)
 class Unread:
-    """A module of the user that nothing has imported yet: to import it would run it, so its file tells what it does."""
+    """A module of the user that is not imported yet: importing would run it, so its file is read instead."""
 
     name: str
     file: Path
 
 
 def parts_of_code(code: CodeType) -> Parts:
-    """Yield the instructions of a code object with their arguments; comments and line numbers are none of them."""
+    """Yield the instructions of a code object with their arguments, without comments and line numbers."""
     yield "arguments", (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     yield "names", code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     yield "handlers", getattr(code, "co_exceptiontable", b"")
@@ -58,7 +58,7 @@ def parts_of_code(code: CodeType) -> Parts:
 
 
 def parts_of_function(function: FunctionType) -> Parts:
-    """Yield what a function of the user computes with: its code, its closure, and the globals that it names."""
+    """Yield what a user's function computes with: its code, its closure, and the globals that it names."""
     code, space = function.__code__, function.__globals__
     names = frozenset(names_in(code))
     yield "name", (str(function.__module__), function.__qualname__)
@@ -77,7 +77,7 @@ def parts_of_function(function: FunctionType) -> Parts:
 
 
 def parts_of_library_function(function: FunctionType) -> Parts:
-    """Yield the name of a function of a package; of one that another function of it has made, also what it holds."""
+    """Yield the name of a package's function; if another function created it, also the values that it holds."""
     yield "name", signature(function)
     if named(function) is not function:
         yield "code", function.__code__
@@ -87,7 +87,7 @@ def parts_of_library_function(function: FunctionType) -> Parts:
 
 
 def parts_of_class(found: type) -> Parts:
-    """Yield what a class of the user is: its bases, its fields in their order, and all that its body holds."""
+    """Yield the parts of a user's class: its bases, its fields in order, and all entries of its body."""
     yield "name", (str(found.__module__), found.__qualname__)
     yield "bases", found.__bases__
     yield "kind", signature(type(found))
@@ -99,7 +99,7 @@ def parts_of_class(found: type) -> Parts:
 
 
 def parts_of_use(use: Uses) -> Parts:
-    """Yield what some code may take from a module: of a file of the user the values of these names."""
+    """Yield what some code may read from a module; for a user's file the values of these names."""
     module, space = use.module, vars(use.module)
     yield "module", module.__name__
     origin = of_module(module)
@@ -113,7 +113,7 @@ def parts_of_use(use: Uses) -> Parts:
 
 
 def parts_of_unread(module: Unread) -> Parts:
-    """Yield the statements of a file, and what other files of the user it may import."""
+    """Yield the statements of a file, and the other files of the user that it may import."""
     yield "module", module.name
     try:
         tree = ast.parse(module.file.read_bytes())
@@ -126,7 +126,7 @@ def parts_of_unread(module: Unread) -> Parts:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """Yield all names in a code object, and in those of the functions that it makes."""
+    """Yield all names in a code object, and in the functions that it creates."""
     yield from code.co_names
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -134,7 +134,7 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 
 def _globals(code: CodeType) -> Iterator[str]:
-    """Yield the names of globals in a code object, and in those of the functions that it makes."""
+    """Yield the names of globals in a code object, and in the functions that it creates."""
     for each in dis.get_instructions(code):
         if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             yield str(each.argval)
@@ -143,12 +143,12 @@ def _globals(code: CodeType) -> Iterator[str]:
 
 
 def _imports(code: CodeType, package: str) -> Iterator[str]:
-    """Yield the whole names of the modules that a code object imports when it runs."""
+    """Yield the full names of the modules that a code object imports when it runs."""
     level = 0
     for each in dis.get_instructions(code):
         if isinstance(each.argval, CodeType):
             yield from _imports(each.argval, package)
-        # the number of dots comes before the names that are imported, and both before the module
+        # the bytecode names the number of dots first, then the imported names, then the module
         elif each.opname in ("LOAD_CONST", "LOAD_SMALL_INT") and type(each.argval) is int:
             level = each.argval
         elif each.opname == "IMPORT_NAME":
@@ -157,13 +157,13 @@ def _imports(code: CodeType, package: str) -> Iterator[str]:
 
 
 def _whole_name(name: str, package: str, level: int) -> str:
-    """Return the name of a module that is imported with so many dots in front."""
+    """Return the full name of a module that is imported with this number of dots."""
     above = ".".join(package.split(".")[: package.count(".") + 2 - level]) if level else ""
     return f"{above}.{name}".strip(".")
 
 
 def _imports_of(tree: ast.AST, package: str) -> Iterator[str]:
-    """Yield the whole names of the modules that a file may import; a name that is taken from one may be one."""
+    """Yield the full names of the modules that a file may import; an imported name may itself be a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -173,22 +173,22 @@ def _imports_of(tree: ast.AST, package: str) -> Iterator[str]:
 
 
 _unread: dict[str, Unread] = {}
-"""Modules that this process has described by their files: the run may import them, and its identity stays the same."""
+"""Modules that this process described by their files: if the run imports them, the identity stays the same."""
 
 
 def _imported(name: str, names: frozenset[str]) -> Any:
-    """Return what a module is that is imported when the code runs; of code that is not the user's its name."""
+    """Return the description of a module that is imported when the code runs; for other people's code its name."""
     module = None if name in _unread else sys.modules.get(name)
     is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
     own = _unread_of(name) if module is None else Uses(module, names)
     others = sorted(names - {*vars(module or ast)}) if is_package else []
     found = [own, *(_unread_of(f"{name}.{each}") for each in others)]
-    # a module that is missing here has its name alone: the run tells that it is missing
+    # a missing module is described by its name only, and the run reports that it is missing
     return [*filter(None, found)] or name
 
 
 def _unread_of(name: str) -> Unread | None:
-    """Return a file of the user that would be imported under a name, without running any code of it or above it."""
+    """Return a user's file that would be imported under a name, without running its code or its parents' code."""
     if name not in _unread:
         top, *below = name.split(".")
         try:
@@ -209,12 +209,12 @@ def _unread_of(name: str) -> Unread | None:
 
 
 def _used(value: Any, names: frozenset[str]) -> Any:
-    """Return a value, a module with the names that are used."""
+    """Return a value; for a module also the names that are used."""
     return Uses(value, names) if isinstance(value, ModuleType) else value
 
 
 def _content(cell: Any) -> Any:
-    """Return what a variable of a closure holds; a tuple of one word if it has no value yet."""
+    """Return the value of a closure's variable; a tuple with one word if it has no value yet."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -222,37 +222,37 @@ def _content(cell: Any) -> Any:
 
 
 def _is_dunder(name: str) -> bool:
-    """Whether Python sets this name: a file's own place is no part of its code."""
+    """Return whether Python sets this name; such names, as a file's own path, are not part of its code."""
     return name.startswith("__") and name.endswith("__")
 
 
 def _is_made(found: type, name: str, value: Any) -> bool:
-    """Whether an entry of a class is made by Python from its fields or slots."""
+    """Return whether Python made an entry of a class from its fields or slots."""
     if isinstance(value, GetSetDescriptorType | MemberDescriptorType) or (
         name == "__hash__" and value is None
     ):
         return True
     if not (is_dataclass(found) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
-    # the representation of a dataclass is wrapped by a function of its own file; code that is typed as text is
-    # "<string>", too, but not made by the function that makes that of a dataclass
+    # a function of its own file wraps the representation of a dataclass; code typed as text also has the file name
+    # "<string>", but another function made it
     return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
 
 
-# -- on disk -------------------------------------------------------------------------------------------------------
+# -- files on disk -------------------------------------------------------------------------------------------------
 
 
 def on_disk(module: str | None, names: list[str]) -> list[str]:
-    """Return the statements of a module's file, as it is now, that make some names; comments are no part of them."""
+    """Return the statements in the present file of a module that define some names, without comments."""
     file = getattr(sys.modules.get(module or ""), "__file__", None)
     if file is None or not Path(file).is_file():
         return []
     try:
         statements = _statements(Path(file).read_bytes())
-    # a file that is half written, or none of Python
+    # the file may be incomplete or not valid Python
     except (OSError, SyntaxError, ValueError, RecursionError):
         return []
-    # a function within another one changes with the outer one
+    # a function inside another one changes with the outer function
     outer = sorted({name.partition(".")[0] for name in names})
     return [text for name in outer for text in statements.get(name, ())]
 
@@ -279,7 +279,7 @@ def _undocumented(statement: ast.stmt) -> ast.stmt:
 
 
 def _bound(statement: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement of a file binds, within conditions too."""
+    """Yield the names that a statement of a file binds, including names bound under conditions."""
     if isinstance(statement, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         yield statement.name
         return

@@ -1,4 +1,4 @@
-"""Where code comes from: Python and NumPy, an installed package, this package, or a file of the user."""
+"""Where code comes from: Python and NumPy, an installed package, this package, or a user's file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any, Final
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 
 BY_NAME: Final = ("numpy",)
-"""Installed packages whose objects count by their names, as those of Python do; a record tells their versions."""
+"""Installed packages whose objects are identified by name, as Python's are; a record lists the packages' versions."""
 
 
 class Origin(Enum):
-    """Whose code it is."""
+    """The owner of some code."""
 
     PYTHON = "Python or NumPy"
     LIBRARY = "an installed package"
@@ -28,7 +28,7 @@ class Origin(Enum):
 
 @cache
 def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the folders of Python's own modules, and of installed packages; resolved, as files are."""
+    """Return the folders of Python's modules and of installed packages, with links resolved."""
     paths = sysconfig.get_paths()
     own, installed = (
         tuple(sorted({str(Path(paths[name]).resolve()) + os.sep for name in names}))
@@ -38,7 +38,7 @@ def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def of_file(file: str | None, name: str) -> Origin:
-    """Return whose code a file holds; `name` is that of its module."""
+    """Return the owner of the code in a file; `name` is its module's name."""
     if file is None:
         # built in, or typed into an interpreter
         built_in = name in sys.builtin_module_names or name.startswith("_frozen_importlib")
@@ -52,12 +52,12 @@ def of_file(file: str | None, name: str) -> Origin:
 
 
 def of_module(module: ModuleType) -> Origin:
-    """Return whose code a module is: by its file, as a file of yours may have the name of a module of Python."""
+    """Return the owner of a module by its file, because a user's file may have the name of a Python module."""
     return of_file(getattr(module, "__file__", None), module.__name__)
 
 
 def of_object(value: Any) -> Origin:
-    """Return whose code a class or function is, that of the file that made it."""
+    """Return the owner of a class or function: the owner of the file that created it."""
     name = getattr(value, "__module__", None)
     module = sys.modules.get(name) if isinstance(name, str) else None
     if module is None:
@@ -65,17 +65,17 @@ def of_object(value: Any) -> Origin:
     found = of_module(module)
     if found is Origin.USER or named(value) is value:
         return found
-    # what was typed as text bears the name that its namespace has, such as that of a module of Python
+    # code typed as text has the module name of its namespace, which may be the name of a Python module
     if not all(map(_is_of_a_module, _functions(value))):
         return Origin.USER
-    # a class of a file of one's own may bear the name of another module
+    # a class in a user's file may carry the name of another module
     files = {each.__code__.co_filename for each in _functions(value)}
     alien = [each for each in files if not each.startswith("<") and of_file(each, str(name)) is Origin.USER]
     return Origin.USER if alien or not files else found
 
 
 def named(value: Any) -> Any:
-    """Return the object of a value's module and name, which may be another one; None if there is none."""
+    """Return the object under a value's module and name, which may be a different one; None without one."""
     place: Any = sys.modules.get(getattr(value, "__module__", None) or "builtins")
     for name in str(getattr(value, "__qualname__", "<>")).split("."):
         place = getattr(place, name, None)
@@ -83,26 +83,26 @@ def named(value: Any) -> Any:
 
 
 def _functions(value: Any) -> list[FunctionType]:
-    """Return a function itself, or those of a class."""
+    """Return a function itself, or the functions of a class."""
     held = [value, *vars(value).values()] if isinstance(value, type) else [value]
     return [each for each in held if isinstance(each, FunctionType)]
 
 
 def _is_of_a_module(function: FunctionType) -> bool:
-    """Whether the globals of a function are those of a module, or those that Python gives to a named tuple."""
+    """Return whether a function's globals belong to a module, or are those that Python gives to a named tuple."""
     name = str(function.__globals__.get("__name__"))
     module = sys.modules.get(name)
     return name.startswith("namedtuple_") or (module is not None and vars(module) is function.__globals__)
 
 
 def signature(value: Any) -> tuple[str, ...]:
-    """Return what names code that is not the user's: module and name; of a package its version and file, too."""
+    """Return the name of code that is not the user's: module and name; for a package also its version and file."""
     names = str(getattr(value, "__module__", None)), str(getattr(value, "__qualname__", value))
     return names if of_object(value) is Origin.PYTHON else (*names, *release(names[0]))
 
 
 def release(name: str) -> tuple[str, ...]:
-    """Return the version of a package and a hash of the file of one of its modules."""
+    """Return the version of a package, and a hash of the file of one of its modules."""
     root = sys.modules.get(name.partition(".")[0])
     file = getattr(sys.modules.get(name), "__file__", None)
     content = "" if file is None or not Path(file).is_file() else _hash(file, Path(file).stat().st_mtime_ns)
@@ -111,5 +111,5 @@ def release(name: str) -> tuple[str, ...]:
 
 @cache
 def _hash(file: str, modified: int) -> str:
-    """Return a hash of a file that was modified then."""
+    """Return a hash of the file as it was modified at this time."""
     return hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()

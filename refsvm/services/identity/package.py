@@ -1,4 +1,4 @@
-"""The code of this package, as a part of the identity of what it computes."""
+"""The code of this package, as part of the identity of its results."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Final
 
 NOT_NUMERICAL: Final = ("cli", "datasets", "display", "experiment", "services/identity", "testing")
-"""Folders of this package that no number of a run depends on, but by the examples and the strategy's own file."""
+"""Folders of this package that affect a run only through the examples and the file of a strategy."""
 
 
 def hash_of_folders(root: Path) -> bytes:
-    """Return a hash of the files of a package that compute, those in `NOT_NUMERICAL` left out."""
+    """Return a hash of a package's files, without those in `NOT_NUMERICAL`."""
     summary = hashlib.blake2b(digest_size=16)
     left_out = {root / folder for folder in NOT_NUMERICAL}
-    # whatever the disk lists first, the hash is the same
+    # sorted, so that the order in which the disk lists files does not matter
     for file in sorted(root.rglob("*.py")):
         if left_out.isdisjoint(file.parents):
             summary.update(file.read_bytes())
@@ -24,5 +24,5 @@ def hash_of_folders(root: Path) -> bytes:
 
 @cache
 def package_code() -> str:
-    """Return the hash of the files of this package that compute, 32 hexadecimal digits."""
+    """Return the hash of this package's files that affect results, 32 hexadecimal digits."""
     return hash_of_folders(Path(__file__).parents[2]).hex()

@@ -1,4 +1,4 @@
-"""The description of a value in a store: text that people read, with its digest where the text is not all of it."""
+"""The text that describes a value in a store for a reader, with a digest if the text does not determine the value."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from refsvm.services.identity.values import NoIdentityError, digest_of
 
 
 def described(name: str, value: Any) -> str | int | float | bool | None:
-    """Return a value as JSON can hold it: an object by its package, its fields, and a digest of all that it holds.
+    """Return a value as JSON can store it: an object by its package, its fields, and a digest of its content.
 
     Parameters
     ----------
     name : str
         Name of the value, for the message.
     value : object
-        None, a number, a string, or an object that has an identity by value, such as a frozen dataclass.
+        None, a number, a string, or an object that can be identified by value, such as a frozen dataclass.
 
     Returns
     -------
     str, int, float, bool or None
-        Of a rule or kernel of this package its fields say all; others have a digest, see `digest_of`.
+        The fields describe a rule or kernel of this package completely; other objects have a digest, see `digest_of`.
 
     Raises
     ------
     ValueError
-        If the value is a function or an object that is known by its address, which is another one in every process,
-        or holds one that cannot be copied. An attribute `identity`, a text, says what such a value is.
+        If the value is, or contains, a function or object that is only identified by its address, which differs in
+        every process, or cannot be copied. An attribute `identity` with a text of the user identifies such a value.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     ('refsvm: RBF(gamma=0.5)', 'inf', False)
     """
     if isinstance(value, np.generic):
-        # a NumPy number and the Python one make the same run
+        # a NumPy number and the equal Python number identify the same run
         value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value
@@ -61,7 +61,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
 
 
 def _refuse_addresses(name: str, value: Any) -> None:
-    """Refuse what is known by its address, unless it says by itself what it is or is a dataclass."""
+    """Raise an error for a value identified by its address, unless it has an `identity` or is a dataclass."""
     if isinstance(getattr(value, "identity", None), str) and not isinstance(value, type):
         return
     if not is_dataclass(value) and re.search(r"\bat 0x[0-9a-fA-F]+", repr(value)):
@@ -69,18 +69,18 @@ def _refuse_addresses(name: str, value: Any) -> None:
 
 
 def _no_identity(name: str, value: Any, where: str = "") -> ValueError:
-    """Return the refusal of a value that cannot be told from others."""
+    """Return the error for a value that cannot be identified."""
     return ValueError(
-        f"{name}={shown(value)} has no lasting description, by which a finished run could be found again{where}; make "
+        f"{name}={shown(value)} has no lasting description to identify a finished run{where}; make "
         "it a frozen dataclass with its fields (and with __call__ if it is a function), or give it an attribute "
         "identity='...', a text of your own that changes whenever it does."
     )
 
 
 def _plain(value: Any, levels: int = 5) -> str | None:
-    """Return the text of a value that is all of it: of numbers, text, and objects of this package with such fields.
+    """Return the complete text of a value made of numbers, texts, and objects of this package with such fields.
 
-    None for any other value, and for one that is nested deeper, which may hold itself.
+    None for any other value, and for a value nested more deeply, which may contain itself.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -96,7 +96,7 @@ def _plain(value: Any, levels: int = 5) -> str | None:
 
 
 def _of_the_package(value: Any, levels: int) -> str | None:
-    """Return the fields of an object of this package as text, if they are all of it."""
+    """Return the fields of an object of this package as text, if they describe it completely."""
     cls = type(value)
     is_ours = cls.__module__.startswith("refsvm.") and named(cls) is cls and of_object(cls) is Origin.LIBRARY
     if not is_ours or not is_dataclass(cls):
@@ -108,7 +108,7 @@ def _of_the_package(value: Any, levels: int) -> str | None:
 
 
 def _fields(value: Any) -> str:
-    """Return an object as people know it: the name of its class, and those of its fields that are plain."""
+    """Return a readable text of an object: its class name and its plain fields."""
     cls = type(value)
     if not is_dataclass(cls):
         return cls.__qualname__

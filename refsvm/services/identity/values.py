@@ -1,4 +1,4 @@
-"""The digest of a value: of numbers, arrays, objects with all that they hold, and code with all that it calls."""
+"""The digest of a value: numbers, arrays, objects with their content, and code with the code that it calls."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from refsvm.services.identity.code import (
 from refsvm.services.identity.origin import Origin, of_object, signature
 
 _PLAIN: Final = (type(None), bool, int, float, complex, str, range, type(...), type(NotImplemented))
-"""Types whose representation is all of a value."""
+"""Types whose `repr` describes a value completely."""
 
 _NUMBERS: Final = ("bool", "int64", "float64", "complex128")
-"""NumPy's types of the same values as Python's own: a number of both makes the same run."""
+"""NumPy types that match Python types: equal numbers of both identify the same run."""
 
 _BY_NAME: Final = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
@@ -41,28 +41,29 @@ _WITHOUT_VALUE: Final = (
     object, logging.Logger, type(threading.Lock()), type(threading.RLock()), weakref.ref,
     weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet,
 )  # fmt: skip
-"""Objects that code refers to and no number depends on: marks, logs, locks, and references that keep nothing."""
+"""Objects that code refers to but no number depends on: markers, logs, locks, and weak references."""
 
 Parts = Iterator[tuple[str, Any]]
 
 
 class NoIdentityError(ValueError):
-    """Something has no identity by value; the message is the way to it, through fields and closures."""
+    """Raised if something cannot be identified by value; the message is the path to it through fields and closures."""
 
 
 def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
-    """Return a digest of values: equal for values that differ in nothing, and another one for all others.
+    """Return a digest of values, equal exactly if the values are equal.
 
-    Numbers, text and containers count by type and value, arrays, sparse matrices and frames by content and dtype, and
-    objects by their class and by all that they hold, whether a representation shows it or not. Functions and classes of
-    the user count by their instructions, what they close over, and what they call in files of the user; those of Python
-    and NumPy by name, those of other packages by name, version and file.
+    Numbers, text and containers count by type and value; arrays, sparse matrices and frames by content and dtype;
+    objects by class and full content, whether their `repr` shows it or not. A user's functions and classes count by
+    their instructions, closures, and the code that they call in the user's files. Functions of Python and NumPy count
+    by name, and functions of other packages by name, version and file.
 
     Parameters
     ----------
-    *values : object
-    without : tuple of str
-        Names of entries that are left out of the values themselves.
+        *values : object
+            The values, in order.
+        without : tuple of str
+            Names of entries to leave out of the values themselves.
 
     Returns
     -------
@@ -72,8 +73,8 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     Raises
     ------
     NoIdentityError
-        If something in them is known by its address alone, such as an open file. An object whose attribute `identity`
-        is a text counts by that text in the place of such parts.
+        If a part is only identified by its address, such as an open file. An object with a text attribute `identity`
+        counts by this text instead of such parts.
 
     Examples
     --------
@@ -87,18 +88,18 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
 
 
 def opaque_parts(*values: Any) -> list[Any]:
-    """Return those parts of values that count by an `identity` of the user alone, in a fixed order."""
+    """Return the parts of values that count only by the user's `identity`, in a fixed order."""
     walk = _Walk(())
     walk.root(values)
     return walk.opaque
 
 
 class _Walk:
-    """One pass over values, and over all that they hold."""
+    """One pass over values and everything that they refer to."""
 
     def __init__(self, without: tuple[str, ...]) -> None:
         self.without, self.opaque, self._tolerates = without, [], 0  # type: tuple[str, ...], list[Any], int
-        # values by address: those under way with their depth, and digests that are final or hold within one of these
+        # by address: the depth of values under way, and digests that are final or valid inside one of those values
         self._open: dict[int, int] = {}
         self._closed: dict[int, bytes] = {}
         self._partial: dict[int, tuple[int, bytes]] = {}
@@ -113,7 +114,7 @@ class _Walk:
             raise NoIdentityError("it is nested too deeply") from None
 
     def digest(self, value: Any, place: str) -> bytes:
-        """Return the digest of a value; one that holds itself refers to the number of levels in between."""
+        """Return the digest of a value; a value that contains itself is replaced by the number of levels in between."""
         if isinstance(value, np.generic) and (value.dtype.kind == "U" or value.dtype.name in _NUMBERS):
             value = value.item()
         if type(value) in (bytes, memoryview):
@@ -129,7 +130,7 @@ class _Walk:
             return known or _hashed("above", str(len(self._open) - level).encode())
         depth, outer, begun = len(self._open), self._lowest, len(self._partial)
         self._open[key], self._lowest = depth, depth
-        self._alive.append(value)  # an address is that of one object as long as the object lives
+        self._alive.append(value)  # keeps the object alive, so that its address stays unique
         try:
             found = self._content(value, place)
         finally:
@@ -182,12 +183,12 @@ def _hashed(kind: str, *parts: bytes | memoryview) -> bytes:
 
 
 def _identity_of_ones_own(value: Any) -> str | None:
-    """Return what the user says that an object or function is, if anything."""
+    """Return the user's `identity` of an object or function, if it has one."""
     if isinstance(value, type | types.ModuleType):
         return None
     try:
         found = getattr(value, "identity", None)
-    except Exception:  # noqa: BLE001  a property of the user may fail in its own way
+    except Exception:  # noqa: BLE001  a user's property may raise anything
         return None
     return found if isinstance(found, str) else None
 
@@ -196,7 +197,7 @@ def _identity_of_ones_own(value: Any) -> str | None:
 
 
 def _parts_of(value: Any) -> tuple[str, Parts]:
-    """Return what kind of value it is, and its parts."""
+    """Return the kind of a value, and its parts."""
     for types_of_kind, kind, parts in _KINDS:
         if isinstance(value, types_of_kind):
             return kind, parts(value)
@@ -218,7 +219,7 @@ def _parts_of(value: Any) -> tuple[str, Parts]:
 
 
 def _compiled_of(value: Any) -> Any:
-    """Return the function that an object of Numba compiles, a ufunc's or a callback's, too; None of others."""
+    """Return the Python function behind an object compiled by Numba, also a ufunc or a callback; None for others."""
     makers = (getattr(value, name, None) for name in ("_dispatcher", "gufunc_builder"))
     found = (getattr(each, name, None) for each in (value, *makers) for name in ("py_func", "_pyfunc"))
     return next((each for each in found if each is not None), None)
@@ -227,7 +228,7 @@ def _compiled_of(value: Any) -> Any:
 def _of_type(value: type) -> Parts:
     if of_object(value) is Origin.USER:
         return parts_of_class(value)
-    # a class that a function of a package has made, such as a named tuple, is known by its name and no more
+    # a class created by a package's function, such as a named tuple, is only known by its name
     return iter([("name", signature(value))])
 
 
@@ -259,7 +260,7 @@ def _of_array(value: np.ndarray) -> Parts:
 
 
 def _of_sparse(value: Any) -> Parts:
-    """Yield the entries of a sparse matrix row by row; SciPy takes 32 or 64 bits for indices as it sees fit."""
+    """Yield the entries of a sparse matrix row by row, because SciPy's indices may have 32 or 64 bits."""
     entries = value.tocoo()
     places = getattr(entries, "coords", None) or (entries.row, entries.col)
     order = np.lexsort(places[::-1])
@@ -269,12 +270,12 @@ def _of_sparse(value: Any) -> Parts:
 
 
 def _of_frame(value: Any) -> Parts:
-    """Yield the columns of a frame with their names and types, and its index; or those of one column, or an index."""
+    """Yield the columns of a frame with names and types and its index; or the parts of a column, or of an index."""
     yield "kind", type(value).__name__
     if hasattr(value, "columns"):
         yield "columns", value.columns
         yield "index", value.index
-        for _, column in value.items():  # noqa: PERF102  a frame's values are an array
+        for _, column in value.items():  # noqa: PERF102  the values of a frame are an array
             yield "column", column.array
         return
     if hasattr(value, "array"):
@@ -293,7 +294,7 @@ def _of_items(value: Any) -> Parts:
 
 
 def _of_object(value: Any) -> Parts:
-    """Yield the class of an object and all that it holds."""
+    """Yield the class of an object and its whole content."""
     cls = type(value)
     yield "class", cls
     lazy = {
@@ -303,7 +304,7 @@ def _of_object(value: Any) -> Parts:
         if isinstance(entry, functools.cached_property)
     }
     for name, held in sorted(getattr(value, "__dict__", {}).items()):
-        if name not in lazy:  # it is computed from the others, when it is first asked for
+        if name not in lazy:  # computed from the other entries at first use
             yield name, held
     for each in cls.__mro__:
         slots = vars(each).get("__slots__", ())
@@ -323,11 +324,11 @@ _CONTENTS: Final[list[tuple[type, Callable[[Any], Any]]]] = [
     (dict, dict), (list, list), (tuple, tuple), (set, set), (frozenset, frozenset), (str, str.__str__),
     (bytes, bytes), (int, int.__int__), (float, float.__float__), (complex, complex.__complex__),
 ]  # fmt: skip
-"""What a class of the user that derives from a type of Python holds as that type does."""
+"""Content that a user's class inherits from a Python type, by that type."""
 
 
 def _is_foreign(cls: type) -> bool:
-    """Whether a class is written in C or the like, so that it may hold what no attribute shows."""
+    """Return whether a class is written in C or similar, so that attributes may not show its whole content."""
     slots = vars(cls).get("__slots__", ())
     own = {"__dict__", "__weakref__", *((slots,) if isinstance(slots, str) else slots)}
     methods = types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType
@@ -339,15 +340,15 @@ def _is_foreign(cls: type) -> bool:
 
 
 def _bare(names: set[str]) -> set[str]:
-    """Return names without leading underscores, which Python extends by that of the class."""
+    """Return names without leading underscores, since Python extends such names by the class name."""
     return {name.lstrip("_") for name in names}
 
 
 def _reduced(value: Any) -> Any:
-    """Return what a copy of an object would be made of, where Python can copy it."""
+    """Return the parts from which Python would make a copy of an object, if it can copy it."""
     try:
         reduced = value.__reduce_ex__(4)
-    except Exception as error:  # any class has its own way to refuse
+    except Exception as error:  # a class may raise anything when it refuses a copy
         raise NoIdentityError from error
     if isinstance(reduced, str):
         return reduced, str(type(value).__module__)

@@ -254,7 +254,7 @@ def test_predictions_of_several_classes_are_those_of_refits(k, kernel, weighted)
     assert fast.error == pytest.approx(np.average(fast.predictions != y, weights=C))
     assert fast.counts["other class"] == n * (k - 1) * (k - 2) // 2
     assert len(fast.full_solutions) == k * (k - 1) // 2
-    with pytest.raises(AttributeError, match="one for each pair of classes: see full_solutions"):
+    with pytest.raises(AttributeError, match="one for each pair of classes; use full_solutions"):
         _ = fast.full_solution
 
 
@@ -323,11 +323,11 @@ def test_a_problem_says_what_it_asks():
     ("change", "words"),
     [
         ({"epsilon": -1.0}, "epsilon"),
-        ({"epsilon": 0.1, "nu": 0.5}, "epsilon asks for a regression and nu for novelty detection; give one"),
-        ({"nu": 0.5}, "nu asks for novelty detection, which has no labels; leave y out"),
+        ({"epsilon": 0.1, "nu": 0.5}, "epsilon makes a regression and nu makes novelty detection; give one"),
+        ({"nu": 0.5}, "nu makes the task novelty detection, which has no labels; omit y"),
         ({"nu": 1.5, "y": None}, "nu"),
-        ({"epsilon": 0.1, "stop": BallRule()}, "proves the sign .*, and regression asks for the value"),
-        ({"nu": 0.1, "y": None, "stop": LOODualityGap()}, "novelty asks for the value; give KKTGap"),
+        ({"epsilon": 0.1, "stop": BallRule()}, "proves the sign .*, but regression needs the value"),
+        ({"nu": 0.1, "y": None, "stop": LOODualityGap()}, "novelty needs the value; use KKTGap"),
         ({}, "look like the targets of a regression, .* with epsilon= in leave_one_out or cross_validate"),
     ],
 )
@@ -341,7 +341,7 @@ def test_what_is_refused(change, words):
 def test_targets_have_no_classes_to_share():
     X, y = targets()
     with pytest.raises(
-        ValueError, match="stratified=True shares classes among the folds, and regression has"
+        ValueError, match="stratified=True shares classes among the folds, but regression has"
     ):
         cross_validate(X, y, kernel="linear", epsilon=0.1, stratified=True)
 

@@ -71,7 +71,9 @@ def test_groups_that_are_none(groups, sentence, call):
 
 def test_leave_one_out_of_one_example():
     for task in ({"y": [1.0], "epsilon": 0.1}, {"nu": 0.5}):
-        with pytest.raises(ValueError, match="X holds one example, and without it there is nothing to train"):
+        with pytest.raises(
+            ValueError, match="X holds one example, so leaving it out leaves no training data"
+        ):
             leave_one_out(X[:1], **task)
     assert leave_one_out(X[:2], [1.0, 2.0], kernel="linear", epsilon=0.1).residuals.shape == (2,)
 

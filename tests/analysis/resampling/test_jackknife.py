@@ -124,7 +124,9 @@ def test_the_next_target_is_inside_as_often_as_promised():
 
 
 def test_only_targets_have_intervals():
-    with pytest.raises(ValueError, match="An interval holds a target, and the problem is one of novelty"):
+    with pytest.raises(
+        ValueError, match="Prediction intervals need a regression, but the problem is novelty"
+    ):
         held_out_machines(DualProblem.one_class(data(9)[0], kernel="linear"))
 
 

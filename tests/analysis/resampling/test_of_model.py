@@ -75,7 +75,7 @@ def test_options_beside_a_model():
     assert ask(Model(), "X", tol=0.1).options["tol"] == 0.1
     assert ask(Model(), "X", gamma=2.0).options == {"C": [1.0, 2.0], "tol": 0.5, "gamma": 2.0}
     for name in MODEL:
-        said = f"^{name} is a parameter of the Model that was given; set it there.$"
+        said = f"^{name} is a parameter of the model; set it in Model\\(…\\) instead.$"
         with pytest.raises(ValueError, match=said):
             ask(Model(**{name: 1.0}), "X", **{name: 2.0})
 
@@ -85,9 +85,13 @@ def test_what_is_no_model_of_the_package_is_refused():
         def get_params(self):
             return {}
 
-    with pytest.raises(ValueError, match=r"^ask takes no Other; give refsvm.SVC, .* if it is a search.$"):
+    with pytest.raises(
+        ValueError, match=r"^ask does not take a Other; pass refsvm.SVC, .* if it is a search.$"
+    ):
         ask(Other(), "X")
-    with pytest.raises(TypeError, match=r"^ask\(model, X, y\) takes no more by position; give names.$"):
+    with pytest.raises(
+        TypeError, match=r"^ask got more than \(model, X, y\) by position; pass further arguments"
+    ):
         ask(Model(), "X", "y", "C")
-    with pytest.raises(TypeError, match=r"^ask\(model, X, y\) takes the model by position, before the"):
+    with pytest.raises(TypeError, match=r"^ask got the model as a keyword; write"):
         ask(X=Model(), y="y")

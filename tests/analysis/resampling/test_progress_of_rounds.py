@@ -139,7 +139,7 @@ TWO_FOLDS = {"rounds": RESULT.rounds[:2], "decision_values": LEFT}
     [
         ({}, None),
         ({"rounds": [report(h, Status.MAX_ITER if h else Status.CONVERGED) for h in range(3)]},
-         "2 of 3 X, and predict their folds all the same. "),
+         "2 of 3 X, and still predict their folds. "),
         (TWO_FOLDS | {"status": Status.TIME_LIMIT}, "1 of 3 X, and 2 of 6 examples are not predicted. "),
         ({"decision_values": np.column_stack([LEFT, LEFT]), "status": Status.TIME_LIMIT},
          "1 of 6 X, and 2 of 6 examples are not predicted. "),
@@ -156,7 +156,7 @@ def test_rounds_that_are_not_solved_are_told(change, sentence):
     ("known", "unsolved", "status", "sentence"),
     [
         (6, {}, Status.CONVERGED, None),
-        (6, {(1, 0): Status.MAX_ITER}, Status.CONVERGED, "1 of 12 X, and they predict their examples all the same. "),
+        (6, {(1, 0): Status.MAX_ITER}, Status.CONVERGED, "1 of 12 X, and they still predict their examples. "),
         (4, {}, Status.TIME_LIMIT, "1 of 12 X, and 2 of 6 examples are not decided. "),
         (4, {(1, 0): Status.TIME_LIMIT}, Status.TIME_LIMIT, "2 of 12 X, and 2 of 6 examples are not decided. "),
         (4, {}, Status.INTERRUPTED, None),

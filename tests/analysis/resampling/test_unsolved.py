@@ -72,7 +72,7 @@ def test_what_is_solved_or_ended_by_its_user_is_not() -> None:
 
 
 def test_examples_whose_machines_are_not_solved_are_marked() -> None:
-    with pytest.warns(UserWarning, match="they predict their examples all the same"):
+    with pytest.warns(UserWarning, match="they still predict their examples"):
         loo = leave_one_out(X, Y, kernel=Linear(), C=100.0, max_iter=2500, engine=FAST)
     np.testing.assert_array_equal(loo.is_solved, loo.decided_by != "limit")
     assert 0 < np.count_nonzero(~loo.is_solved) < 60

@@ -172,7 +172,8 @@ def test_a_search_says_when_its_first_fit_is_late_and_what_is_left_after_it(late
         search.fit(X, y)
     told = [record.getMessage() for record in caplog.records if "fits" in record.getMessage()]
     assert (
-        told[0] == "The first of 4 fits of 1200 examples takes longer than 3 s; all may take more than 12 s"
+        told[0]
+        == "The first of 4 fits of 1200 examples takes longer than 3 s; all fits together may take more than 12 s"
     )
     assert told[1].startswith("3 fits are left; they take about ")
     assert len(told) == 2
