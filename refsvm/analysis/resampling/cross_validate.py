@@ -125,8 +125,8 @@ def cross_validate(
 
     The default tolerance is 1e-3 times the range of the decision values, or 1e-3 if the range exceeds 1; for a
     regression, 1 is replaced by the standard deviation of the targets. After each fold, and
-    within longer ones, the callback gets a `refsvm.core.engine.progress.Progress` with the number of finished folds, whose ``state`` is the solver's state in
-    the current round. If it returns True, all rounds end.
+    within longer ones, the callback gets a `refsvm.core.engine.progress.Progress` with the number of finished
+    folds, whose ``state`` is the solver's state in the current round. If it returns True, all rounds end.
 
     scikit-learn computes ``gamma="scale"`` from each training part, this function once from all examples.
 
