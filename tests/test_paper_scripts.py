@@ -170,7 +170,9 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
     assert f"take {min(slower):.1f} to {max(slower):.1f} times as long" in said("how_fast.md")
 
 
-@pytest.mark.parametrize("page", [*sorted(SCRIPT_OF), "conjugate", "preparations", "seeds_and_answers"])
+@pytest.mark.parametrize(
+    "page", [*sorted(SCRIPT_OF), "conjugate", "preparations", "screening", "seeds_and_answers"]
+)
 def test_a_section_with_tables_ends_with_what_measured_them(page, script):
     """Version, commit, processor and load; or that they are counts, if the load was not told yet."""
     measured_by = script("measured_by")
