@@ -2,11 +2,11 @@ r"""
 11 · Leave one out
 ==================
 
-How well will a classifier do on examples it has not seen? Leave one example out, train on the others, predict it; do
-so for each. The share of wrong predictions is the *leave-one-out error*. It uses every example for training and for
-testing, and it has no random splits. Its price seems to be :math:`n` trainings. This chapter shows why it is far
-less: three proofs decide most examples after one training, and the rounds for the others begin near their end. The
-procedure is that of V. Franc, P. Laskov and K.-R. Müller (2008); how little a round has to know is the subject of
+How well will a classifier do on examples it has not seen? Leave one example out, train on the others, predict it; do so
+for each. The share of wrong predictions is the *leave-one-out error*. It uses every example for training and for
+testing, and it has no random splits. It seems to cost :math:`n` trainings. This chapter shows why it costs far less:
+three proofs decide most examples after one training, and the rounds for the others begin near their end. The procedure
+is due to V. Franc, P. Laskov and K.-R. Müller (2008); how little a round has to know is the subject of
 :doc:`the next chapter <12_a_sign_is_enough>`.
 """
 
@@ -56,10 +56,10 @@ plt.show()
 # The obvious way
 # ---------------
 #
-# An example that is left out has no weight: :math:`\alpha_r=0`. In the dual that is an empty box,
-# :math:`L_r=U_r=0`, and nothing else changes: not the matrix, not the gradient. So its decision value need not even
-# be predicted. It is read off the gradient, :math:`h(x_r)=y_r-G_r+b`. :class:`~refsvm.core.rounds.rounds.Rounds` trains
-# one machine after the other and keeps the kernel rows:
+# An example that is left out has no weight: :math:`\alpha_r=0`. In the dual this is an empty box, :math:`L_r=U_r=0`;
+# the matrix and the gradient do not change. So its decision value need not even be predicted. The gradient shows it,
+# :math:`h(x_r)=y_r-G_r+b`. :class:`~refsvm.core.rounds.rounds.Rounds` trains one machine after the other and keeps the
+# kernel rows:
 
 
 def brute_force(tol):
@@ -77,31 +77,31 @@ for tol in (1.0, 1e-3):
     print(f"tolerance {tol:5g}: {wrong} of {heart.n} wrong, {steps} steps")
 
 # %%
-# The tolerance matters. The error is a count, and an inexact machine counts other examples. So the question is not
-# how exact a *solution* is needed, but how to be certain of a *sign*.
+# The tolerance matters. The error is a count, and an inexact machine may get other examples wrong. So the question is
+# not how exact a *solution* must be, but how to be certain of a *sign*.
 #
 # Three proofs
 # ------------
 #
-# Train once, on all examples. Much follows from that alone.
+# A single training, on all examples, implies much.
 #
-# **Zero alpha.** If :math:`\alpha_r=0`, the solution is feasible without :math:`r` too, and the conditions of
-# chapter 6 hold for the others as before. So it is the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: right.
-# (A free support vector fixes :math:`b`. Without any, :math:`b` is the middle of an interval. Two examples are its
-# ends, and it is longer without one of them; the package trains without each of these two.)
+# **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
+# 6 hold for the others as before. So it is the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: right. (A free
+# support vector fixes :math:`b`. Without free ones, :math:`b` is the middle of an interval between two examples.
+# Leaving out either of these two lengthens the interval, so the package trains without each of them.)
 #
-# **Training error.** An example that is wrong although it was trained on is wrong without it. Let :math:`P` be the
+# **Training error.** If an example is wrong although it was trained on, it is wrong without it. Let :math:`P` be the
 # primal objective with :math:`r` and :math:`P_r` without, so that :math:`P=P_r+C\,\xi_r`. The machine :math:`m`
-# minimises :math:`P`, and :math:`m'` minimises :math:`P_r`. Add the two lines
+# minimises :math:`P`, and :math:`m'` minimises :math:`P_r`. Adding the two lines
 #
-# .. math:: P_r(m')\le P_r(m), \qquad P_r(m)+C\,\xi_r(m)\le P_r(m')+C\,\xi_r(m'):
+# .. math:: P_r(m')\le P_r(m), \qquad P_r(m)+C\,\xi_r(m)\le P_r(m')+C\,\xi_r(m')
 #
-# what is left is :math:`\xi_r(m)\le\xi_r(m')`. Leaving an example out never does it good.
+# gives :math:`\xi_r(m)\le\xi_r(m')`. Leaving an example out never reduces its slack.
 #
-# **The ξα bound.** A small weight cannot turn a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that :math:`r` is
-# right (T. Joachims, 2000). Here :math:`R^2\ge k(x,x)-k(x,x')` for all pairs, so that
-# :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (else turn all signs), and let the free
-# support vectors other than :math:`r` have room for its weight :math:`a`, that is :math:`\sum_j(U_j-\alpha_j)>a` where
+# **The ξα bound.** A small weight cannot turn a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that :math:`r` is right
+# (T. Joachims, 2000). Here :math:`R^2\ge k(x,x)-k(x,x')` for all pairs, so that
+# :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise turn all signs), and let the free
+# support vectors other than :math:`r` have room for its weight :math:`a`: :math:`\sum_j(U_j-\alpha_j)>a`, where
 # :math:`U_j` is the upper bound. Let :math:`w_r` belong to the machine without :math:`r`.
 #
 # 1. *The model moves little.* On removing :math:`r`, hand its weight :math:`a` to free support vectors. The slope of
@@ -121,8 +121,9 @@ for tol in (1.0, 1e-3):
 #    bounded, less :math:`C` for each positive support vector but :math:`r`. By the sum constraint that is
 #    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum still falls at 0, so :math:`h_r(x_r)>0`.
 #
-# Drawn for one example: :math:`f` on the way from the optimum to a point without :math:`r`, first to the one that hands
-# its weight to all free ones alike, then to the best one. Both end within the band of the two bounds.
+# The figure draws :math:`f` for one example, on two straight ways from the optimum to a point without :math:`r`. The
+# first leads to the point where all free ones share its weight equally, the second to the best point. Both end within
+# the band of the two bounds.
 
 # fold: The code of this figure
 # alt: The objective along two straight ways from the full optimum to points without the example. Both fall. The one to
@@ -182,11 +183,12 @@ for reason, count in loo.counts.items():
         print(f"  {reason:15s} {count:4d} examples")
 
 # %%
-# The picture at the head of the chapter shows, for the banana, by what each example was decided. Far from the boundary
-# examples have no weight. Those beyond it are wrong anyway. Between are those whose rounds have to be trained.
+# The picture at the head of the chapter shows what decided each example of the banana. Examples far from the boundary
+# have no weight. Those beyond it are wrong anyway. Only those in between need a round of training.
 #
 # Leave them out one after another: set "a tap" to "leaves it out", and tap an example. The line under the buttons says
-# which proof decides it, with its numbers, or how long its round is; the dotted boundary is the one without it.
+# which proof decides it, with its numbers, or how long its round is; the dotted boundary belongs to the machine without
+# it.
 #
 # .. stepper::
 #    :selector: second-order
@@ -195,8 +197,8 @@ for reason, count in loo.counts.items():
 # Where a round begins
 # --------------------
 #
-# The rest is trained, each round from the solution with all examples. Its weight :math:`\alpha_r` has to go
-# somewhere, for the sum to stay zero: that is the job of a *seeder*. ``TOP`` gives it to the most similar example,
+# The remaining examples are trained, each round from the solution with all examples. Their weight :math:`\alpha_r` has
+# to go somewhere, for the sum to stay zero; a *seeder* decides where. ``TOP`` gives it to the most similar example,
 # ``AVG`` to all free ones alike, ``Cold`` begins again.
 
 for seeder in (Cold(), AVG(), TOP()):
@@ -215,10 +217,10 @@ for seeder in (Cold(), AVG(), TOP()):
 # .. math:: f(\alpha)-f(\alpha+\delta)
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
 #
-# The second term is how far :math:`w` moves. With one :math:`j` it is
-# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`, least for the nearest: that is ``TOP``. The first
-# term is least where all that share are free, with :math:`G_i=b`: then it is :math:`|\alpha_r|\,\xi_r`. That is
-# ``AVG``, with the mean of the free ones in the place of :math:`\varphi(x_j)`.
+# The second term is how far :math:`w` moves. If a single :math:`j` receives the weight, the term is
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`, least for the nearest: this is ``TOP``. The first
+# term is least if all receivers are free, with :math:`G_i=b`: then it is :math:`|\alpha_r|\,\xi_r`. This is ``AVG``,
+# where the mean of the free ones replaces :math:`\varphi(x_j)`.
 
 
 def top(K, alpha, lower, upper, r):
@@ -276,7 +278,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
 #
-# It is called by ``leave_one_out``, once for each machine: two classes have one, several have one for each pair.
+# ``leave_one_out`` calls it once for each machine: two classes need one machine, several classes one for each pair.
 #
 # .. shipped:: analysis/resampling/leave_one_out.py
 #    :object: leave_one_out
@@ -294,12 +296,12 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
-# 1. ★ Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more
-#    rounds are there?
-# 2. ★ Write the first two checks yourself: from :math:`\alpha` and the decision values alone, in two lines of NumPy.
-#    Do they decide as many examples as those of the package?
-# 3. ★★ Compute both terms of what the seeds of ``TOP`` and ``AVG`` lose, for the example of largest weight that is
-#    not wrong. How much do the seeds lack of the optimum without it?
+# 1. ★ Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more rounds
+#    are there?
+# 2. ★ Write the first two checks yourself: from :math:`\alpha` and the decision values alone, in two lines of NumPy. Do
+#    they decide as many examples as the package's checks?
+# 3. ★★ Compute both terms of the loss for the seeds of ``TOP`` and ``AVG``, for the example of largest weight that is
+#    not wrong. How far are the seeds from the optimum without it?
 #
 # .. fold:: Hints
 #
@@ -334,9 +336,9 @@ for seeder in (TOP(), AVG()):
     print(f"3. {type(seeder).__name__}: {first:.4f} + {second:.4f}; lost {lost:.4f}, lacks {lacks:.4f}")
 
 # %%
-# 1. They do not: the checks are theorems. Without any there is a round for each example.
-# 2. :math:`\alpha_r=0` is the first, :math:`y_rh(x_r)<0` the second. No example is decided by both: a
-#    training error has a slack above one, and so :math:`|\alpha_r|=C`.
-# 3. Never more than they lose, as the optimum without an example is no higher than that with it.
+# 1. They do not: the checks are theorems. Without any check each example needs a round.
+# 2. :math:`\alpha_r=0` is the first, :math:`y_rh(x_r)<0` the second. No example is decided by both: a training error
+#    has a slack above one, and so :math:`|\alpha_r|=C`.
+# 3. Never further than their loss, because the optimum without an example is at most the optimum with it.
 #
 # .. endfold::

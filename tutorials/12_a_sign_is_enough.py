@@ -2,11 +2,11 @@ r"""
 12 · A sign is enough
 =====================
 
-Three proofs have decided most examples of :doc:`chapter 11 <11_leave_one_out>`; the rest is trained. Each round is
-asked for one bit: on which side of the boundary the left-out example lies. Often the side is certain long before
-the optimum is reached. This chapter has two proofs of it that are tried while a round is trained: a bound that meets
-the objective, which is due to V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that holds the machine, which is
-the package's own.
+Three proofs have decided most examples of :doc:`chapter 11 <11_leave_one_out>`; the rest is trained. Each round has to
+find one bit: on which side of the boundary the left-out example lies. Often the side is certain long before the
+optimum is reached. This chapter presents two proofs that are tried while a round is trained: a bound that meets the
+objective, due to V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which is the
+package's own.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -52,21 +52,19 @@ print(
 # model with :math:`h(x_r)=0`, and by convexity its :math:`F` would be at most that of the current model, hence below
 # :math:`H`: a contradiction.
 #
-# Where does :math:`H` come from? From weak duality, as in chapter 2. :math:`h(x_r)=0` fixes the intercept,
-# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`: a machine without intercept, with
-# the kernel
+# Weak duality provides :math:`H`, as in chapter 2. :math:`h(x_r)=0` fixes the intercept, :math:`b=-w\cdot\varphi(x_r)`,
+# so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This is a machine without intercept, with the kernel
 #
 # .. math:: K'_{ij} = \bigl(\varphi(x_i)-\varphi(x_r)\bigr)\cdot\bigl(\varphi(x_j)-\varphi(x_r)\bigr)
 #           = K_{ij}-K_{ri}-K_{rj}+K_{rr} .
 #
-# Its dual has no sum constraint, since there is no :math:`b` to leave one, and any point :math:`\eta` of it is a
-# bound:
+# Without :math:`b`, its dual has no sum constraint, and any of its points :math:`\eta` gives a bound:
 #
 # .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
 #
 # :class:`~refsvm.core.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
-# :math:`F<H`. With a linear kernel, where SMO takes long to converge, that is long before the end, as in the picture at
-# the head of the chapter: the primal objective falls, the bound rises above the optimum, and training may end where
+# :math:`F<H`. With a linear kernel, where SMO takes long to converge, this happens long before the end. In the picture
+# at the head of the chapter, the primal objective falls, the bound rises above the optimum, and training may end where
 # they cross.
 #
 # .. shipped:: core/stopping/loo_duality_gap.py
@@ -145,8 +143,8 @@ figure.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 # %%
-# If the intercept were known, the sign would be seen here: all machines on one side of the dashed line predict the same
-# for :math:`x_r`, and the whole disc is on that side. With :math:`w` the intercept changes, too, so the argument needs
+# If the intercept were known, the sign could be seen here: all machines on one side of the dashed line predict the same
+# for :math:`x_r`, and the whole disc is on that side. But the intercept changes with :math:`w`, so the argument needs
 # one more step.
 #
 # Use the full model as :math:`w` and a seed as :math:`\tilde\alpha`; both are available before any step is taken. If
@@ -229,8 +227,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Early stopping with a guarantee*; *weak duality* for the bound. Balls that prove what a solution must be are *safe
-#    screening rules*, there used to leave out variables, and the distance bounds are those of *strong convexity*.
+#    *Early stopping with a guarantee*; *weak duality* for the bound. *Safe screening rules* also use balls that prove
+#    what a solution must be, but to leave out variables; the distance bounds follow from *strong convexity*.
 #
 # Exercises
 # ---------
@@ -238,8 +236,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Leave out one of two equal examples. What is :math:`K'_{ii}` of the other?
-# 2. ★★ Check the ball: compute :math:`\rho` and the true distance for the example of heart that has the largest
-#    weight and is not wrong.
+# 2. ★★ Check the ball: compute :math:`\rho` and the true distance for the example of heart that has the largest weight
+#    and is not wrong.
 # 3. ★★★ Without a sum a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H` in six lines
 #    for the linear machine of the disc, and show that it ends at the :math:`F` of a machine with :math:`h(x_r)=0`.
 #
@@ -248,8 +246,8 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # 1. For equal examples :math:`K_{ii}=K_{rr}=K_{ri}`.
 # 2. ``primal_objective`` of the problem without the example takes the :math:`\alpha` with it: only :math:`w` matters,
 #    at its best :math:`b`. Distances are :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
-# 3. The kernel is :math:`K'`; for a linear one subtract :math:`x_r` from all examples. Then the solver of exercise 3
-#    of chapter 3 does it.
+# 3. The kernel is :math:`K'`; for a linear kernel subtract :math:`x_r` from all examples. Then use the solver of
+#    exercise 3 of chapter 3.
 #
 # .. endfold::
 #
@@ -282,6 +280,6 @@ print(f"3. H = {bound:.6f}, F of its machine {w_flat @ w_flat / 2 + 0.3 * slack.
 # 1. Zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
 # 2. The machine is inside.
 # 3. They are equal at the end, by strong duality: the machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with
-#    :math:`h(x_r)=0` has the objective :math:`H`, so no other of them has a smaller one.
+#    :math:`h(x_r)=0` has the objective :math:`H`, so no other such machine has a smaller objective.
 #
 # .. endfold::
