@@ -348,10 +348,7 @@ def penalties(C: Any, n: int) -> np.ndarray:
 def examples(X: Any, *, copy: bool = False) -> Any:
     """Return finite data as a C-ordered float64 array or CSR matrix of shape (n, d), n ≥ 1; `copy` forces a copy."""
     if is_sparse(X):
-        if X.dtype.kind not in "fiub":
-            raise ValueError(f"X holds values of type {X.dtype}; give real numbers.")
-        # always copied, because the arrays inside a sparse matrix are easily changed in place
-        X = X.tocsr().astype(np.float64)
+        X = _as_csr(X)
         values = X.data
     else:
         given, X = X, np.ascontiguousarray(numbers("X", X))
@@ -361,6 +358,13 @@ def examples(X: Any, *, copy: bool = False) -> Any:
     if not np.isfinite(values).all():
         raise ValueError("X contains NaN or infinity; drop or impute those entries first.")
     return X
+
+
+def _as_csr(X: Any) -> Any:
+    """Return sparse data as float64, always copied, because the arrays inside a sparse matrix are easily changed."""
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X holds values of type {X.dtype}; give real numbers.")
+    return X.tocsr().astype(np.float64)
 
 
 def owned(X: Any, given: Any) -> Any:

@@ -266,12 +266,16 @@ def task_given(
         problem = DualProblem.regression(y=y, gram=K, C=C, epsilon=epsilon)
         return replace(_of_one(problem, REGRESSION), labels=targets(y, K.n))
     if nu is not None:
-        if y is not None:
-            raise ValueError("nu makes the task novelty detection, which has no labels; omit y or nu.")
-        weights = penalties(C, K.n)
-        return _of_one(DualProblem.one_class(gram=K, nu=nu, weights=weights), NOVELTY)
+        return _novelty(K, y, nu, penalties(C, K.n))
     classes, codes = numbered(y, K.n)
     return Task(CLASSIFICATION, K, classes[codes], penalties(C, K.n), None, classes, codes)
+
+
+def _novelty(K: KernelMatrix, y: Any, nu: Any, weights: np.ndarray) -> Task:
+    """Return the task of novelty detection."""
+    if y is not None:
+        raise ValueError("nu makes the task novelty detection, which has no labels; omit y or nu.")
+    return _of_one(DualProblem.one_class(gram=K, nu=nu, weights=weights), NOVELTY)
 
 
 def unit_of_problem(problem: DualProblem) -> float | None:
