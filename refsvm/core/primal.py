@@ -55,19 +55,6 @@ def gap_at(
     return float(np.add.reduce((upper - alpha) * above + (alpha - lower) * below))
 
 
-def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return `best_intercept` for P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
-    order = gradients.argsort(axis=1, kind="stable")
-    width = np.take_along_axis(upper - lower, order, axis=1)
-    after = width.cumsum(axis=1) - upper.sum(axis=1, keepdims=True)
-    tolerance = 1e-12 * (np.abs(upper).sum(axis=1) + np.abs(lower).sum(axis=1))[:, None]
-    last = gradients.shape[1] - 1
-    places = (np.minimum(each.sum(axis=1), last) for each in (after < -tolerance, after <= tolerance))
-    rows = np.arange(len(order))
-    ends = [gradients[rows, order[rows, place]] for place in places]
-    return np.asarray(0.5 * (ends[0] + ends[1]))
-
-
 def _confined_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
     """Return the best b under the hard margins: Gᵢ ≤ b where Uᵢ = ∞, and b ≤ Gᵢ where Lᵢ = −∞."""
     hard_up, hard_down = np.isinf(upper), np.isinf(lower)

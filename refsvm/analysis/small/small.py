@@ -17,7 +17,6 @@ from refsvm.core.guards.rounding import moves, next_to_bound, room
 from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.rows import KernelRows
-from refsvm.core.primal import best_intercepts
 from refsvm.core.problem import DualProblem
 from refsvm.core.rule import is_builtin
 from refsvm.core.solver.rules import Rules
@@ -35,6 +34,19 @@ MOST_STEPS: Final = 1000
 CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE = range(5)
 """Columns of the results: the code of the stopping rule, or why the steps ended; their number; the least curvature and
 the largest |αᵢ| met; and what the KKT gap was compared with."""
+
+
+def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return `refsvm.core.primal.best_intercept` for P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
+    order = gradients.argsort(axis=1, kind="stable")
+    width = np.take_along_axis(upper - lower, order, axis=1)
+    after = width.cumsum(axis=1) - upper.sum(axis=1, keepdims=True)
+    tolerance = 1e-12 * (np.abs(upper).sum(axis=1) + np.abs(lower).sum(axis=1))[:, None]
+    last = gradients.shape[1] - 1
+    places = (np.minimum(each.sum(axis=1), last) for each in (after < -tolerance, after <= tolerance))
+    rows = np.arange(len(order))
+    ends = [gradients[rows, order[rows, place]] for place in places]
+    return np.asarray(0.5 * (ends[0] + ends[1]))
 
 
 def supports(rules: Rules) -> bool:
