@@ -37,7 +37,7 @@ the largest |αᵢ| met; and what the KKT gap was compared with."""
 
 
 def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return `refsvm.core.primal.best_intercept` for P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
+    """Return `core.primal.best_intercept` of P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
     order = gradients.argsort(axis=1, kind="stable")
     width = np.take_along_axis(upper - lower, order, axis=1)
     after = width.cumsum(axis=1) - upper.sum(axis=1, keepdims=True)
