@@ -215,7 +215,10 @@ def lines_of_code(file: Path) -> int:
 
 def test_the_reference_stays_small():
     """Who adds to it takes something out, or says in a decision why these numbers grow."""
-    assert sum(map(lines_of_code, (ROOT / "refsvm/core").rglob("*.py"))) <= 8_200
+    lines = sum(map(lines_of_code, (ROOT / "refsvm/core").rglob("*.py")))
+    # safe screening came after the number, and has its own
+    assert lines - lines_of_code(ROOT / "refsvm/core/solver/safe_screening.py") <= 8_200
+    assert lines <= 8_340
     doors = (ROOT / "refsvm/core/doors.py").read_text(encoding="utf-8")
     named = re.findall(r"(?m)^        self\.(\w+)", doors)
     assert len(named) <= 4

@@ -159,6 +159,28 @@ moved = np.sqrt(apart @ K @ apart)
 print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2) * a:.4f}")
 
 # %%
+# From the optimum to a computed solution
+# --------------------------------------
+#
+# The three proofs speak of the optimum, and a solver returns a point near it. How near? Chapter 6 has the answer, the
+# duality gap. At a feasible :math:`\alpha` and any :math:`b` it is a sum of terms that are never negative:
+#
+# .. math:: \delta = P(w,b)-f(\alpha) = \sum_i (U_i-\alpha_i)\max(0,\,G_i-b)+(\alpha_i-L_i)\max(0,\,b-G_i) .
+#
+# (Write out both objectives; what has no bound in it cancels because :math:`\sum_i\alpha_i=0`.) The exact machine is
+# within :math:`\sqrt\delta` of the computed one: :doc:`chapter 12 <12_a_sign_is_enough>` shows it. So each check
+# keeps a distance from its limit.
+#
+# * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, where it has the same gap or a
+#   smaller one. The bound of chapter 12 has to prove the sign, which it does unless :math:`x_r` is far away; then a
+#   round decides.
+# * *Training error.* The second of the two lines above holds up to :math:`\delta`, so what is left is
+#   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. The check asks for :math:`y_rh(x_r)<-\delta/C_r`. With a small weight
+#   :math:`C_r` that is a strong demand, and rightly so: such an example has hardly any influence on what the solver
+#   does.
+# * *The ξα bound.* Step 1 becomes a ball whose radius grows with :math:`\delta`; its derivation is in the docstring
+#   below.
+#
 # .. shipped:: core/rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
 #
@@ -208,8 +230,8 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
-# The errors of different starts may differ by an example whose :math:`h` is within the tolerance of zero: both
-# solutions are right to :math:`10^{-3}`, and their signs are not the same.
+# The errors of all starts are the same, though both solutions are only right to :math:`10^{-3}`: where a round ends
+# with :math:`h` so near to zero that its sign is not proved, it goes on.
 #
 # What does a seed lose? Let :math:`\delta` be its change of :math:`\alpha`: :math:`r` falls to zero, and others share
 # what it had. The entries of :math:`\delta` sum to zero, so :math:`b` may be taken off :math:`G`:

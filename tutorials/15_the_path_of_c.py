@@ -150,8 +150,8 @@ for C in (1.5, 5.0, 20.0):
 # ----------
 #
 # Since :math:`\lambda h(x)` is linear between breakpoints for *any* :math:`x`, the :math:`C` at which a held-out
-# example changes sides is known exactly. So the error of cross-validation is a step function of :math:`C`. It leaves no
-# gaps between grid points in which a minimum could hide:
+# example changes sides is as exact as the breakpoints. So the error of cross-validation is a step function of
+# :math:`C`. It leaves no gaps between grid points in which a minimum could hide:
 
 # fold: The code of this figure
 # alt: The error of ten-fold cross-validation on heart as a step function of C. It falls, is least in a narrow

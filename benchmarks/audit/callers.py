@@ -297,7 +297,7 @@ def by_leave_one_out(problem: Scaled) -> Answer:
     every, C = np.arange(problem.n), problem.C * problem.weights
     values = [
         Values(np.delete(every, r), every[[r]], C, "signs", found.predictions[[r]], 1e-3)
-        for r in every[found.decided_by != "limit"]
+        for r in every[~np.isin(found.decided_by, ("limit", "tie"))]
     ]
     return Answer([], values, [found.status.name])
 

@@ -142,7 +142,7 @@ def left_out(family: Family) -> list[str]:
     complaints = []
     for r in range(n):
         h, margin = from_scratch(family, np.delete(np.arange(n), r), family.C)
-        if loo.decided_by[r] in {"limit", ""} or not abs(h[r]) > margin:
+        if loo.decided_by[r] in {"limit", "tie", ""} or not abs(h[r]) > margin:
             continue
         if loo.predictions[r] != np.sign(h[r]):
             complaints.append(

@@ -20,6 +20,7 @@ MODULES: Final = {
     "fuzz": "fuzz", "families": "families", "narrow": "narrow", "scales": "scales", "lines": "lines",
     "lines_of_sets": "lines", "derivatives": "derivatives", "events": "derivatives",
     "every_machine": "left_out", "loo_signs": "left_out", "loo_path": "left_out", "ball_signs": "ball_signs",
+    "signs": "signs",
     "weights": "weights", "searches": "searches", "scores": "searches", "interruptions": "interruptions",
     "files": "files", "killed": "killed", "identities": "identities", "identities_by_dask": "identities",
     "broken_map": "broken_map", "screening": "screening",

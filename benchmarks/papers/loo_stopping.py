@@ -503,7 +503,7 @@ def summed(records: Sequence[dict[str, Any]], strategy: str) -> dict[str, float]
         "steps": sum(max(record["round_iterations"], 1) for record in own),
         "rounds": sum(record["rounds"] for record in own),
         "early": sum(record["duality gap"] for record in own),
-        "wrong": sum(round(record["error"] * sum(record[d] for d in DECIDED)) for record in own),
+        "wrong": sum(round(record["error"] * sum(record.get(d, 0) for d in DECIDED)) for record in own),
     }
     return {key: float(value) or 1e-9 for key, value in sums.items()}
 
@@ -526,7 +526,7 @@ def ten_orders(names: Sequence[str], chosen: Any) -> Grid:
     return Grid(("set", "mean", "deviation", "least", "most", "there"), tuple(rows))
 
 
-DECIDED = ("zero alpha", "training error", "xi-alpha bound", "duality gap", "kkt", "limit")
+DECIDED = ("zero alpha", "training error", "xi-alpha bound", "duality gap", "kkt", "tie", "limit")
 
 
 def figure_1(name: str, chosen: Any) -> Grid:

@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from refsvm.core._checks import (
-    not_negative,
-    penalties,
-    share,
-    signs,
-    targets,
-    vector,
-)
+from refsvm.core._checks import not_negative, penalties, share, signs, targets, vector
 from refsvm.core.doors import DOORS
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
@@ -65,17 +58,10 @@ class Formulations:
 
     @classmethod
     def classification(
-        cls,
-        X: Any = None,
-        y: Any = None,
-        *,
-        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
-        gamma: str | float = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        gram: Any = None,
-        C: float | np.ndarray = 1.0,
-    ) -> Self:
+        cls, X: Any = None, y: Any = None, *,
+        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf", gamma: str | float = "scale",
+        degree: int = 3, coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0
+    ) -> Self:  # fmt: skip
         """Make the dual of the C-SVM for two classes: v = y, z = 0, aᵢ = yᵢαᵢ ∈ [0, Cᵢ].
 
         Parameters
@@ -118,18 +104,10 @@ class Formulations:
 
     @classmethod
     def regression(
-        cls,
-        X: Any = None,
-        y: Any = None,
-        *,
-        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
-        gamma: str | float = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        gram: Any = None,
-        C: float | np.ndarray = 1.0,
-        epsilon: float = 0.1,
-    ) -> Self:
+        cls, X: Any = None, y: Any = None, *,
+        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf", gamma: str | float = "scale",
+        degree: int = 3, coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0, epsilon: float = 0.1
+    ) -> Self:  # fmt: skip
         """Make the dual of regression with the loss C·max(0, |y − h(x)| − ε): 2n variables share n kernel rows.
 
             vᵢ = yᵢ − ε,  0 ≤ αᵢ ≤ C        for example i, pulling h(xᵢ) up
@@ -175,17 +153,10 @@ class Formulations:
 
     @classmethod
     def one_class(
-        cls,
-        X: Any = None,
-        *,
-        kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
-        gamma: str | float = "scale",
-        degree: int = 3,
-        coef0: float = 0.0,
-        gram: Any = None,
-        nu: float = 0.5,
-        weights: np.ndarray | float = 1.0,
-    ) -> Self:
+        cls, X: Any = None, *, kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
+        gamma: str | float = "scale", degree: int = 3, coef0: float = 0.0, gram: Any = None, nu: float = 0.5,
+        weights: np.ndarray | float = 1.0
+    ) -> Self:  # fmt: skip
         """Make the dual of the one-class SVM, which finds a region with at least a share 1 − ν of the examples in it.
 
             v = 0,   0 ≤ αᵢ ≤ wᵢ,   1ᵀα = ν Σ wᵢ

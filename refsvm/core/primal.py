@@ -44,17 +44,6 @@ def least_and_greatest(
     return float(gradient[order[first]]), float(gradient[order[final]])
 
 
-def gap_at(
-    alpha: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, error: np.ndarray
-) -> float:
-    """Return F(α, b) − f(α) = Σ (Uᵢ − αᵢ)(Gᵢ − b)₊ + (αᵢ − Lᵢ)(b − Gᵢ)₊, an upper bound if each Gᵢ has this error.
-
-    All terms are at least 0, so the sum keeps its digits; subtracting f from F could lose ten of them.
-    """
-    above, below = np.maximum(excess + error, 0.0), np.maximum(error - excess, 0.0)
-    return float(np.add.reduce((upper - alpha) * above + (alpha - lower) * below))
-
-
 def _confined_intercept(gradient: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> float:
     """Return the best b under the hard margins: Gᵢ ≤ b where Uᵢ = ∞, and b ≤ Gᵢ where Lᵢ = −∞."""
     hard_up, hard_down = np.isinf(upper), np.isinf(lower)

@@ -43,6 +43,8 @@ SCALARS = np.dtype(
         ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
         ("stalled", np.int64),  # consecutive steps that changed nothing in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
+        ("updates", np.int64),  # updates of G since then, without those of the current solve
+        ("kernel_rounding", np.float64),  # relative rounding of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ
         ("last_carry", np.float64),  # κ of the previous step
@@ -156,8 +158,8 @@ class SolverState(Shown):
         self.displacement, self.displacement_image = (
             np.zeros((2, problem.n)) if uses_momentum else (None, None)
         )
-        # number of updates of G since it was last computed from scratch, without the updates of the current solve
         self.updates, self.largest = 0, 0.0
+        self.kernel_rounding = rows.facts.rounding
         self._reset_counters()
         self.gradient = np.array(gradient) if gradient is not None else np.empty(problem.n)
         self.refresh(recompute=gradient is None)

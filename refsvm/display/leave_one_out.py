@@ -114,7 +114,9 @@ class _GoesOn(LOODualityGap):
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
 # Without red or green, orange and vermillion are near each other, and pink is near a darker grey: those two pairs are
 # not of reasons that occur together.
-COLOURS: Final = dict(zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, GREEN), strict=True))
+COLOURS: Final = dict(
+    zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
+)
 
 
 @dataclass(eq=False)

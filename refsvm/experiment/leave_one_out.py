@@ -82,7 +82,7 @@ class LeaveOneOutError(Call):
         in_round = ~np.isin(decided, ("", OTHER_CLASS)) & (by_rule | ~np.isin(decided, names))
         rounds = int(in_round.sum())
         # the other rounds ended at the optimum, on a walk or at a limit
-        early = int((in_round & ~np.isin(decided, ("path", "kkt", "limit"))).sum())
+        early = int((in_round & ~np.isin(decided, ("path", "kkt", "tie", "limit"))).sum())
         return (
             result.scores
             | super().measured(result)

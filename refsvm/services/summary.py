@@ -25,6 +25,7 @@ COLOURS: Final = (
     "#56b4e9",
     "#8a6d3b",
     "#7b68c8",
+    "#661100",
 )
 """Of the parts of a bar, in order; the first is that of the parts which cost nothing."""
 

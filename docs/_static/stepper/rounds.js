@@ -6,7 +6,7 @@
 const rounds = (() => {
   if (typeof module === "object") globalThis.smo = require("./smo.js"); // Node.js, for the tests
   const { moved } = smo;
-  const EPSILON = 2 ** -52, ROUNDING = 1e-10, EXCESS = 1e-10;
+  const EPSILON = 2 ** -52, EXCESS = 1e-10;
   const clip = (value, low, high) => Math.min(Math.max(value, low), high);
   const total = (values) => values.reduce((sum, value) => sum + value, 0); // from left to right
 
@@ -103,61 +103,84 @@ const rounds = (() => {
 
   const isFree = (p, s, t) => s.alpha[t] > p.lower[t] && s.alpha[t] < p.upper[t];
 
+  // (U − α)(e)₊ + (α − L)(−e)₊ of all variables, if each e is off by an error: the duality gap at b, for e = G − b.
+  function gapOf(alpha, excess, { lower, upper }, error) {
+    return total(Array.from(alpha, (a, t) => (upper[t] - a) * Math.max(excess[t] + error[t], 0)
+      + (a - lower[t]) * Math.max(error[t] - excess[t], 0)));
+  }
+
+  // What a check knows of a solved problem: its duality gap at b, and how far rounding may put each G.
+  function known(p, s, b) {
+    const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    const share = p.n * 16 * EPSILON + EPSILON * s.iteration, term = largest(s.alpha) * Math.sqrt(largest(p.diagonal));
+    const error = Array.from(p.diagonal, (k) => share * (largest(s.G) + term * Math.sqrt(k)));
+    return { delta: gapOf(s.alpha, s.G.map((g) => g - b), p, error), error, most: Math.max(...error) };
+  }
+
   // Each check: the sign of h(xᵣ) without r, 0 where it is not known, and the numbers that it compares.
   const checks = {
     "zero alpha"(p, s, r, b) {
       if (s.alpha[r] !== 0) return { sign: 0 };
       if (!s.alpha.some((_, t) => isFree(p, s, t)) && (r === s.top || r === s.bottom)) return { sign: 0 };
-      return { sign: p.y[r] - s.G[r] + b >= 0 ? 1 : -1 };
+      const { delta, error } = known(p, s, b), rho = Math.sqrt(delta * (1 + EXCESS)), f = p.y[r] - s.G[r];
+      const size = (t) => Math.sqrt(Math.max(p.diagonal[t], 0));
+      const beyond = (t, room) => rho * size(t) + Math.max(rho - 0.5 * room * size(t), 0) ** 2 / room;
+      const ends = (room, side) => Math.max(...Array.from(s.alpha.keys()).map((t) => (t === r || !(room(t) > 0) ? -Infinity
+        : side * s.G[t] - beyond(t, room(t)) - error[t])));
+      const low = ends((t) => p.upper[t] - s.alpha[t], 1), high = ends((t) => s.alpha[t] - p.lower[t], -1);
+      const reach = Math.sqrt(delta) * size(r) * (1 + EXCESS) + error[r];
+      const proved = (f + low > reach) - (-f + high > reach);
+      return { sign: proved === (p.y[r] - s.G[r] + b >= 0 ? 1 : -1) ? proved : 0 };
     },
     "training error"(p, s, r, b) {
-      const margin = p.y[r] * (p.y[r] - s.G[r] + b);
-      return { sign: margin < -Math.max(s.gap, 0) ? -p.y[r] : 0, margin };
+      const { delta, error } = known(p, s, b), margin = p.y[r] * (p.y[r] - s.G[r] + b);
+      const limit = delta / (p.upper[r] - p.lower[r]);
+      return { sign: margin < -(limit * (1 + EXCESS) + error[r]) ? -p.y[r] : 0, margin };
     },
     "xi-alpha bound"(p, s, r, b, gamma) {
       // R² bounds k(x, x) − k(x, x′): 1 of the Gaussian kernel
       const R2 = gamma ? 1 : Math.max(...p.diagonal) - Math.min(...p.K.map((row) => Math.min(...row)));
+      const { delta, error, most } = known(p, s, b), weight = Math.abs(s.alpha[r]), half = 0.5 * R2 * weight ** 2;
       const free = Array.from(s.alpha.keys()).filter((t) => isFree(p, s, t));
-      const slack = Math.max(0, 1 - p.y[r] * (p.y[r] - s.G[r] + b)), value = 2 * Math.abs(s.alpha[r]) * R2 + slack;
+      const slack = Math.max(0, 1 - p.y[r] * (p.y[r] - s.G[r] + b)), value = 2 * weight * R2 + slack;
+      const loss = Math.max(...free.map((t) => Math.abs(s.G[t] - b) + error[t]));
+      const reach = Math.sqrt(2 * R2) * (Math.sqrt(half) + Math.sqrt(half + delta + weight * loss));
+      const end = s.G[p.y[r] > 0 ? s.bottom : s.top];
       const room = (t) => (p.y[r] > 0 ? p.upper[t] - s.alpha[t] : s.alpha[t] - p.lower[t]);
       const others = pairwise(s.alpha.map((_, t) => (isFree(p, s, t) ? room(t) : 0))) - (isFree(p, s, r) ? room(r) : 0);
-      const holds = free.length && value < 1 - 2 * Math.max(s.gap, 0) && others > Math.abs(s.alpha[r]) * (1 + 1e-9);
-      return { sign: holds ? p.y[r] : 0, value };
+      const holds = free.length && p.y[r] * (p.y[r] - s.G[r] + end) > reach * (1 + EXCESS) + 2 * most;
+      return { sign: holds && others > weight * (1 + 1e-9) ? p.y[r] : 0, value };
     },
     ball(p, s, r, b) {
       if (s.alpha[r] === 0) return { sign: 0 };
-      const { K, y } = p, left = without(p, r), losses = s.G.map((g, t) => Math.max(p.upper[t] * (g - b), p.lower[t] * (g - b)));
-      const primal = 0.5 * total(s.alpha.map((a, t) => a * (y[t] - s.G[t]))) + total(losses);
-      const alpha = top(p, s.alpha, r), G = s.G.slice();
+      const { K, y } = p, left = without(p, r), off = 2 * known(p, s, b).most, alpha = top(p, s.alpha, r), G = s.G.slice();
       alpha.forEach((a, i) => { if (a !== s.alpha[i]) for (let t = 0; t < p.n; t++) G[t] -= (a - s.alpha[i]) * K[i][t]; });
-      const dual = 0.5 * total(alpha.map((a, t) => a * (y[t] + G[t])));
-      const apart = total(alpha.map((a, t) => (s.alpha[t] - a) * (G[t] - s.G[t]))), P = primal - losses[r];
-      // ρ² = P(w) − D(α̃) − ¼‖w − w̃‖²
-      const radius = Math.sqrt(Math.max(P - dual - 0.25 * apart, 0) + ROUNDING * (Math.abs(P) + Math.abs(dual)));
-      const output = (t) => 0.5 * ((y[t] - s.G[t]) + (y[t] - G[t]));
-      const centre = G.map((_, t) => output(t) - output(r));
-      const reach = G.map((_, t) => radius * Math.sqrt(Math.max(p.diagonal[t] + p.diagonal[r] - 2 * K[r][t], 0)));
-      return { sign: certain(centre, reach, y, left), radius, ...interval(centre, reach, y, left) };
+      // ρ² = ¼‖w − w̃‖² + T(α̃, G − b)
+      const moved = s.alpha.map((a, t) => a - alpha[t]);
+      const apart = total(moved.map((a, t) => a * (G[t] - s.G[t]))) + 2 * off * total(moved.map(Math.abs));
+      const square = 0.25 * apart + gapOf(alpha, s.G.map((g) => g - b), left, G.map(() => off));
+      const t = G.map((g, i) => 0.5 * (s.G[i] + g)), here = y[r] - t[r];
+      const sizes = p.diagonal.map((k) => k + p.diagonal[r]);
+      const distance = sizes.map((size, i) => Math.sqrt(Math.max(size - 2 * K[r][i], 0) + 16 * EPSILON * size));
+      const ball = { t: t.map((value) => value + here), distance, rho: Math.sqrt(square * (1 + EXCESS)), error: 2 * off, alpha };
+      const { low, high } = interval(ball, left);
+      return { sign: low > 0 ? 1 : high < 0 ? -1 : 0, radius: ball.rho, low, high };
     },
   };
 
-  // The sign of h(xᵣ) that holds for all machines of a ball, else 0.
-  function certain(centre, reach, v, { lower, upper }) {
-    const add = (when, bound) => total(v.map((value, t) => (when(value, t) ? bound[t] : 0)));
-    const short = (value, t) => centre[t] + reach[t] < value, beyond = (value, t) => centre[t] - reach[t] > value;
-    const not = (when) => (value, t) => !when(value, t);
-    if (add(short, upper) > -add(not(short), lower) * (1 + EXCESS)) return 1;
-    return -add(beyond, lower) > add(not(beyond), upper) * (1 + EXCESS) ? -1 : 0;
-  }
-
-  // What `certain` proves of h(xᵣ) > ζ and h(xᵣ) < ζ at every ζ: low ≤ h(xᵣ) ≤ high for all machines of a ball.
-  function interval(centre, reach, v, { lower, upper }) {
-    const add = (values, when, bound) => total(values.map((value, t) => (when(value) ? bound[t] : 0)));
-    const least = v.map((value, t) => value - (centre[t] + reach[t])), most = v.map((value, t) => value - (centre[t] - reach[t]));
+  // low ≤ h(xᵣ) ≤ high for all machines of a ball: where the sum of losses turns, or what one variable proves.
+  function interval({ t, distance, rho, error, alpha }, { lower, upper }) {
+    const add = (values, when, bound) => total(values.map((value, i) => (when(value) ? bound[i] : 0)));
+    const reach = distance.map((d) => rho * d + error), least = t.map((value, i) => value - reach[i]), most = t.map((value, i) => value + reach[i]);
     const above = (z) => add(least, (k) => k >= z, upper) > -add(least, (k) => k < z, lower) * (1 + EXCESS);
     const below = (z) => -add(most, (k) => k <= z, lower) > add(most, (k) => k > z, upper) * (1 + EXCESS);
-    const among = (values) => Array.from(values).filter((_, t) => lower[t] < upper[t]);
-    return { low: Math.max(...among(least).filter(above)), high: Math.min(...among(most).filter(below)) };
+    const among = (values) => Array.from(values).filter((_, i) => lower[i] < upper[i]);
+    const over = (i, room) => Math.max(rho - 0.5 * room * distance[i], 0) ** 2 / room;
+    const pins = (room, value) => Array.from(t.keys()).filter((i) => room(i) > 0).map((i) => value(i, over(i, room(i))));
+    return {
+      low: Math.max(...among(least).filter(above), ...pins((i) => upper[i] - alpha[i], (i, more) => least[i] - more)),
+      high: Math.min(...among(most).filter(below), ...pins((i) => alpha[i] - lower[i], (i, more) => most[i] + more)),
+    };
   }
 
   // Steps of some rules from α to ψ ≤ ε, at most so many.

@@ -19,7 +19,7 @@ from refsvm.services.summary import Card, Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorCurve(Shown):
-    """The error on some examples as a function of C, exact: a step function.
+    """The error on some examples as a function of C: a step function, whose steps are as exact as the path.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def _changes(
 def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
     """Return the error on other examples as a function of C.
 
-    Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is known exactly.
+    Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is as exact as these.
 
     Parameters
     ----------

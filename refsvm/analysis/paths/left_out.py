@@ -6,6 +6,8 @@ predicted wrongly although it is trained on, it is wrong without it. Elsewhere a
     s + δ is feasible without r:  δᵣ takes away what r has too much, and the free variables j ∈ M share it
     P_R(ŵ, b̂) − D_R(s + δ) = ½‖δŵ‖²,  as G = b on M,  so  ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
 
+A computed breakpoint is near the optimum: its duality gap and |G − b| on M are added (`refsvm.core.stopping.midpoint`).
+
 ŵ_R lies in the ball over the diameter from ŵ to ŵ + δŵ, and for every j
 
     |f_R(xⱼ) − f_R(xᵣ) − (fⱼ − fᵣ + ½ δŵ·(φⱼ − φᵣ))| ≤ ½ ‖δŵ‖ ‖φⱼ − φᵣ‖.
@@ -98,7 +100,8 @@ class LeftOutPaths:
         y, both = self._y, slice(k, k + 2)
         middle = np.abs(self._s[both].mean(axis=0))
         free = (middle > 0.0) & (middle < self._weight)
-        values, limit = self._values[both], -MARGIN * self.lam[both, None]
+        delta, off = self._gap(both)
+        values, limit = self._values[both], -MARGIN * self.lam[both, None] - delta / self._own
         # 1. the box without r holds s, and b is that of another free variable
         same = (self._excess[both] == 0.0).all(axis=0) & (int(free.sum()) - free > 0)
         # 2. yᵣh(xᵣ) < 0: without r it is no larger
@@ -108,17 +111,31 @@ class LeftOutPaths:
         for label in (1.0, -1.0):
             rest = np.flatnonzero(np.isnan(known[0]) & (y == label))
             if len(rest):
-                known[:, rest] = self._by_the_ball(k, rest, free, label)
+                known[:, rest] = self._by_the_ball(
+                    k, rest, free, label, (delta, float(off[free].max(initial=0.0)))
+                )
         self.before[k], self.after[k] = known
 
-    def _by_the_ball(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> np.ndarray:
+    def _gap(self, both: slice) -> tuple[float, np.ndarray]:
+        """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable there."""
+        s, excess = self._s[both], self.lam[both, None] * self._y - self._values[both]
+        lower, upper = np.minimum(0.0, self._y * self._weight), np.maximum(0.0, self._y * self._weight)
+        # s and Ĝ − b̂ are affine in λ: no factor of a term is larger in between than at both ends
+        above = (upper - s).max(axis=0) * np.maximum(excess, 0.0).max(axis=0)
+        below = (s - lower).max(axis=0) * np.maximum(-excess, 0.0).max(axis=0)
+        return float((above + below).sum()), np.abs(excess).max(axis=0)
+
+    def _by_the_ball(
+        self, k: int, rest: np.ndarray, free: np.ndarray, label: float, error: tuple[float, float]
+    ) -> np.ndarray:
         """Return the signs of ĥ_R(xᵣ), or NaN, for some r of one class on segment k."""
         y, ends = self._y, (k, k + 1)
-        takers, loss = self._takers(k, rest, free, label)
+        (delta, off), (takers, loss) = error, self._takers(k, rest, free, label)
+        loss = max(loss, off)
         moved = [self._moved(end, rest, takers, label) for end in ends]
-        # the squared radius: ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|, at most
+        # the squared radius: δ + ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|, at most
         square = np.max([length**2 for _, length, _ in moved], axis=0)
-        reach = np.sqrt(0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
+        reach = np.sqrt(delta + 0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
         # where nothing bounds it, 0 of an example's own distance is still 0
         reach = np.where(self._distances[rest] > 0.0, reach[:, None], 0.0) * self._distances[rest]
         must, cannot = np.ones((2, len(rest), len(y)), dtype=bool)

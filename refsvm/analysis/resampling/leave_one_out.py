@@ -21,6 +21,7 @@ from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.results import LeaveOneOut
 from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.analysis.resampling.task_table import TaskTable
+from refsvm.analysis.resampling.ties import settle_ties
 from refsvm.core._checks import positive, refuses
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
@@ -155,12 +156,16 @@ def leave_one_out(
     prediction is wrong. Examples with C = 0 are predicted by the full solution, which never used them, and count in
     no score.
 
-    If K is not positive semi-definite, the checks "training error" and "xi-alpha bound" and the rules for left-out
-    examples prove nothing; the KKT gap decides instead, with a warning. If the model without r has no free variable,
-    b may lie anywhere in an interval; its midpoint is taken, as everywhere in this package.
+    The sign of h is proved for each example: by a check, by the stopping rule, or by the duality gap at the end of the
+    round, with an allowance for rounding (`refsvm.core.stopping.midpoint`). If the end of a round does not prove the
+    sign, the round continues to smaller gaps, and at last takes an exact step and computes h to twice the digits
+    (`refsvm.analysis.resampling.ties`). If the sign is still open, the example is a "tie": either h is 0 up to
+    rounding, or b may lie anywhere in an interval that puts h on both sides of 0, as for an example in the middle of
+    the gap between two classes. The midpoint of the interval predicts a tie, and `bounds` counts it both ways.
 
-    If h is almost zero when the KKT gap ends a round, the round continues to smaller gaps, down to 1e-8, until the
-    sign is certain. Below |h| = 5e-8 the sign stays uncertain: this is a tie, which rounding decides.
+    Nothing is proved if K is not positive semi-definite, if C is infinite, or if kernel values are float32. All rounds
+    then end at the KKT gap, with a warning if a check or a rule for left-out examples was asked for, and
+    ``LeaveOneOut.is_proved`` is False.
 
     Examples
     --------
@@ -217,6 +222,7 @@ def run_leave_one_out(
         for part in task.parts():
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
+            settle_ties(here, (seeder, slow_problem_seeder)[here.is_slow], kkt.relative)
             table.end(part, here)
             if table.status is not Status.CONVERGED:
                 break
@@ -262,6 +268,7 @@ def result_of(table: TaskTable) -> LeaveOneOut:
     each: Any = slice(None) if table.values.shape[1] > 1 else 0
     # the prediction is the sign of h(xᵣ), or the class with most votes of the pairs
     values = np.where(np.isnan(table.values), table.signs, table.values)
+    is_open = (table.decided == "") | (table.decided == "tie") | (table.decided == "limit")
     return LeaveOneOut(
         kind=task.kind, classes=task.classes, predictions=task.predicted(values, known), labels=task.labels,
         decided_by=table.decided[:, each].astype(str), decision_values=table.values[:, each],
@@ -274,5 +281,5 @@ def result_of(table: TaskTable) -> LeaveOneOut:
         engine=next((family.used for family in table.families if family.used), fulls[0].engine),
         gap_rule_kept=all(table.rule_kept) if table.rule_kept else None, traces=table.traces, weights=task.weights,
         is_solved=known & ~is_unsolved, machine=task.machine,
-        sides=np.where(table.decided == "", np.nan, values),
+        sides=np.where(is_open, np.nan, values), is_proved=table.proved[:, each],
     )  # fmt: skip

@@ -25,7 +25,9 @@ from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
 from refsvm.services.summary import Card, Parts
 
-DECIDERS = ("zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "limit")
+DECIDERS = (
+    "zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "tie", "limit",
+)  # fmt: skip
 """Names of what may decide an example: the checks, the stopping rules, a walk to the optimum, or a limit."""
 
 
@@ -77,8 +79,13 @@ class LeaveOneOut(Scores):
     is_solved : ndarray of shape (n,), bool
         Whether an example was decided by solved models only, so that no limit and no stalled selector ended them.
     sides : ndarray of shape (n, k(k − 1)/2), float64
-        The decision value of each decided machine, or a number with its sign; NaN if undecided. One column for
-        regression and novelty detection.
+        The decision value of each decided machine, or a number with its sign; NaN for a tie and if undecided. One
+        column for regression and novelty detection.
+    is_proved : ndarray of shape (n,), bool, or None
+        Whether the sign of h is proved for the exact model without r. False for a tie, and for all examples if K is not
+        positive semi-definite, if C is infinite, if kernel values are float32, or if there are no classes. With three
+        or more classes shape (n, k(k − 1)/2). A check or a stopping rule of your own is believed. None in results of
+        version 0.4.0, which did not record it.
     machine : str
         The kernel with the value of γ, and C, as a text.
     index : pandas.Index or None
@@ -91,7 +98,8 @@ class LeaveOneOut(Scores):
     - "zero alpha", "training error" or "xi-alpha bound": a check decided, without training;
     - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often proves it at the seed;
     - "path": the seeder followed the optimum to the end, and no step was needed;
-    - "kkt": training reached the tolerance, and smaller gaps if h was almost zero;
+    - "kkt": training reached the tolerance, and smaller gaps until its end proved the sign;
+    - "tie": no tolerance proves the sign;
     - "limit": training ended at `max_iter`;
     - "other class": the example belongs to neither class of the pair, so that the full solution never used it;
     - "": the example is undecided.
@@ -105,12 +113,21 @@ class LeaveOneOut(Scores):
     traces: dict[Any, Trace] = field(default_factory=dict)
     is_solved: np.ndarray = field(default_factory=lambda: np.ones(0, dtype=bool))
     sides: np.ndarray | None = None
+    is_proved: np.ndarray | None = None
 
     def _card(self) -> Card:
         full = self.full_solutions
         unit = "examples" if len(full) < 2 else "examples and pairs"
         decided = Parts("decided by", unit, self.counts, self.decided_by.size)
-        return scored(self, "exact leave-one-out", decided)
+        return scored(self, f"exact leave-one-out{self._unproved()}", decided)
+
+    def _unproved(self) -> str:
+        """Return words for signs of classes that are not proved; nothing if all are."""
+        if self.kind != CLASSIFICATION or self.is_proved is None or self.is_proved.all():
+            return ""
+        if not self.is_proved.any():
+            return " up to the tolerance (no sign is proved)"
+        return f" but for {np.count_nonzero(~self.is_proved):,} signs that are not proved"
 
     @property
     def standard_error(self) -> float:

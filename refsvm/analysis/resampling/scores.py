@@ -104,15 +104,18 @@ class Scores(Shown, ABC):
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:
-        """The lowest and highest possible value of each score by name; they are equal in a complete result."""
+        """The lowest and highest possible value of each score by name.
+
+        They are equal in a complete result without ties.
+        """
         return {name: getattr(self, f"{name}_bounds") for name in SCORES[self.kind]}
 
     @property
     def error_bounds(self) -> tuple[float, float]:
-        """The lowest and highest possible error; they are equal in a complete result.
+        """The lowest and highest possible error; they are equal in a complete result without ties.
 
-        With several classes, an example counts as decided once the missing pairs can no longer change the winner of
-        the vote.
+        A tie of leave-one-out counts both ways. With several classes, an example counts as decided once the missing
+        pairs can no longer change the winner of the vote.
         """
         self._only("error_bounds", CLASSIFICATION, NOVELTY)
         return self._share_bounds()

@@ -65,7 +65,7 @@ class LeftOutMachine(NamedTuple):
         )
 
     def values_of_others(self, full: Solution) -> np.ndarray:
-        """Return h of the machine trained on its whole problem for the examples of other classes."""
+        """Return h of the machine trained on its whole problem, on the data as given, for examples of other classes."""
         support = np.flatnonzero(full.alpha)
         values = self.gram.block(self.examples[support], self.others)
         return arithmetic.product(full.alpha[None, support], values)[0] + full.intercept

@@ -8,12 +8,14 @@ from typing import Any, Final
 import numpy as np
 
 from refsvm.analysis.resampling.task import LeftOutMachine, Task
+from refsvm.analysis.resampling.ties import TIE, signs_elsewhere
 from refsvm.core.engine.progress import Progress
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
+from refsvm.core.stopping.ball_rule import of_sign
 from refsvm.services.line import checked_callback
 
 INTERVAL_SECONDS: Final = 0.02
@@ -40,7 +42,7 @@ class TaskTable:
 
     Attributes
     ----------
-    decided, signs, values, iterations : ndarrays of shape (n, pairs)
+    decided, signs, values, iterations, proved : ndarrays of shape (n, pairs)
         As in `LeftOutTable`, with a column for each machine.
     unsolved : dict of (int, int) to Status
         Status of rounds that ended before their rule was satisfied, by example and column.
@@ -68,6 +70,7 @@ class TaskTable:
         self.task, self.progress, self._callback = task, progress, checked_callback(callback)
         self.decided, self.signs = np.full((n, pairs), "", dtype=object), np.zeros((n, pairs))
         self.values, self.iterations = np.full((n, pairs), np.nan), np.zeros((n, pairs), dtype=np.int64)
+        self.proved = np.zeros((n, pairs), dtype=bool)
         self.unsolved, self.traces = dict[tuple[int, int], Status](), dict[Any, Trace]()
         self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
         self.total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
@@ -86,6 +89,7 @@ class TaskTable:
     def end(self, part: LeftOutMachine, table: LeftOutTable) -> None:
         """Store the results of a machine."""
         column = self._copy(part, table)
+        self._prove_others(part, table, column)
         self.status, self._place = table.status, (self._place[0] + table.count(), None)
         self.fulls.append(table.given)
         self.families.append(table.rounds)
@@ -98,12 +102,23 @@ class TaskTable:
         """Copy the results so far of a machine into its column, and return the column's index."""
         column, others = self.task.pairs.index(part.machine.pair), part.others
         cells = part.examples[table.asked], column
-        for name in ("decided", "signs", "values", "iterations"):
+        for name in ("decided", "signs", "values", "iterations", "proved"):
             getattr(self, name)[cells] = getattr(table, name)[table.asked]
         if len(others) and hasattr(table, "full") and not self.decided[others[0], column]:
             self.decided[others, column] = OTHER_CLASS
-            self.values[others, column] = part.values_of_others(table.full)
+            self.values[others, column] = part.values_of_others(table.given)
         return column
+
+    def _prove_others(self, part: LeftOutMachine, table: LeftOutTable, column: int) -> None:
+        """Prove the signs of h for examples of other classes; where that fails there is a tie."""
+        others = part.others
+        if not len(others) or table.status is not Status.CONVERGED or not table.proves:
+            return
+        signs = signs_elsewhere(table, part.gram, part.examples, others)
+        self.proved[others, column] = signs != 0
+        self.decided[others, column] = np.where(signs == 0, TIE, OTHER_CLASS)
+        for r, sign in zip(others[signs != 0].tolist(), signs[signs != 0].tolist(), strict=True):
+            self.values[r, column] = of_sign(float(self.values[r, column]), sign)
 
     def _count(self) -> None:
         """Pass the numbers of decided and of wrong examples to the progress."""

@@ -60,7 +60,7 @@ def in_parts(runner: Any, rounds: list[Round], seconds: float) -> Iterator[Round
     # at least four parts for each worker, so that no worker is left with a long last part
     size = max(1, min(int(PART_SECONDS / max(seconds, 1e-9)), -(-len(rounds) // (4 * family.workers.count))))
     parts = [rounds[begin : begin + size] for begin in range(0, len(rounds), size)]
-    arguments = [(token, family, runner.seeder, runner.rules.stop, part) for part in parts]
+    arguments = [(token, family, runner.seeder, runner.rules.stop, runner.proves, part) for part in parts]
     for done, status in in_workers(run_part, arguments, family.workers.count):
         yield from done
         if status is not Status.CONVERGED:
@@ -73,7 +73,7 @@ _own = threading.local()  # each worker's latest family, by its token
 
 
 def run_part(
-    token: str, family: Any, seeder: Seeder, stop: StoppingRule, part: list[Round]
+    token: str, family: Any, seeder: Seeder, stop: StoppingRule, proves: bool, part: list[Round]
 ) -> tuple[list[RoundResult], Status]:
     """Run a part in a worker, which keeps the family that it got first.
 
@@ -83,4 +83,4 @@ def run_part(
     if getattr(_own, "token", None) != token:
         _own.token, _own.family = token, family.clone_for_worker()
     with interruptible():  # rounds that finished before Ctrl-C count
-        return [*_own.family.run(part, seeder, stop)], _own.family.status
+        return [*_own.family.run(part, seeder, stop, proves=proves)], _own.family.status

@@ -71,6 +71,7 @@ class PackedRounds:
         self._memories = np.concatenate(memories)
         box = np.empty(n), np.empty(n)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.uses_momentum)
+        self._state.now[0].kernel_rounding = rows.facts.rounding
         # of rows in single precision a seeder reads none
         read = family.rows.values if family.rows.values.dtype == np.float64 else np.empty((0, n))
         seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))
@@ -84,10 +85,11 @@ class PackedRounds:
         # as often as that the readable engine looks whether there is a margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
-        # LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE of the twin
+        # LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, PROVES, STAGE of the twin
         stop, curvature = rules.stop, -1e-8 * largest
         tolerance, named = stop.restricted_tolerance(0.0), has_target(stop)
-        self._numbers = np.array([limit, largest, tolerance, stop.relative, curvature, named, 0.0])
+        proves = runner.proves and (1.0 if runner.proofs else np.inf)
+        self._numbers = np.array([limit, largest, tolerance, stop.relative, curvature, named, proves, 0.0])
 
     @property
     def runner(self) -> Any:
@@ -183,7 +185,7 @@ class PackedRounds:
             out if each is None else each for out, each in zip(turns.left_out, turns.evaluate, strict=True)
         ]
         plan, *more = self._packed(chunk, turns, asked)
-        m, results, values = len(chunk), np.zeros((len(chunk), 3)), np.empty(len(more[1]))
+        m, results, values = len(chunk), np.zeros((len(chunk), 4)), np.empty(len(more[1]))
         starts = np.array(seeds) if seeds else np.empty((m if time_seeds else 0, self._problem.n))
         if time_seeds and not seeds:
             plan = plan[: self._call(SEEDS, plan, *more, starts, results, values)]
@@ -193,15 +195,15 @@ class PackedRounds:
             arrays = [table[self._places[name]] for table in self._solutions]
             self._kept[name] = self._copies[name] = self._as_solution(arrays)
         each = (time.perf_counter() - seeded) / (done + (done < m))
-        codes, steps = results[:done, :2].T.astype(np.int64).tolist()
+        codes, steps, signs = results[:done, [0, 1, 3]].T.astype(np.int64).tolist()
         if not is_builtin(type(self._stop)):
             validated_code(self._stop, max(codes, default=0))
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
         each_value = _shared(values, asked, plan[:done, ASKED : ASKED_END + 1])
-        ended = zip(turns.left_out, each_value, steps, reasons, *shared, strict=False)
+        ended = zip(turns.left_out, each_value, steps, reasons, *shared, signs, strict=False)
         return [*map(partial(tuple.__new__, RoundResult), ended)], None if done == m else self._rest(
-            *results[done]
+            *results[done, :3]
         )
 
     def _call(self, stage: int, *arrays: np.ndarray) -> int:

@@ -17,6 +17,7 @@ from refsvm.compiled.kernels.rows import add_rows
 from refsvm.compiled.seeders.spread import complete, total
 from refsvm.compiled.solver.loop import MISSING_ROW, take_steps
 from refsvm.compiled.state import copy_vector, most_violating_pair, restart
+from refsvm.compiled.stopping.midpoint import sign_at
 from refsvm.core.guards.rounding import NEAR, TINY
 
 NOT_DONE = -9
@@ -28,10 +29,10 @@ WHOLE, SEEDS, STEPS = 0, 1, 2
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN, KEEP, BEFORE, AFTER = range(9)
 """Columns of the plan: parts of `positions`, a row of the weights, and where solutions are kept; −1 for none."""
 
-LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, STAGE = range(7)
+LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, PROVES, STAGE = range(8)
 """The numbers: steps of a round, max |Kᵢᵢ|, what drift is compared with, whether that is relative (a smaller one then
 is the last number in the stopping rule's memory), the curvature below which K is not convex, whether that memory begins
-with the left-out example, and WHOLE, SEEDS or STEPS."""
+with the left-out example, the highest outcome after which a sign is to be proved, and WHOLE, SEEDS or STEPS."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -132,13 +133,13 @@ def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
 
 
 @called
-def drifted(state, updates, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
+def drifted(state, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.guards.rounding.drifted`."""
     now, size = state.now[0], 0.0
     for g in state.gradient:
         size = max(size, abs(g))
     size += now.largest * largest_diagonal
-    return EPS * (updates + now.iteration) * size > 0.01 * max(abs(now.gap), tolerance)
+    return EPS * (now.updates + now.iteration) * size > 0.01 * max(abs(now.gap), tolerance)
 
 
 @called
@@ -201,7 +202,7 @@ def decision_values(v, state, positions, first, end, values):  # type: ignore[no
 
 
 @inlined
-def stands(seeding, state, numbers, updates, outcome, result):  # type: ignore[no-untyped-def]
+def stands(seeding, state, numbers, outcome, result):  # type: ignore[no-untyped-def]
     """Set α to its bounds, and write how a round has ended; return whether that stands.
 
     It does not where a row is missing, a side has no variable, the kernel is indefinite, a number is not finite, or G
@@ -220,7 +221,7 @@ def stands(seeding, state, numbers, updates, outcome, result):  # type: ignore[n
         or now.least_curvature < numbers[LEAST_CURVATURE]
     ):
         return False
-    if drifted(state, updates, numbers[LARGEST_DIAGONAL], tolerance):
+    if drifted(state, numbers[LARGEST_DIAGONAL], tolerance):
         return False
     if not snap(state, seeding.z, numbers[LARGEST_DIAGONAL], tolerance):
         return False
@@ -236,7 +237,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
     """Run one round after another; return how many are done before one that is left to Python.
 
     `memories` are those that the selector, the step and the stopping rule begin with. A row of `results` is (outcome,
-    steps, least curvature met); `values` has a number for each of the `positions`.
+    steps, least curvature met, proved sign); `values` has a number for each of the `positions`.
     """
     now, stage, present, largest = state.now[0], int(numbers[STAGE]), -1, 0.0
     for number in range(len(plan)):
@@ -265,12 +266,14 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         if numbers[NAMES_EXAMPLE] != 0.0:
             memories[len(memories) - len(state.stop_memory)] = positions[turn[OUT]]
         now.largest, now.end = largest, int(numbers[LIMIT])
-        updates = move_to_seed(seeding, state)
+        now.updates = move_to_seed(seeding, state)
         restart(seeding.v, state, memories)
         outcome = take_steps(select, length, check, selector, step, stop, state)
         # --- result ---
-        if not stands(seeding, state, numbers, updates, outcome, results[number]) or outcome <= 0:
+        if not stands(seeding, state, numbers, outcome, results[number]) or outcome <= 0:
             return number
+        if outcome <= numbers[PROVES]:
+            results[number, 3] = sign_at(state, seeding.v, positions[turn[OUT]])
         decision_values(seeding.v, state, positions, turn[ASKED], turn[ASKED_END], values)
         if turn[KEEP] >= 0:
             keep(state, turn[KEEP], alphas, gradients, lowers, uppers)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from refsvm.compiled.interface.layout import CHECK
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, twin
-from refsvm.compiled.stopping.midpoint import certain_sign, distances, radius, tangent
+from refsvm.compiled.stopping.midpoint import (
+    certain_sign,
+    distances,
+    error_at,
+    gap,
+    largest_moving,
+    largest_of,
+    rounding_of,
+)
 from refsvm.compiled.stopping.relative import compare
 from refsvm.core.stopping.ball_rule import (
     ASKED,
@@ -15,9 +23,14 @@ from refsvm.core.stopping.ball_rule import (
     COUNT,
     HAS_POINT,
     INTERCEPT,
+    LARGEST,
+    LAST,
+    MOVING,
     NEAR,
     NEXT,
-    PRIMAL,
+    PROGRESS,
+    SIZE,
+    STEPS,
 )  # fmt: skip
 from refsvm.core.stopping.midpoint import INDEFINITE
 
@@ -29,68 +42,64 @@ def parts(memory, n):  # type: ignore[no-untyped-def]
 
 
 @called
-def primal(alpha, G, v, losses):  # type: ignore[no-untyped-def]
-    """½ αᵀ(v − G) + losses, summed from left to right."""
-    norm = 0.0
-    for t in range(len(v)):
-        norm += alpha[t] * (v[t] - G[t])
-    return 0.5 * norm + losses
-
-
-@called
 def begin(state):  # type: ignore[no-untyped-def]
-    """Take the present machine for w where none is given, and compute P(w)."""
-    memory, now, lower, upper, n = state.stop_memory, state.now[0], state.lower, state.upper, len(state.alpha)
-    _, alpha, gradient, v = parts(memory, n)
+    """Take the present machine for w where none is given, and look how large its numbers are."""
+    memory, now, n = state.stop_memory, state.now[0], len(state.alpha)
+    _, alpha, gradient, _ = parts(memory, n)
     if memory[HAS_POINT] == 0.0:
         for t in range(n):
             alpha[t], gradient[t] = state.alpha[t], state.gradient[t]
         memory[INTERCEPT] = 0.5 * (gradient[now.bottom] + gradient[now.top])
-    # the b of w is optimal, or close to optimal
-    memory[PRIMAL] = primal(alpha, gradient, v, tangent(gradient, lower, upper, memory[INTERCEPT])[0])
+    memory[SIZE], memory[LARGEST] = largest_of(gradient), largest_of(alpha)
+    memory[MOVING] = largest_moving(state)
     memory[BEGUN] = 1.0
 
 
 @called
-def distance_to_known(state):  # type: ignore[no-untyped-def]
-    """‖w − w̃‖² = (α_w − α)ᵀ(G − G_w), summed from left to right."""
-    _, alpha, gradient, _ = parts(state.stop_memory, len(state.alpha))
-    separation = 0.0
+def square_of_radius(state, error, most):  # type: ignore[no-untyped-def]
+    """ρ² = ¼‖w − w̃‖² + T(α̃, G_w − b_w), summed from left to right."""
+    memory = state.stop_memory
+    _, alpha, gradient, _ = parts(memory, len(state.alpha))
+    # ‖w − w̃‖² = (α_w − α̃)ᵀ(G − G_w)
+    separation = size = 0.0
     for t in range(len(alpha)):
-        separation += (alpha[t] - state.alpha[t]) * (state.gradient[t] - gradient[t])
-    return separation
-
-
-@called
-def own_primal(state):  # type: ignore[no-untyped-def]
-    """P(w̃) ≤ ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) at the b midway between the extremes of G."""
-    now, G, v = state.now[0], state.gradient, parts(state.stop_memory, len(state.alpha))[3]
-    b = 0.5 * (G[now.bottom] + G[now.top])
-    return primal(state.alpha, G, v, tangent(G, state.lower, state.upper, b)[0])
+        moved = alpha[t] - state.alpha[t]
+        separation += moved * (state.gradient[t] - gradient[t])
+        size += abs(moved)
+    separation = max(separation, 0.0) + 2.0 * most * size
+    own = gap(state.alpha, gradient, memory[INTERCEPT], state.lower, state.upper, error)
+    return 0.25 * separation + own
 
 
 @called
 def prove(state):  # type: ignore[no-untyped-def]
     """Prove one sign after another; return whether all are; a missing kernel row is asked for."""
-    memory, now, G, lower, upper = state.stop_memory, state.now[0], state.gradient, state.lower, state.upper
+    memory, now, G, diagonal = state.stop_memory, state.now[0], state.gradient, state.diagonal
     left_out, _, gradient, v = parts(memory, len(G))
-    # D(α) = f(α)
-    dual, own = now.objective, -1.0
-    rho = radius(memory[PRIMAL], dual, distance_to_known(state))
+    highest = largest_of(diagonal)
+    rounding = rounding_of(state, highest, memory[STEPS], memory[LARGEST], memory[SIZE])
+    error = error_at(rounding, memory[MOVING])
+    square = delta = -1.0
+    if now.iteration == 0 or now.gap > NEAR:
+        square = square_of_radius(state, error, error_at(rounding, highest))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])
-        if now.least_curvature < INDEFINITE * state.diagonal[r]:
+        if now.least_curvature < INDEFINITE * diagonal[r]:
             return False
         row, is_there = row_or_ask(state, r)
         if not is_there:
             return False
-        distances(row, state.diagonal, r, state.scratch)
-        sign = certain_sign((gradient, G), state.scratch, rho, r, v, lower, upper)
+        distances(row, diagonal, r, now.kernel_rounding, state.scratch)
+        off = error + error_at(rounding, diagonal[r])
+        sign = 0
+        if square >= 0.0:
+            sign = certain_sign((gradient, G), r, v[r], state.scratch, square, off, state)
         if sign == 0 and now.gap <= NEAR:
             # the second ball, with w̃ in place of w
-            if own < 0.0:
-                own = radius(own_primal(state), dual, 0.0)
-            sign = certain_sign((G, G), state.scratch, own, r, v, lower, upper)
+            if delta < 0.0:
+                b = 0.5 * (G[now.bottom] + G[now.top])
+                delta = gap(state.alpha, G, b, state.lower, state.upper, error)
+            sign = certain_sign((G, G), r, v[r], state.scratch, delta, off, state)
         if sign == 0:
             return False
         left_out[k] = sign * (r + 1)
@@ -124,13 +133,13 @@ def ball_rule(parameters, state):  # type: ignore[no-untyped-def]
         return 1
     if memory[ASKED] == now.iteration:
         return int(memory[CODE])
-    if now.iteration < memory[NEXT]:
+    if now.iteration < memory[NEXT] or now.gap > min(parameters[3], PROGRESS * memory[LAST]):
         return 0
     if memory[BEGUN] == 0.0:
         begin(state)
     proved = prove(state)
     if now.missing >= 0:
         return 0
-    memory[ASKED], memory[NEXT] = now.iteration, now.iteration + max(int(parameters[1]), now.iteration // 4)
-    memory[CODE] = verdict(state) if proved else 0.0
+    memory[ASKED], memory[NEXT] = now.iteration, now.iteration + max(int(parameters[1]), now.iteration // 16)
+    memory[LAST], memory[CODE] = now.gap, verdict(state) if proved else 0.0
     return int(memory[CODE])

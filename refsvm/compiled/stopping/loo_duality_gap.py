@@ -6,7 +6,7 @@ from refsvm.compiled.interface.layout import CHECK, TAU
 from refsvm.compiled.interface.rows import row_or_ask
 from refsvm.compiled.interface.twin import called, inlined, twin
 from refsvm.compiled.state import moved
-from refsvm.compiled.stopping.midpoint import tangent
+from refsvm.compiled.stopping.midpoint import error_at, gap, largest_of, rounding_of, tangent
 from refsvm.compiled.stopping.relative import compare
 from refsvm.core.stopping.loo_duality_gap import (
     ASKED,
@@ -189,23 +189,38 @@ def best_intercept(G, lower, upper, low, high):  # type: ignore[no-untyped-def]
 
 
 @called
+def total_of_sizes(values):  # type: ignore[no-untyped-def]
+    """Σ |value|, summed from left to right."""
+    result = 0.0
+    for value in values:
+        result += abs(value)
+    return result
+
+
+@called
 def decided(state):  # type: ignore[no-untyped-def]
     """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
     memory, r, now = state.stop_memory, int(state.stop_memory[EXAMPLE]), state.now[0]
     eta, gradient, _, v = parts(memory, len(state.alpha))
-    G, alpha = state.gradient, state.alpha
+    G, alpha, highest = state.gradient, state.alpha, largest_of(state.diagonal)
     low, high = G[now.bottom], G[now.top]
-    b, losses = best_intercept(G, state.lower, state.upper, low, high)
-    # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ ηᵀ(v + g)
-    norm = 0.0
-    for t in range(len(G)):
-        norm += alpha[t] * (v[t] - G[t])
-    memory[F] = 0.5 * norm + losses
+    b = best_intercept(G, state.lower, state.upper, low, high)[0]
+    # how far G may be off, and g = v − K′η, which has moved twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
+    error = error_at(rounding_of(state, highest, 0.0, 0.0, 0.0), highest)
+    twice = rounding_of(state, highest, 2.0 * now.iteration, largest_of(eta), largest_of(gradient))
+    bounded = error_at(twice, 16.0 * highest)
+    # f = ½ αᵀ(v + G),  F = f + T(α, G − b̂),  H = ½ ηᵀ(v + g)
+    objective = dual(alpha, v, G)
+    memory[F] = objective + gap(alpha, G, b, state.lower, state.upper, error)
     memory[H] = dual(eta, v, gradient)
+    margin = 0.5 * (error * total_of_sizes(alpha) + bounded * total_of_sizes(eta))
+    margin += ROUNDING * (abs(memory[F]) + abs(memory[H]))
     # h(xᵣ) = vᵣ − Gᵣ + b
-    same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
+    middle = 0.5 * (low + high)
+    least, most = v[r] - G[r] + min(b, middle), v[r] - G[r] + max(b, middle)
+    same_sign = least > error or most < -error
     psd = now.least_curvature >= INDEFINITE * state.diagonal[r]
-    return psd and same_sign and memory[F] + ROUNDING * (abs(memory[F]) + abs(memory[H])) < memory[H]
+    return psd and same_sign and memory[F] + margin < memory[H]
 
 
 @twin(CHECK)

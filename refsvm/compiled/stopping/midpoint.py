@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+from refsvm.compiled.interface.extremes import larger
 from refsvm.compiled.interface.twin import called, inlined
-from refsvm.core.stopping.midpoint import EXCESS, ROUNDING
+from refsvm.core.stopping.midpoint import EXCESS, INDEFINITE
+
+EPSILON = 2.0**-52
 
 
 @called
@@ -20,40 +23,106 @@ def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
     return losses, -bounds
 
 
-@inlined
-def radius(primal, dual, separation):  # type: ignore[no-untyped-def]
-    """Return ρ of (3)."""
-    # ρ² = P(w) − D(α̃) − ¼‖w − w̃‖²
-    return math.sqrt(max(primal - dual - 0.25 * separation, 0.0) + ROUNDING * (abs(primal) + abs(dual)))
+@called
+def largest_of(values):  # type: ignore[no-untyped-def]
+    """max |value|."""
+    largest = 0.0
+    for value in values:
+        largest = larger(largest, abs(value))
+    return largest
 
 
 @inlined
-def distances(row, diagonal, r, result):  # type: ignore[no-untyped-def]
-    """Write ‖φᵢ − φᵣ‖ for all i."""
-    for t in range(len(diagonal)):
-        # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
-        result[t] = math.sqrt(max(diagonal[t] + diagonal[r] - 2.0 * row[t], 0.0))
+def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.core.stopping.midpoint.Rounding.of`: share, size and term; `highest` is max Kⱼⱼ."""
+    now = state.now[0]
+    share = len(state.alpha) * now.kernel_rounding
+    share += EPSILON * (now.updates + now.iteration + more)
+    return share, max(largest_of(state.gradient), size), max(now.largest, largest) * math.sqrt(highest)
+
+
+@inlined
+def error_at(rounding, diagonal):  # type: ignore[no-untyped-def]
+    """Return by how much Gᵢ may be off."""
+    return rounding[0] * (rounding[1] + rounding[2] * math.sqrt(diagonal))
 
 
 @called
-def certain_sign(outputs, distance, rho, r, v, lower, upper):  # type: ignore[no-untyped-def]
-    """Return the sign of h_R(xᵣ) where (4) proves it, else 0.
+def largest_moving(state):  # type: ignore[no-untyped-def]
+    """The largest Kᵢᵢ of the variables that may move."""
+    largest = 0.0
+    for t in range(len(state.alpha)):
+        largest = larger(largest, state.diagonal[t] if state.lower[t] < state.upper[t] else 0.0)
+    return largest
 
-    `outputs` is a pair of arrays (G_w, G): the centre is ½((v − G_w) + (v − G)) less its value at r.
+
+@called
+def gap(alpha, G, b, lower, upper, error):  # type: ignore[no-untyped-def]
+    """Return T(α, G − b) of (1), summed from left to right."""
+    result = 0.0
+    for t in range(len(G)):
+        excess = G[t] - b
+        above, below = max(excess + error, 0.0), max(error - excess, 0.0)
+        result += (upper[t] - alpha[t]) * above + (alpha[t] - lower[t]) * below
+    return result
+
+
+@inlined
+def distances(row, diagonal, r, rounding, result):  # type: ignore[no-untyped-def]
+    """Write ‖φᵢ − φᵣ‖ for all i."""
+    for t in range(len(diagonal)):
+        # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
+        sizes = diagonal[t] + diagonal[r]
+        result[t] = math.sqrt(larger(sizes - 2.0 * row[t], 0.0) + rounding * sizes)
+
+
+@called
+def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: ignore[no-untyped-def]
+    """Return the sign of h_R(xᵣ) where (3) or (4) proves it, else 0.
+
+    `outputs` is a pair of arrays (G_w, G): tᵢ is their mean, and v less their mean at r.
     """
     first, second = outputs
-    here = 0.5 * ((v[r] - first[r]) + (v[r] - second[r]))
+    alpha, lower, upper = state.alpha, state.lower, state.upper
+    here, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
+    up = down = 0
+    for t in range(len(alpha)):  # several at once: no sum depends on the order
+        value, reach, half = 0.5 * (first[t] + second[t]) + here, rho * distance[t] + error, 0.5 * distance[t]
+        # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
+        room = upper[t] - alpha[t]
+        over = larger(rho - room * half, 0.0)
+        up += 1 if (value - reach) * room > over * over else 0
+        # −(tᵢ + ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = αᵢ − Lᵢ
+        room = alpha[t] - lower[t]
+        over = larger(rho - room * half, 0.0)
+        down += 1 if -(value + reach) * room > over * over else 0
+    if up + down > 0:
+        return 1 if up > 0 else -1
     rising_up = falling_up = rising_down = falling_down = 0.0
-    for t in range(len(v)):
-        centre, reach = 0.5 * ((v[t] - first[t]) + (v[t] - second[t])) - here, rho * distance[t]
-        # Σ {Uᵢ : c⁺ᵢ < vᵢ} > Σ {−Lᵢ : c⁺ᵢ ≥ vᵢ}
-        short = centre + reach < v[t]
+    for t in range(len(alpha)):
+        value, reach = 0.5 * (first[t] + second[t]) + here, rho * distance[t] + error
+        # Σ {Uᵢ : tᵢ − ρDᵢ > 0} > Σ {−Lᵢ : tᵢ − ρDᵢ ≤ 0}
+        short = value - reach > 0.0
         rising_up += upper[t] if short else 0.0
         falling_up += 0.0 if short else lower[t]
-        # Σ {−Lᵢ : c⁻ᵢ > vᵢ} > Σ {Uᵢ : c⁻ᵢ ≤ vᵢ}
-        beyond = centre - reach > v[t]
+        # Σ {−Lᵢ : tᵢ + ρDᵢ < 0} > Σ {Uᵢ : tᵢ + ρDᵢ ≥ 0}
+        beyond = value + reach < 0.0
         rising_down += 0.0 if beyond else upper[t]
         falling_down += lower[t] if beyond else 0.0
     if rising_up > -falling_up * (1.0 + EXCESS):
         return 1
     return -1 if -falling_down > rising_down * (1.0 + EXCESS) else 0
+
+
+@called
+def sign_at(state, v, r):  # type: ignore[no-untyped-def]
+    """Twin of `refsvm.core.stopping.midpoint.sign_at`; its kernel row has to be there."""
+    G, now, highest = state.gradient, state.now[0], largest_of(state.diagonal)
+    if now.least_curvature < INDEFINITE * state.diagonal[r]:
+        return 0
+    b, rounding = (G[now.top] + G[now.bottom]) / 2.0, rounding_of(state, highest, 0.0, 0.0, 0.0)
+    error = error_at(rounding, largest_moving(state))
+    delta = gap(state.alpha, G, b, state.lower, state.upper, error)
+    distances(state.kernel[state.slots[r]], state.diagonal, r, now.kernel_rounding, state.scratch)
+    error += error_at(rounding, state.diagonal[r])
+    return certain_sign((G, G), r, v[r], state.scratch, delta, error, state)

@@ -43,6 +43,14 @@ class KernelFacts:
     prefers_batches: bool = False
     keeps_float32: bool = False
 
+    @property
+    def rounding(self) -> float:
+        """What proofs allow for rounding of a term αⱼKᵢⱼ, relative to |αⱼ| √(KᵢᵢKⱼⱼ): sixteen times that of a value.
+
+        With float32 values a term counts as unknown: nothing is proved.
+        """
+        return 1.0 if self.keeps_float32 else 16.0 * max(2.0**-52, self.data_error)
+
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
         """Return the facts that an object says of itself, as attributes of these names."""

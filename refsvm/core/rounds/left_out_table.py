@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -15,10 +16,16 @@ from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.runner import LATE_FROM, log_if_slow
 from refsvm.core.rounds.sufficiency import Check, sufficient
 from refsvm.core.rounds.walked import few_steps, walked
+from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping import KKTGap, StoppingRule
+from refsvm.core.stopping.ball_rule import BallRule, of_sign
+from refsvm.core.stopping.relative import rounding_of_gradient
 
 ALL_AT_ONCE: Final = 2000
 """Up to this many examples, all kernel rows are computed at once."""
+
+SMALLEST_TOL: Final = 1e-10
+"""The KKT gap to which a round goes on for the sign of h, or what rounding of G allows."""
 
 
 class LeftOutTable:
@@ -54,7 +61,10 @@ class LeftOutTable:
     full, given : Solution
         The solution on all examples, in the coordinates of the solver and of the problem that was given.
     proves : bool
-        Whether there are labels, so that a sign can be proved.
+        Whether signs can be proved: there are labels, a finite box, float64 rows and, as `algorithm_1` finds out, a
+        positive semi-definite K.
+    proved : ndarray of shape (m,), bool
+        Whether the sign of h is proved.
     is_slow : bool
         Whether SMO takes many steps on all examples.
     rule_kept : bool or None
@@ -73,9 +83,11 @@ class LeftOutTable:
         progress: Progress | None = None, should_end: Callable[[int], bool] | None = None,
     ) -> None:  # fmt: skip
         m = rounds.problem.n // machine.copies
-        self.machine, self.rounds, self.proves = machine, rounds, rounds.problem.has_labels
+        problem, self.machine, self.rounds = rounds.problem, machine, rounds
+        self.proves = problem.has_labels and not problem.is_open and not rounds.rows.facts.keeps_float32
         self.asked = np.arange(m) if asked is None else np.array(asked, dtype=np.int64)
         self.decided, self.signs = np.full(m, "", dtype=object), np.zeros(m)
+        self.proved = np.zeros(m, dtype=bool)
         self.values, self.iterations = np.full(m, np.nan), np.zeros(m, dtype=np.int64)
         self.unsolved, self.traces = dict[int, Status](), dict[int, Trace]()
         self._start, self._should_end = start, should_end
@@ -101,6 +113,9 @@ class LeftOutTable:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
             rounds.limits.progress = self.rounds.limits.progress = None  # a round has a gap of its own
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
+        if self.proves:  # what is proved of a round rests on the G from which it starts
+            fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
+            self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
             self.status = self.full.status
 
@@ -108,6 +123,7 @@ class LeftOutTable:
         """Apply the sufficiency checks."""
         rows, copies = self.rounds.rows, self.machine.copies
         self.decided, self.signs, self.values = sufficient(self.full, rows, checks, copies)
+        self.proved = (self.decided != "") & self.proves
 
     def round(self, r: int) -> Round:
         """Return the round that leaves example r out."""
@@ -129,7 +145,7 @@ class LeftOutTable:
             return
         self._progress.begin("")
         count = self.count()
-        for out, value, steps, reason, status, _, _, _, trace in rounds:
+        for out, value, steps, reason, status, _, _, _, trace, sign in rounds:
             r, count = int(out if self.machine.copies == 1 else out[0]), count + 1
             self.iterations[r] += steps
             if status is not Status.CONVERGED:
@@ -139,6 +155,9 @@ class LeftOutTable:
                 break
             name, self.values[r] = stop.outcome(reason, value)
             self._early += name != "kkt"
+            if name == "kkt" and self.proves:
+                name, self.values[r] = ("kkt", of_sign(value, sign)) if sign else ("tie", value)
+            self.proved[r] = self.proves and name != "tie"
             self.decided[r] = "limit" if status is Status.MAX_ITER else name
             if trace is not None and r in self.traces:
                 self.traces[r].append_later(trace, len(self.traces[r]))
@@ -149,29 +168,34 @@ class LeftOutTable:
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
+        if self.status is not Status.CONVERGED:  # which way these turn is not known
+            self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:
         """Record that the walk of an exact seed has reached the optimum, where the round took no step after it."""
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
-    def near_zero(self, distance: float, relative: float) -> list[int]:
-        """Return the examples whose round has ended at the KKT gap with |h| ≤ distance, or ≤ distance · min(1, s/u)."""
-        return [] if self.status is not Status.CONVERGED else self._next_to_zero(distance, relative)
+    def smallest_tolerance(self, r: int | None = None) -> float:
+        """Return the KKT gap to which rounds go on for the sign of h, or the round without r."""
+        sizes, alpha, G = np.sqrt(np.abs(self.rounds.rows.diagonal())), self.full.alpha, self.full.gradient
+        if r is not None:
+            sizes, alpha, G = (np.delete(each, r) for each in (sizes, alpha, G))
+        return max(SMALLEST_TOL, rounding_of_gradient(alpha * sizes, G, float(sizes.max())))
 
-    def _next_to_zero(self, distance: float, relative: float) -> list[int]:
-        # s of the round without r is about that of all examples
-        distance *= min(1.0, self.full.decision_range / relative) if relative else 1.0
-        return np.flatnonzero((self.decided == "kkt") & (np.abs(self.values) <= distance)).tolist()
+    def ties(self) -> list[int]:
+        """Return the examples whose round has ended without a proved sign."""
+        return np.flatnonzero(self.decided == "tie").tolist()
 
-    def mark_undecided(self, distance: float, relative: float) -> None:
-        """Count the examples with h next to zero as undecided, if the rounds end before their signs are settled."""
-        if self.status is not Status.CONVERGED and self.proves:
-            self.decided[self._next_to_zero(distance, relative)] = ""
-
-    def again(self, examples: list[int]) -> list[Round]:
-        """Return the rounds of these examples, which count as undecided until they have ended once more."""
-        self.decided[examples] = ""
-        return [self.round(r) for r in examples]
+    def settle(self, rounds: Rounds, seeder: Seeder, stop: BallRule, ties: list[Round]) -> None:
+        """Go on with the rounds of examples whose sign is not proved: each begins anew at its seed."""
+        unsolved = self.unsolved.copy()
+        self.decided[[each.left_out for each in ties]] = ""
+        self.record_rounds(rounds.run(ties, seeder, stop.with_reference(self.full), proves=True), stop)
+        # they have been at the tolerance once
+        settled = np.array([each.left_out for each in ties], dtype=np.int64)
+        self.decided[settled[self.decided[settled] == "ball"]] = "kkt"
+        if self.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
+            self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:
         """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""

@@ -70,6 +70,9 @@ class RoundResult(NamedTuple):
         Kernel rows computed.
     trace : Trace, optional
         Its steps, if `Rounds` was asked for them.
+    sign : int
+        The sign of h at the only left-out example where the last point proves it (`refsvm.core.stopping.midpoint`); 0
+        where it does not, where the stopping rule has proved it, or if `Rounds.run` was not asked for it.
     """
 
     left_out: Any
@@ -81,3 +84,4 @@ class RoundResult(NamedTuple):
     solve_seconds: float
     kernel_rows: int
     trace: Trace | None = None
+    sign: int = 0

@@ -200,7 +200,7 @@ class Rounds(Shown):
 
     def run(
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
-        time_seeds: bool = False,
+        time_seeds: bool = False, proves: bool = False,
     ) -> Iterator[RoundResult]:  # fmt: skip
         """Run rounds in order, each from the solution that it names, moved by the seeder.
 
@@ -218,6 +218,10 @@ class Rounds(Shown):
         time_seeds : bool
             Whether the seconds of seeds are measured separately from those of
             steps.
+        proves : bool
+            Whether each round, which then leaves one example of a
+            classification out, tries to prove the sign of h there
+            (``RoundResult.sign``).
 
         Yields
         ------
@@ -241,7 +245,7 @@ class Rounds(Shown):
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
         for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
             self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
-        runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds)
+        runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
         if not self._run.needs_solutions(self.problem):  # compiled rounds warn of nothing
             return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)

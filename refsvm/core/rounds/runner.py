@@ -28,6 +28,7 @@ from refsvm.core.seeders.neighbour import extrapolate
 from refsvm.core.solver.rules import Rules, feasible_start
 from refsvm.core.state import NOTHING
 from refsvm.core.stopping.base import StoppingRule, has_target
+from refsvm.core.stopping.midpoint import sign_at
 
 SHORT_ROUND: Final = 2000
 """Steps that a round may take on all variables; what is left then is solved with shrinking."""
@@ -103,10 +104,18 @@ class Runner:
         Whether seeds from one solution have work in common.
     time_seeds : bool
         Whether the time of seeds is measured separately from that of steps.
+    proves : bool
+        Whether the sign of h at the left-out example is to be proved, of which each round has one.
+    proofs : tuple of str
+        Reasons of the stopping rule that are a proof themselves.
     """
 
-    def __init__(self, family: Any, seeder: Seeder, rules: Rules, time_seeds: bool = False) -> None:
+    def __init__(
+        self, family: Any, seeder: Seeder, rules: Rules, time_seeds: bool = False, proves: bool = False
+    ) -> None:
         self.family, self.seeder, self.rules, self.time_seeds = family, seeder, rules, time_seeds
+        self.proves, stop = proves and not family.problem.is_open, rules.stop
+        self.proofs = stop.reasons[1:] if stop.left_out and is_builtin(type(stop)) else ()
         self.shares = type(seeder).memory is not Rule.memory
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
@@ -254,9 +263,12 @@ class Runner:
         if each.keep is not None:
             family.solutions[each.keep] = solution
         asked = each.left_out if each.evaluate is None else each.evaluate
+        # at the limit of compiled rounds the state of this family is that of another round
+        is_open = solution.status is not Status.MAX_ITER and solution.reason not in self.proofs
         return RoundResult(
             each.left_out, solution.decision_values[[] if asked is None else asked], steps, solution.reason,
             solution.status, seeded - began, time.perf_counter() - seeded, family.rows.computed - rows, solution.trace,
+            sign_at(family.state, each.left_out) if self.proves and is_open else 0,
         )  # fmt: skip
 
     def _resume_with_shrinking(self, each: Round, begun: Solution) -> Solution:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,19 +12,31 @@ import numpy as np
 
 from refsvm.core.kernels.functions import RBF
 from refsvm.core.kernels.rows import KernelRows
-from refsvm.core.problem import DualProblem, total
+from refsvm.core.problem import EPSILON, DualProblem, total
 from refsvm.core.result import Solution
 from refsvm.core.rounds.runner import checked_seed, read_only_solution
 from refsvm.core.rule import Rule, is_builtin
 from refsvm.core.seeders import TOP, Seeder
-from refsvm.core.stopping.midpoint import certain_sign, distances, radius
+from refsvm.core.stopping.midpoint import EXCESS, Rounding, certain_sign, distances, ends_elsewhere, gap
+
+
+def known_to(full: Solution, rows: KernelRows) -> tuple[float, np.ndarray]:
+    """Return the duality gap of a full solution at its b, ∞ for an open box, and how far each Gᵢ may be off, (n,)."""
+    problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
+    share = problem.n * rows.facts.rounding + EPSILON * full.iterations
+    term = float(np.abs(alpha).max()) * math.sqrt(float(np.abs(diagonal).max()))
+    error = Rounding(share, float(np.abs(G).max()), term).at(diagonal)
+    if problem.is_open:
+        return math.inf, error
+    return gap(alpha, G - full.intercept, problem.lower, problem.upper, error), error
 
 
 class Check(Rule):
     """Decides examples for which the machine trained without them is proved to predict one class.
 
-    It sees the solution on all examples, where v holds the labels ±1. α is only known up to the KKT gap: a check keeps
-    a distance from its limit. Examples that are alone in their class are never asked about.
+    It sees the solution on all examples, where v holds the labels ±1. α is known up to the duality gap: a check that
+    proves a sign allows for that, and for rounding (`known_to`). Examples that are alone in their class are never asked
+    about.
 
     Attributes
     ----------
@@ -52,8 +65,10 @@ class Check(Rule):
 class ZeroAlpha(Check):
     """αᵣ = 0. The solution is the same without r, and so is h(xᵣ).
 
-    Not decided if no variable is free and r is an end of the interval of b: without r it is longer. Of regression an
-    example has two variables, and both are 0.
+    Then α is feasible without r, and its duality gap δ is no larger: it proves the sign of h(xᵣ) as
+    `refsvm.core.stopping.midpoint` derives, with distances that need no kernel row. Where that is not enough, a round
+    decides. Not decided if no variable is free and r is an end of the interval of b: without r it is longer. With a
+    regression an example has two variables, and both are 0; then the value is asked for, and no sign is proved.
 
     References
     ----------
@@ -65,17 +80,43 @@ class ZeroAlpha(Check):
     keeps_machine: ClassVar[bool] = True
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Compare α with 0."""
-        decided = np.where(full.alpha == 0.0, np.where(full.decision_values >= 0.0, 1, -1), 0)
-        problem, alpha = full.problem, full.alpha
+        """Compare α with 0, and what δ proves of h with 0."""
+        problem, alpha, h = full.problem, full.alpha, full.decision_values
+        decided = np.where(alpha == 0.0, np.where(h >= 0.0, 1, -1), 0)
         if not ((problem.lower < alpha) & (alpha < problem.upper)).any():
             decided[[i for i in full.most_violating[:2] if i >= 0]] = 0
-        return decided
+        delta, error = known_to(full, rows)
+        if not problem.has_labels or delta == math.inf:
+            return decided
+        sizes = np.sqrt(np.maximum(rows.diagonal(), 0.0))
+        low, high = ends_elsewhere(alpha, full.gradient, problem.lower, problem.upper, delta, sizes)
+        # fᵣ ± √δ √Kᵣᵣ, and what the others prove of b
+        f, reach = problem.v - full.gradient, math.sqrt(delta) * sizes * (1.0 + EXCESS) + error
+        above, below = f + largest_but_own(low - error), largest_but_own(-high - error) - f
+        return np.where(decided == (above > reach) * 1 - (below > reach), decided, 0)
+
+
+def largest_but_own(values: np.ndarray) -> np.ndarray:
+    """Return the largest of all values but the one at each place, shape (n,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.core.rounds.sufficiency import largest_but_own
+    >>> largest_but_own(np.array([1.0, 5.0, 3.0]))
+    array([5., 3., 5.])
+    """
+    second, first = np.sort(np.append(values, [-np.inf, -np.inf]))[-2:]
+    return np.where(values == first, second, first)
 
 
 @dataclass(frozen=True)
 class TrainingError(Check):
-    """yᵣh(xᵣ) < 0. Without r it is no larger.
+    """yᵣh(xᵣ) < −δ/Cᵣ. Without r it is no larger than 0.
+
+    δ is the duality gap at the b of h, and Cᵣ the whole penalty of r with its weight. With (w, b) of the full solution
+    and P_R without r, P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) + Cᵣξᵣ(w_R, b_R) + δ, and P_R(w_R, b_R) ≤ P_R(w, b). So
+    without r its slack is at least ξᵣ − δ/Cᵣ, which is more than 1.
 
     References
     ----------
@@ -86,26 +127,27 @@ class TrainingError(Check):
     name: ClassVar[str] = "training error"
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Compare yh with 0."""
-        y = full.problem.v
-        return np.where(y * full.decision_values < -max(full.kkt_gap, 0.0), -y, 0)
+        """Compare yh with −δ/C."""
+        problem, (delta, error) = full.problem, known_to(full, rows)
+        penalty, limit = problem.upper - problem.lower, np.full(problem.n, np.inf)
+        np.divide(delta, penalty, limit, where=(penalty > 0.0) & (penalty < np.inf))
+        return np.where(problem.v * full.decision_values < -(limit * (1.0 + EXCESS) + error), -problem.v, 0)
 
 
 @dataclass(frozen=True)
 class XiAlphaBound(Check):
     """2|αᵣ|R² + ξᵣ < 1, where R² ≥ k(x, x) − k(x, x′) for all pairs, and the other free variables can take αᵣ over.
 
-    For yᵣ = 1 the last condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r; for yᵣ = −1 it is Σ (αⱼ − Lⱼ) > −αᵣ. The
-    paper asks for one free support vector; with weights that is not enough, nor is room among the others of the class.
-    For yᵣ = 1, with w_R the machine without r and f the dual objective:
+    That is the check for an exact solution. For yᵣ = 1 the last condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r; for
+    yᵣ = −1 it is Σ (αⱼ − Lⱼ) > −αᵣ. The paper asks for one free support vector; with weights that is not enough, nor is
+    room among the others of the class. For yᵣ = 1, with duality gap δ at b, w_R the machine without r and f = Kα:
 
-    1. Moved to the free ones, αᵣ leaves a feasible point of the problem without r, at which f is lower by
-       αᵣξᵣ + ½αᵣ²d², where d is a distance between xᵣ and a mixture of theirs, d² ≤ 2R². The optimum without r is
-       lower by αᵣξᵣ + ½‖w − w_R‖² at least. So ‖w − w_R‖ ≤ √2 R αᵣ.
-    2. Hence w_R·(φᵢ − φᵣ) ≤ h(xᵢ) − h(xᵣ) + 2R²αᵣ < h(xᵢ) for all i.
-    3. h_R(xᵣ) minimises Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over η. At η = 0 the slope is at most the sum of the Cⱼ
-       of the negative ones with h > −1, which are bounded, less that of the positive support vectors but r: that is αᵣ
-       less the room of the free ones, below 0. So all minimisers are positive, whether b is unique or not.
+    1. α̃, with αᵣ moved to free ones, is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². For the ball of
+       `refsvm.core.stopping.midpoint`, T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b| over the free j. So w_R is within
+       ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|) of w, and no w_R·(φᵢ − φᵣ) is further than √2 Rρ from fᵢ − fᵣ.
+    2. h_R(xᵣ) minimises Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over the others. With w in place of w_R that sum falls
+       for every η below fᵣ + min G over I_down: there its slope is at most αᵣ less the room of the free ones. So
+       h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
 
     Not used without a bound R², which takes an RBF kernel or all rows in memory.
 
@@ -117,22 +159,23 @@ class XiAlphaBound(Check):
     name: ClassVar[str] = "xi-alpha bound"
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Compare 2|α|R² + ξ with 1."""
-        problem, alpha, y = full.problem, full.alpha, full.problem.v
-        free = (alpha > problem.lower) & (alpha < problem.upper)
-        radius = largest_distance(rows) if free.any() else np.inf
-        if radius == np.inf:  # 0 · ∞ decides nothing either, with a warning
+        """Compare f + b with √2 Rρ."""
+        problem, weight, y, G = full.problem, np.abs(full.alpha), full.problem.v, full.gradient
+        free = (full.alpha > problem.lower) & (full.alpha < problem.upper)
+        square, (delta, error) = largest_distance(rows), known_to(full, rows)
+        if not free.any() or math.inf in (square, delta):
             return np.zeros(problem.n)
-        # ξᵣ = max(0, 1 − yᵣh(xᵣ)),  2|αᵣ|R² + ξᵣ < 1
-        slack = np.maximum(0.0, 1.0 - y * full.decision_values)
-        certain = 2.0 * np.abs(alpha) * radius + slack < 1.0 - 2.0 * max(full.kkt_gap, 0.0)
-        # Σ (Uⱼ − αⱼ) > αᵣ or Σ (αⱼ − Lⱼ) > −αᵣ over the free j ≠ r; a hard margin takes anything
-        rise, fall = (
-            np.where(free, np.minimum(room, 1e200), 0.0)
-            for room in (problem.upper - alpha, alpha - problem.lower)
-        )
+        # ρ = |αᵣ|R/√2 + √(½αᵣ²R² + δ + |αᵣ| max |Gⱼ − b|)
+        loss = float((np.abs(G - full.intercept) + error)[free].max())
+        half = 0.5 * square * weight**2
+        reach = math.sqrt(2.0 * square) * (np.sqrt(half) + np.sqrt(half + delta + weight * loss))
+        # yᵣ(fᵣ + b) with the b of that end of ψ which is nearer to 0
+        ends = np.where(y > 0.0, G[full.most_violating[1]], G[full.most_violating[0]])
+        certain = y * (y - G + ends) > reach * (1.0 + EXCESS) + 2.0 * error.max()
+        # Σ (Uⱼ − αⱼ) > αᵣ or Σ (αⱼ − Lⱼ) > −αᵣ over the free j ≠ r
+        rise, fall = free * (problem.upper - full.alpha), free * (full.alpha - problem.lower)
         others = np.where(y > 0.0, rise.sum() - rise, fall.sum() - fall)
-        return np.where(certain & (others > np.abs(alpha) * (1.0 + 1e-9)), y, 0)
+        return np.where(certain & (others > weight * (1.0 + 1e-9)), y, 0)
 
 
 @dataclass(frozen=True)
@@ -166,29 +209,27 @@ class Ball(Check):
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
         """Try each support vector."""
-        signs, problem, v, shown = (
-            np.zeros(full.problem.n),
-            full.problem,
-            full.problem.v,
-            read_only_solution(full),
-        )
-        if problem.is_open or rows.values.dtype == np.float32:  # P is infinite but for rounding; K is rounded
+        problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
+        signs, shown, (delta, error) = np.zeros(problem.n), read_only_solution(full), known_to(full, rows)
+        if delta == math.inf:
             return signs
-        excess = full.gradient - full.intercept
-        losses = np.maximum(problem.upper * excess, problem.lower * excess)
-        # P(w) = ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) over the others
-        primal = 0.5 * total(full.alpha * (v - full.gradient)) + total(losses)
-        for r in np.flatnonzero(full.alpha).tolist():
-            left_out, gradient = problem.without(r), full.gradient.copy()
-            alpha = checked_seed(self.seeder, self.seeder.seed(shown, left_out), left_out)
+        # the seed moves n variables at most, so that its G is rounded twice as often
+        off = 2.0 * float(error.max())
+        for r in np.flatnonzero(alpha).tolist():
+            left_out, gradient = problem.without(r), G.copy()
+            seed = checked_seed(self.seeder, self.seeder.seed(shown, left_out), left_out)
             # G̃ = G − K(α̃ − α)
-            for i in np.flatnonzero(alpha != full.alpha).tolist():
-                gradient -= (alpha[i] - full.alpha[i]) * rows.row(i)
-            dual = 0.5 * total(alpha * (v + gradient))
-            separation = total((full.alpha - alpha) * (gradient - full.gradient))
-            outputs = 0.5 * ((v - full.gradient) + (v - gradient))
-            reach = radius(primal - losses[r], dual, separation) * distances(rows.row(r), rows.diagonal(), r)
-            signs[r] = certain_sign(outputs - outputs[r], reach, v, left_out.lower, left_out.upper)
+            for i in np.flatnonzero(seed != alpha).tolist():
+                gradient -= (seed[i] - alpha[i]) * rows.row(i)
+            # ρ² = ¼‖w − w̃‖² + T(α̃, G − b),  ‖w − w̃‖² = (α − α̃)ᵀ(G̃ − G)
+            separation = total((alpha - seed) * (gradient - G)) + 2.0 * off * total(np.abs(alpha - seed))
+            box = seed, left_out.lower, left_out.upper
+            square = 0.25 * separation + gap(seed, G - full.intercept, *box[1:], off)
+            t, apart = (
+                0.5 * (G + gradient),
+                distances(rows.row(r), diagonal, diagonal[r], rows.facts.rounding),
+            )
+            signs[r] = certain_sign(t + (problem.v[r] - t[r]), apart, square, 2.0 * off, *box)
         return signs
 
 

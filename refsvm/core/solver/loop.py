@@ -43,14 +43,9 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
 
 
 def iterate(
-    problem: DualProblem,
-    *,
-    selector: WorkingSetSelector | None = None,
-    step: StepRule | None = None,
-    stop: StoppingRule | None = None,
-    start: Any = None,
-    cache_mb: float = 200.0,
-) -> Steps:
+    problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
+    stop: StoppingRule | None = None, start: Any = None, cache_mb: float = 200.0
+) -> Steps:  # fmt: skip
     """Walk through the solution of a dual problem, one readable NumPy step at a time.
 
     Parameters

@@ -31,12 +31,13 @@ import numpy as np
 from refsvm.core._checks import frames_within, whole
 from refsvm.core.backend import Backend
 from refsvm.core.engine.limits import Limits
-from refsvm.core.primal import best_intercept, gap_at, least_and_greatest
+from refsvm.core.primal import best_intercept, least_and_greatest
 from refsvm.core.problem import EPSILON
 from refsvm.core.result import Trace
 from refsvm.core.solver.rules import Rules
 from refsvm.core.solver.shrinking import Shrinking, all_variables
 from refsvm.core.state import SolverState
+from refsvm.core.stopping.midpoint import gap
 
 ROUNDED: Final = 1e-10
 """Relative rounding error allowed in δ, a sum of terms that are never negative."""
@@ -109,7 +110,7 @@ def undecided(state: SolverState) -> np.ndarray:
     alpha, G, lower, upper, z = state.alpha, state.gradient, state.lower, state.upper, state.problem.z
     error = error_of(state)
     b = best_intercept(G, z, lower, upper)
-    delta = gap_at(alpha, G - b, lower, upper, error)
+    delta = gap(alpha, G - b, lower, upper, error)
     # rᵢ = √(δKᵢᵢ)
     reach = math.sqrt(delta * (1.0 + ROUNDED)) * np.sqrt(state.diagonal) + error
     low = least_and_greatest(G - reach, z, lower, upper)[0]

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
 import numpy as np
 
-from refsvm.core._checks import positive, whole
+from refsvm.core._checks import positive, positive_or_inf, whole
 from refsvm.core.problem import DualProblem, total
 from refsvm.core.result import Solution
 from refsvm.core.state import SolverState
 from refsvm.core.stopping.base import StoppingRule, left_out_examples
-from refsvm.core.stopping.midpoint import INDEFINITE, certain_sign, distances, radius, tangent
+from refsvm.core.stopping.midpoint import INDEFINITE, Rounding, certain_sign, distances, gap
 from refsvm.core.stopping.relative import compare
 
-BEGUN, NEXT, ASKED, CODE, COUNT, AT, PRIMAL, HAS_POINT, INTERCEPT, _, TOLERANCE = range(-11, 0)
-"""Positions at the end of the memory: 1 after the first test; step of the next test; step and code of the last call;
-number of left-out examples, and how many of them are proved; P(w); 1 if w is known, and its b; two numbers for
-`refsvm.core.stopping.relative`. Before these, with n values each: the left-out examples, as r, or ±(r + 1) once the
-sign is proved; α of w; G of w; v."""
+BEGUN, NEXT, LAST, ASKED, CODE, COUNT, AT, HAS_POINT, INTERCEPT, SIZE, LARGEST, STEPS, MOVING = range(-15, -2)
+"""Positions at the end of the memory: 1 after the first test; step of the next test; ψ at the last test; step and code
+of the last call; number of left-out examples, and how many of them are proved; 1 if w is known, its b, max |G|, max |α|
+and steps; the largest Kᵢᵢ of the variables that may move; two numbers for `refsvm.core.stopping.relative`. Before
+these, with n values each: the left-out examples, as r, or ±(r + 1) once the sign is proved; α of w; G of w; v."""
 
 NEAR: Final = 0.03
 """KKT gap at and below which the rule also uses the present model in place of w."""
+
+PROGRESS: Final = 0.7
+"""A test waits until ψ is at most this part of its value at the last test."""
 
 TINY: Final = float(np.finfo(np.float64).tiny)
 """Stands for a decision value of which only the sign is known."""
@@ -33,11 +37,11 @@ class BallRule(StoppingRule):
     """Stop when a ball that contains the optimum proves the sign of h at every left-out example.
 
     Let w be the weight vector of the full solution, w̃ that of the present α, and w_R the unknown optimum without the
-    examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖² (proof in
-    `refsvm.core.stopping.midpoint`). This ball decides most rounds of leave-one-out before the first step. Later, the
-    ball with w̃ in place of w becomes smaller: its ρ² is the duality gap, which falls to zero. The rule therefore tests
-    this ball as well once ψ(α) ≤ 0.03. It also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the
-    optimum.
+    examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as a sum of
+    terms that are never negative (proof in `refsvm.core.stopping.midpoint`). This ball decides most rounds of
+    leave-one-out before the first step. Later, the ball with w̃ in place of w becomes smaller: its ρ² is the duality
+    gap, which falls to zero. The rule therefore tests the first ball before the first step and while ψ(α) > 0.03, and
+    the second one where ψ(α) ≤ 0.03. It also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the optimum.
 
     A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example that it
     cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example, the
@@ -50,21 +54,25 @@ class BallRule(StoppingRule):
     tol : float
         Tolerance ε > 0 for the KKT gap.
     every : int
-        Number of steps between two tests, or a quarter of the steps taken so far if that is more.
+        Number of steps between two tests, or a sixteenth of the steps taken so far if that is more. A test also waits
+        until ψ(α) is at most 0.7 times its value at the last test.
     example : int, optional
         The left-out example whose sign is needed. By default all examples with an empty box Lᵣ = Uᵣ = 0, which
         `DualProblem.without` makes.
     solved : Solution, optional
         The solution that gives w; leave-one-out passes the solution on all examples. By default the starting point of
         the solve gives w.
-    relative : bool
+    relative : bool or float
         True if ε is relative to the range of the decision values, as in `KKTGap`.
+    near : float
+        KKT gap at and below which the rule tests signs; by default it tests them from the start. With a smaller gap
+        the decision values are as exact as that gap.
 
     Raises
     ------
     ValueError
-        If tol or every is not positive; at the beginning of a solve, if the sum of α is not 0 or no example is left
-        out.
+        If tol, every or near is not positive; at the beginning of a solve, if the sum of α is not 0 or no example is
+        left out.
 
     References
     ----------
@@ -87,7 +95,8 @@ class BallRule(StoppingRule):
     every: int = 5
     example: int | None = None
     solved: Solution | None = field(default=None, repr=False, compare=False)
-    relative: bool = False
+    relative: bool | float = False
+    near: float = math.inf
     left_out: ClassVar[bool] = True
     reasons: ClassVar[tuple[str, ...]] = (
         "The KKT gap is at most tol.",
@@ -98,13 +107,14 @@ class BallRule(StoppingRule):
 
     def __post_init__(self) -> None:
         positive("tol", self.tol)
+        positive_or_inf("near", self.near)
         whole("every", self.every, 1)
         if self.example is not None:
             whole("example", self.example, 0)
 
     def parameters(self) -> tuple[float, ...]:
-        """Return (tol, period, relative)."""
-        return (self.tol, float(self.every), float(self.relative))
+        """Return (tol, period, relative, near)."""
+        return (self.tol, float(self.every), float(self.relative), self.near)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
         """Return the memory: left-out examples, α of w, G of w and v with n values each, followed by single numbers."""
@@ -117,13 +127,14 @@ class BallRule(StoppingRule):
         memory = np.zeros(4 * n - BEGUN)
         left_out, alpha, gradient, v = memory[:BEGUN].reshape(4, n)
         left_out[: len(examples)], memory[COUNT], memory[ASKED] = examples, len(examples), -1.0
-        v[:], memory[TOLERANCE] = problem.v, self.tol
+        memory[LAST] = math.inf
+        v[:], memory[-1] = problem.v, self.tol
         if problem.is_open:  # a hard margin, where P is infinite
             memory[NEXT] = np.inf
         if given is not None and len(given.alpha) == n:
             given = given.in_solver_coordinates()
             alpha[:], gradient[:] = given.alpha, given.gradient
-            memory[HAS_POINT], memory[INTERCEPT] = 1.0, given.intercept
+            memory[HAS_POINT], memory[INTERCEPT], memory[STEPS] = 1.0, given.intercept, given.iterations
         return memory
 
     def check(self, state: SolverState) -> int:
@@ -134,12 +145,15 @@ class BallRule(StoppingRule):
             return 1
         if memory[ASKED] == state.iteration:
             return int(memory[CODE])
-        if state.iteration < memory[NEXT]:
+        if state.iteration < memory[NEXT] or state.gap > min(self.near, PROGRESS * memory[LAST]):
             return 0
         if not memory[BEGUN]:
             _begin(state)
-        memory[ASKED], memory[NEXT] = state.iteration, state.iteration + max(self.every, state.iteration // 4)
-        memory[CODE] = _proved(state)
+        memory[ASKED], memory[NEXT] = (
+            state.iteration,
+            state.iteration + max(self.every, state.iteration // 16),
+        )
+        memory[LAST], memory[CODE] = state.gap, _proved(state)
         return int(memory[CODE])
 
     def with_reference(self, solved: Solution) -> BallRule:
@@ -148,10 +162,8 @@ class BallRule(StoppingRule):
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
         """Return "ball" if a ball decided, and the decision value, or ±`TINY` if its sign is not the proved one."""
-        if reason == self.reasons[1]:
-            return "ball", max(value, TINY)
-        if reason == self.reasons[2]:
-            return "ball", min(value, -TINY)
+        if reason in self.reasons[1:3]:
+            return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
         return "kkt", value
 
     def rows_needed(self, n: int) -> int:
@@ -163,44 +175,47 @@ class BallRule(StoppingRule):
         return max(gap / 10.0, self.tol)
 
 
+def of_sign(value: float, sign: int) -> float:
+    """Return a decision value, or ±`TINY` if it does not have the proved sign."""
+    return max(value, TINY) if sign > 0 else min(value, -TINY)
+
+
 def _begin(state: SolverState) -> None:
-    """Take w from the present α if no solution is given, and compute P(w)."""
+    """Take w from the present α if no solution is given, and note how large its numbers are."""
     memory = state.stop_memory
     _, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     if not memory[HAS_POINT]:
         alpha[:], gradient[:] = state.alpha, state.gradient
         memory[INTERCEPT] = state.problem.midway(gradient, state.top, state.bottom)
-    # the b of w is optimal, or close to optimal
-    memory[PRIMAL] = _primal(alpha, gradient, float(memory[INTERCEPT]), state)
+    memory[SIZE], memory[LARGEST] = np.abs(gradient).max(), np.abs(alpha).max()
+    memory[MOVING] = state.diagonal.max(initial=0.0, where=state.lower < state.upper)
     memory[BEGUN] = 1.0
-
-
-def _primal(alpha: np.ndarray, gradient: np.ndarray, b: float, state: SolverState) -> float:
-    """Return ½‖w‖² + Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) ≥ P(w), with ‖w‖² = αᵀ(v − G); any b gives an upper bound."""
-    losses = tangent(gradient, state.lower, state.upper, b)[0]
-    return 0.5 * total(alpha * (state.v - gradient)) + losses
 
 
 def _proved(state: SolverState) -> int:
     """Return 2 or 3 if the only left-out example has a proved sign, 4 if several do and h agrees, or 0."""
-    memory, G, v, dual = state.stop_memory, state.gradient, state.v, state.objective
+    memory, G, v, lower, upper = state.stop_memory, state.gradient, state.v, state.lower, state.upper
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)
-    # the outputs ½(w + w̃)·φᵢ, and ρ;  D(α) = f(α),  ‖w − w̃‖² = (α_w − α)ᵀ(G − G_w)
-    separation = total((alpha - state.alpha) * (G - gradient))
-    balls = [(0.5 * ((v - gradient) + (v - G)), radius(float(memory[PRIMAL]), dual, separation))]
+    rounding = Rounding.of(state, memory[STEPS], memory[LARGEST], memory[SIZE])
+    error, most = rounding.at(memory[MOVING]), rounding.at(state.largest_diagonal)
+    balls, box = [], (state.alpha, lower, upper)
+    if state.iteration == 0 or state.gap > NEAR:
+        # ρ² = ¼‖w − w̃‖² + T(α̃, G_w − b_w),  ‖w − w̃‖² = (α_w − α̃)ᵀ(G − G_w)
+        moved = alpha - state.alpha
+        separation = max(total(moved * (G - gradient)), 0.0) + 2.0 * most * total(np.abs(moved))
+        square = 0.25 * separation + gap(state.alpha, gradient - memory[INTERCEPT], lower, upper, error)
+        balls.append((0.5 * (gradient + G), square))
     if state.gap <= NEAR:
         # the second ball, with w̃ in place of w
-        balls.append((v - G, radius(_primal(state.alpha, G, b, state), dual, 0.0)))
+        balls.append((G, gap(state.alpha, G - b, lower, upper, error)))
     for k in range(int(memory[AT]), int(memory[COUNT])):
         r = int(left_out[k])
         if state.least_curvature < INDEFINITE * float(state.diagonal[r]):
             return 0
-        reach = distances(state.row(r), state.diagonal, r)
-        signs = (
-            certain_sign(outputs - outputs[r], rho * reach, v, state.lower, state.upper)
-            for outputs, rho in balls
-        )
+        apart = distances(state.row(r), state.diagonal, state.diagonal[r], state.kernel_rounding)
+        off = error + rounding.at(state.diagonal[r])
+        signs = (certain_sign(t + (v[r] - t[r]), apart, square, off, *box) for t, square in balls)
         sign = next(filter(None, signs), 0)
         if sign == 0:
             return 0

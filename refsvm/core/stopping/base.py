@@ -74,14 +74,16 @@ class StoppingRule(Rule):
         """Return the tolerance that rounding of K is compared with: ε, of a relative rule times its share.
 
         Where terms cancel, as where the best machine is a constant, s says nothing of K: a hundredth of what Σ|αᵢ|Kᵢⱼ
-        varies by is the least.
+        varies by is the least. A rule that proves signs allows for rounding by itself, and asks for no smaller ε than
+        others do.
         """
+        tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:
-            return self.tolerance
+            return tol
         # examples that are left out, or of other classes, say nothing of how far these decision values vary
         free = np.flatnonzero(problem.lower < problem.upper)
         terms = variation(problem.gram, alpha, free, problem.z) if len(free) else 0.0
-        wanted = self.tolerance * self.share_of_tolerance(max(s, LEAST_SHARE * terms))
+        wanted = tol * self.share_of_tolerance(max(s, LEAST_SHARE * terms))
         # of values near v no rounding of K is seen below that of v itself
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 

@@ -11,7 +11,7 @@ from refsvm.core._checks import positive, whole
 from refsvm.core.problem import DualProblem, total
 from refsvm.core.state import TAU, SolverState, moved
 from refsvm.core.stopping.base import StoppingRule, left_out_examples
-from refsvm.core.stopping.midpoint import INDEFINITE, tangent
+from refsvm.core.stopping.midpoint import INDEFINITE, Rounding, gap, tangent
 from refsvm.core.stopping.relative import compare
 
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = range(10)
@@ -23,7 +23,7 @@ PERIOD: Final = 10
 """Steps between two evaluations of F, once H has passed f(α)."""
 
 ROUNDING: Final = 1e-10
-"""By how much H has to exceed F, relative to both: more than rounding adds up to."""
+"""By how much H has to exceed F, relative to both: what the rounding of the sums adds up to."""
 
 SINGULAR: Final = 1e-10
 """A pair whose 2 × 2 part of K′ has a determinant of less, relative to the product of its diagonal, does not move."""
@@ -235,18 +235,28 @@ def _with_partner(
 
 def _decided(state: SolverState) -> bool:
     """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
+    if state.problem.is_open:
+        return False
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, _, v = _parts(state)
-    G = state.gradient
+    alpha, G = state.alpha, state.gradient
     low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between them
-    b, losses = best_intercept(G, state.lower, state.upper, low, high)
-    # F = ½ αᵀ(v − G) + Σ max(Uᵢ(Gᵢ − b̂), Lᵢ(Gᵢ − b̂)),  H = ½ ηᵀ(v + g)
-    memory[F] = 0.5 * total(state.alpha * (v - G)) + losses
+    b = best_intercept(G, state.lower, state.upper, low, high)[0]
+    # how far G may be off, and g = v − K′η, which has moved twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
+    largest, size = (float(np.abs(each).max()) for each in (eta, gradient))
+    error = Rounding.of(state).at(state.largest_diagonal)
+    bounded = Rounding.of(state, 2.0 * state.iteration, largest, size).at(16.0 * state.largest_diagonal)
+    # f = ½ αᵀ(v + G),  F = f + T(α, G − b̂),  H = ½ ηᵀ(v + g)
+    objective = 0.5 * total(alpha * (v + G))
+    memory[F] = objective + gap(alpha, G - b, state.lower, state.upper, error)
     memory[H] = 0.5 * total(eta * (v + gradient))
+    margin = 0.5 * (error * total(np.abs(alpha)) + bounded * total(np.abs(eta)))
+    margin += ROUNDING * (abs(memory[F]) + abs(memory[H]))
     # h(xᵣ) = vᵣ − Gᵣ + b
-    same_sign = (v[r] - G[r] + b >= 0.0) == (v[r] - G[r] + 0.5 * (low + high) >= 0.0)
+    least, most = (v[r] - G[r] + ends for ends in sorted((b, 0.5 * (low + high))))
+    same_sign = least > error or most < -error
     psd = state.least_curvature >= INDEFINITE * float(state.diagonal[r])
-    return bool(psd and same_sign and memory[F] + ROUNDING * (abs(memory[F]) + abs(memory[H])) < memory[H])
+    return bool(psd and same_sign and memory[F] + margin < memory[H])
 
 
 def best_intercept(

@@ -1,46 +1,90 @@
-"""A ball that holds the machine w_R of a problem without some examples R, and what it says about a sign.
+"""What is proved about a left-out sign: a ball that holds the machine without R, and two tests of a sign.
 
-P is the primal objective of the problem without R at its best b, D the dual one, w̃ the machine of a feasible α̃:
+P and D are the primal and the dual objective without the examples R, (w_R, b_R) is an optimum of P, α̃ any feasible
+point of D with the machine w̃, and (w, b) any machine. Write eᵢ = vᵢ − w·φᵢ − b, which is Gᵢ − b for w = Σ αⱼφⱼ, and
 
-    P(w)  ≥  P* + ½‖w − w_R‖²          ½‖w‖² is 1-strongly convex, and the losses at the best b are convex in w     (1)
-    D(α̃)  ≤  D* − ½‖w̃ − w_R‖²          ∇D(α*)ᵀ(α̃ − α*) ≤ 0 at the optimum, and ∇²D = −K                         (2)
-    ‖w − w_R‖² + ‖w̃ − w_R‖²  =  2‖½(w + w̃) − w_R‖² + ½‖w − w̃‖²                                     (parallelogram)
+    T(α̃, e)  =  Σ (Uᵢ − α̃ᵢ)(eᵢ)₊ + (α̃ᵢ − Lᵢ)(−eᵢ)₊                    a sum of terms that are never negative   (1)
 
-P* = D*. Half of (1) − (2), with the parallelogram, for any w and any feasible α̃:
+Since Σ α̃ᵢ = z, P(w, b) − D(α̃) = ½‖w − w̃‖² + T(α̃, e) for every (w, b). Since ½‖w‖² is 1-strongly convex,
+P(w, b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the first line at (w, b) and at (w_R, b_R), and the parallelogram, gives
 
-    ‖½(w + w̃) − w_R‖²  ≤  P(w) − D(α̃) − ¼‖w − w̃‖²  =: ρ²                                                      (3)
+    ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2)
 
-Nothing is optimal here, and b does not appear. For a left-out example r write cᵢ = w_R·(φᵢ − φᵣ). Then h_R(xᵣ) is a
-minimiser ζ of Σ max(Uᵢ(vᵢ − cᵢ − ζ), Lᵢ(vᵢ − cᵢ − ζ)). All minimisers are positive where the right derivative at ζ = 0
-is negative. By (3) no cᵢ exceeds c⁺ᵢ = ½(w + w̃)·(φᵢ − φᵣ) + ρ‖φᵢ − φᵣ‖, and larger cᵢ only raise that derivative:
+For w = w̃ the right side is δ, the duality gap at b. No two objectives are subtracted, which would lose ten digits.
+Nothing has to be optimal, and b may be any number.
 
-    Σ { Uᵢ : c⁺ᵢ < vᵢ }  >  Σ { −Lᵢ : c⁺ᵢ ≥ vᵢ }     proves h_R(xᵣ) > 0, whether b is unique or not                  (4)
+For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − ½(w + w̃)·(φᵢ − φᵣ), and let τᵢ be the same with w_R. Then
+|τᵢ − tᵢ| ≤ ρDᵢ, and h_R(xᵣ) is a minimiser ζ of Σ max(Uᵢ(τᵢ − ζ), Lᵢ(τᵢ − ζ)). All minimisers are positive
 
-and the same from the other side proves h_R(xᵣ) < 0. All of it needs K positive semi-definite.
+    if   Σ { Uᵢ : tᵢ − ρDᵢ > 0 }  >  Σ { −Lᵢ : tᵢ − ρDᵢ ≤ 0 }               the sum still falls at ζ = 0           (3)
+    or   tᵢ  >  ρDᵢ + (ρ − ½aDᵢ)₊² / a   for one i with a = Uᵢ − α̃ᵢ > 0                                          (4)
 
-The midpoint of two machines, any kernel, and the offset are ours as far as we know. Near to it: S. Okumura, Y. Suzuki
-and I. Takeuchi, "Quick sensitivity analysis for incremental data modification and its application to leave-one-out CV
-in linear classification problems", KDD 2015, and H. Hanada et al., "Generalized low-rank update", Neural Computation
-35, 2023: balls around one known solution; E. Ndiaye et al., "Gap safe screening rules", JMLR 18, 2017.
+(4) holds because eᵢ = τᵢ − ζ at the optimum: (2) leaves a(τᵢ − ζ)₊ ≤ ρ² − x² for x = ‖½(w + w̃) − w_R‖, so that
+ζ ≥ tᵢ − xDᵢ − (ρ² − x²)/a, which is least at x = min(ρ, ½aDᵢ). The mirrored tests prove h_R(xᵣ) < 0. It does not
+matter whether b is unique or whether a variable is free. If b is an interval that puts h_R(xᵣ) on both sides of 0,
+neither test ever holds.
+
+All of this needs a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` says how much rounding
+of G is allowed for.
+
+The midpoint of two machines with any kernel and a free intercept, and (4), are ours as far as we know. Near to it: S.
+Okumura, Y. Suzuki and I. Takeuchi, "Quick sensitivity analysis for incremental data modification and its application to
+leave-one-out CV in linear classification problems", KDD 2015, and H. Hanada et al., "Generalized low-rank update",
+Neural Computation 35, 2023: balls around one known solution; E. Ndiaye et al., "Gap safe screening rules", JMLR 18,
+2017.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from refsvm.core.problem import total
+from refsvm.core.problem import EPSILON, total
 
-ROUNDING: Final = 1e-10
-"""Rounding error of ρ², relative to P and D."""
+if TYPE_CHECKING:
+    from refsvm.core.state import SolverState
 
 EXCESS: Final = 1e-10
-"""By how much one side of (4) has to exceed the other, relatively."""
+"""By how much one side of (3) has to exceed the other, and ρ² its computed value, relatively: rounding of the sums."""
 
 INDEFINITE: Final = -1e-8
 """Least curvature met, relative to Kᵣᵣ, from which on K counts as positive semi-definite."""
+
+
+class Rounding(NamedTuple):
+    """How far rounding may put G = v − Kα from the true one.
+
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each step, and each variable that moved
+    since G was computed, has rounded a term and a partial sum. Before that there were n terms of kernel values that are
+    rounded themselves: sixteen roundings for each cover both, and what Σα lacks of z.
+
+    Attributes
+    ----------
+    share : float
+        Rounding of a term, times their number.
+    size : float
+        max |G|.
+    term : float
+        max |αⱼ| √(max Kⱼⱼ).
+    """
+
+    share: float
+    size: float
+    term: float
+
+    @classmethod
+    def of(cls, state: SolverState, more: float = 0.0, largest: float = 0.0, size: float = 0.0) -> Rounding:
+        """Return the rounding of the G of a state; with `more` steps behind it, and another G and α of these sizes."""
+        share = len(state.alpha) * state.kernel_rounding
+        share += EPSILON * (state.updates + state.iteration + more)
+        term = max(state.largest, largest) * math.sqrt(state.largest_diagonal)
+        return cls(share, max(float(np.abs(state.gradient).max()), size), term)
+
+    def at(self, diagonal: Any) -> Any:
+        """Return by how much Gᵢ may be off, for one Kᵢᵢ or an array of them."""
+        return self.share * (self.size + self.term * np.sqrt(diagonal))
 
 
 def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tuple[float, float]:
@@ -50,61 +94,113 @@ def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tu
     return total(bound * excess), -total(bound)
 
 
-def radius(primal: float, dual: float, separation: float) -> float:
-    """Return ρ of (3).
-
-    Parameters
-    ----------
-    primal, dual : float
-        P(w) and D(α̃).
-    separation : float
-        ‖w − w̃‖².
+def gap(alpha: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, error: Any) -> float:
+    """Return T(α, e) of (1), no smaller if each eᵢ is off by `error`; for e = G − b of the same α the duality gap at b.
 
     Examples
     --------
-    >>> from refsvm.core.stopping.midpoint import radius
-    >>> round(radius(3.0, 1.0, 4.0), 6)
-    1.0
+    >>> import numpy as np
+    >>> from refsvm.core.stopping.midpoint import gap
+    >>> alpha, lower, upper = np.array([0.25, -0.25]), np.array([0.0, -1.0]), np.array([1.0, 0.0])
+    >>> gap(alpha, np.array([0.5, 0.5]), lower, upper, 0.0)
+    0.5
     """
-    # ρ² = P(w) − D(α̃) − ¼‖w − w̃‖²
-    return math.sqrt(max(primal - dual - 0.25 * separation, 0.0) + ROUNDING * (abs(primal) + abs(dual)))
+    # (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊
+    above, below = np.maximum(excess + error, 0.0), np.maximum(error - excess, 0.0)
+    return total((upper - alpha) * above + (alpha - lower) * below)
 
 
-def distances(row: np.ndarray, diagonal: np.ndarray, r: int) -> np.ndarray:
-    """Return ‖φᵢ − φᵣ‖ for all i, shape (n,), from kernel row r and the diagonal of K."""
+def distances(row: np.ndarray, diagonal: np.ndarray, own: float, rounding: float) -> np.ndarray:
+    """Return ‖φᵢ − φᵣ‖ for all i, shape (n,), from Kᵣᵢ, all Kᵢᵢ and Kᵣᵣ; no smaller for their rounding."""
     # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
-    squared: np.ndarray = diagonal + diagonal[r] - 2.0 * row
-    return np.sqrt(np.maximum(squared, 0.0))
+    sizes = diagonal + own
+    squared: np.ndarray = sizes - 2.0 * row
+    return np.sqrt(np.maximum(squared, 0.0) + rounding * sizes)
 
 
 def certain_sign(
-    centre: np.ndarray, reach: np.ndarray, v: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> int:
-    """Return the sign of h_R(xᵣ) where (4) proves it, else 0.
+    t: np.ndarray, distance: np.ndarray, square: float, error: float,
+    alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray,
+) -> int:  # fmt: skip
+    """Return the sign of h_R(xᵣ) where (3) or (4) proves it, else 0.
 
     Parameters
     ----------
-    centre, reach : ndarrays of shape (n,), float64
-        ½(w + w̃)·(φᵢ − φᵣ), and ρ‖φᵢ − φᵣ‖.
-    v, lower, upper : ndarrays of shape (n,), float64
-        Linear term and box of the problem without R, where L = U = 0 on R.
+    t, distance : ndarrays of shape (n,), float64
+        tᵢ and Dᵢ.
+    square, error : float
+        ρ², and how far the tᵢ may be off.
+    alpha, lower, upper : ndarrays of shape (n,), float64
+        α̃, and the box of the problem without R, where L = U = 0 on R.
 
     Examples
     --------
     >>> import numpy as np
     >>> from refsvm.core.stopping.midpoint import certain_sign
-    >>> v, lower, upper = np.array([1.0, 1.0, -1.0]), np.array([0.0, 0.0, -1.0]), np.array([1.0, 1.0, 0.0])
-    >>> certain_sign(np.array([-2.0, 0.5, -3.0]), np.array([0.1, 0.1, 0.1]), v, lower, upper)
-    1
-    >>> certain_sign(np.array([-2.0, 0.5, -3.0]), np.array([4.0, 4.0, 4.0]), v, lower, upper)
-    0
+    >>> lower, upper = np.array([0.0, 0.0, -1.0]), np.array([1.0, 1.0, 0.0])
+    >>> t, apart, alpha = np.array([3.0, 0.5, 2.0]), np.array([1.0, 1.0, 1.0]), np.array([1.0, 0.0, -1.0])
+    >>> [certain_sign(t, apart, square, 0.0, alpha, lower, upper) for square in (0.01, 16.0)]
+    [1, 0]
     """
-    # Σ {Uᵢ : c⁺ᵢ < vᵢ} > Σ {−Lᵢ : c⁺ᵢ ≥ vᵢ}
-    short = centre + reach < v
-    rising, falling = total(np.where(short, upper, 0.0)), -total(np.where(short, 0.0, lower))
-    if rising > falling * (1.0 + EXCESS):
+    rho = math.sqrt(square * (1.0 + EXCESS))
+    reach, half = rho * distance + error, 0.5 * distance
+    # Σ {Uᵢ : tᵢ − ρDᵢ > 0} > Σ {−Lᵢ : tᵢ − ρDᵢ ≤ 0}
+    short = t - reach
+    rising = total(np.where(short > 0.0, upper, 0.0))
+    falling = -total(np.where(short > 0.0, 0.0, lower))
+    # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
+    room = upper - alpha
+    if rising > falling * (1.0 + EXCESS) or (short * room > np.maximum(rho - room * half, 0.0) ** 2).any():
         return 1
-    # Σ {−Lᵢ : c⁻ᵢ > vᵢ} > Σ {Uᵢ : c⁻ᵢ ≤ vᵢ}
-    beyond = centre - reach > v
-    rising, falling = total(np.where(beyond, 0.0, upper)), -total(np.where(beyond, lower, 0.0))
-    return -1 if falling > rising * (1.0 + EXCESS) else 0
+    # Σ {−Lᵢ : tᵢ + ρDᵢ < 0} > Σ {Uᵢ : tᵢ + ρDᵢ ≥ 0}
+    beyond = t + reach
+    rising = total(np.where(beyond < 0.0, 0.0, upper))
+    falling = -total(np.where(beyond < 0.0, lower, 0.0))
+    # −(tᵢ + ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = αᵢ − Lᵢ
+    room = alpha - lower
+    if falling > rising * (1.0 + EXCESS) or (-beyond * room > np.maximum(rho - room * half, 0.0) ** 2).any():
+        return -1
+    return 0
+
+
+def sign_at(state: SolverState, r: int) -> int:
+    """Return the sign of h_R(xᵣ) where the duality gap of the present α proves it, else 0; r is left out."""
+    alpha, G, lower, upper, diagonal = state.alpha, state.gradient, state.lower, state.upper, state.diagonal
+    if state.least_curvature < INDEFINITE * float(diagonal[r]):
+        return 0
+    b, rounding = state.problem.midway(G, state.top, state.bottom), Rounding.of(state)
+    error = rounding.at(diagonal.max(initial=0.0, where=lower < upper))
+    delta = gap(alpha, G - b, lower, upper, error)
+    # tᵢ = Gᵢ + fᵣ
+    t, apart = G + (state.v[r] - G[r]), distances(state.row(r), diagonal, diagonal[r], state.kernel_rounding)
+    return certain_sign(t, apart, delta, error + rounding.at(diagonal[r]), alpha, lower, upper)
+
+
+def ends_elsewhere(
+    alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray, delta: float, sizes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Return what each variable proves about h* anywhere: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
+
+    It is (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example its own variable proves
+    nothing.
+
+    Parameters
+    ----------
+    alpha, gradient, lower, upper : ndarrays of shape (n,), float64
+    delta : float
+        The duality gap.
+    sizes : ndarray of shape (n,), float64
+        √Kᵢᵢ.
+
+    Returns
+    -------
+    low, high : ndarrays of shape (n,), float64
+        Infinite for a variable that proves nothing.
+    """
+    rho = math.sqrt(delta * (1.0 + EXCESS))
+    ends = []
+    for room, side in ((upper - alpha, -1.0), (alpha - lower, 1.0)):
+        over = np.maximum(rho - 0.5 * room * sizes, 0.0) ** 2
+        more = np.divide(over, room, np.full(len(over), np.inf), where=room > 0.0)
+        ends.append(gradient + side * (rho * sizes + more))
+    return ends[0], ends[1]

@@ -80,7 +80,7 @@ def polish(state: SolverState) -> bool:
     return False
 
 
-def _refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
+def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Solutions near 0 of systems that may be singular: for duplicates, whose share of δ is not determined.
 
     With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP.
@@ -119,7 +119,7 @@ def optima(
     points, found = _attempt(arithmetic.current.solutions, *given)
     if not found.all():
         left = ~found
-        others, found[left] = _attempt(_refined, *(each[left] for each in given))
+        others, found[left] = _attempt(refined, *(each[left] for each in given))
         points[left] = np.where(found[left, None], others, alpha_F[left])
     return points, found
 

@@ -57,7 +57,7 @@ def test_a_part_takes_a_fiftieth_of_a_second_and_no_worker_gets_the_last_long_on
         workers, "in_workers", lambda _, arguments, __: sizes.extend(len(a[-1]) for a in arguments) or []
     )
     family = SimpleNamespace(workers=workers.Workers(2))
-    runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None))
+    runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None), proves=False)
     assert list(in_parts(runner, [Round(r) for r in range(number)], seconds)) == []
     assert sum(sizes) == number
     assert max(sizes) == most
@@ -68,7 +68,7 @@ def test_a_part_that_was_interrupted_ends_all_of_them(monkeypatch):
     ended = [(["a", "b"], Status.CONVERGED), (["c"], Status.INTERRUPTED), (["d"], Status.CONVERGED)]
     monkeypatch.setattr(workers, "in_workers", lambda *_: iter(ended))
     family = SimpleNamespace(workers=workers.Workers(2), status=Status.CONVERGED)
-    runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None))
+    runner = SimpleNamespace(family=family, seeder=TOP(), rules=SimpleNamespace(stop=None), proves=False)
     assert list(in_parts(runner, [Round(0)], 1.0)) == ["a", "b", "c"]
     assert family.status is Status.INTERRUPTED
 

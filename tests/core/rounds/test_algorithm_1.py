@@ -13,7 +13,9 @@ from refsvm.analysis.resampling.leave_one_out import chosen_for
 from refsvm.analysis.resampling.task_table import INTERVAL_SECONDS, TaskTable
 from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY, REGRESSION
+from refsvm.core.rounds.round import Round, RoundResult
 from refsvm.core.rounds.rounds import Rounds
+from refsvm.core.stopping.ball_rule import TINY
 
 module = import_module("refsvm.core.rounds.leave_one_out")
 RNG = np.random.default_rng(2)
@@ -64,16 +66,15 @@ def test_rules_and_checks_by_default():
 class Asked:
     """Remembers which rounds run to which rule; of the first rounds so many are decided early."""
 
-    def __init__(self, undecided, keeps=True, near=(), proves=True, is_slow=False, status=Status.CONVERGED):
+    def __init__(self, undecided, keeps=True, ties=(), proves=True, is_slow=False, status=Status.CONVERGED):
         facts = SimpleNamespace(is_psd=True)
         self.rounds = SimpleNamespace(
-            run=lambda plan, seeder, stop: (plan, seeder, stop), rules=SimpleNamespace(stop=KKT),
+            run=lambda plan, seeder, stop, proves: (plan, seeder, stop, proves), rules=SimpleNamespace(stop=KKTGap()),
             problem=SimpleNamespace(gram=SimpleNamespace(facts=facts)),
         )  # fmt: skip
-        self.full = SimpleNamespace(status=status, decision_range=1.0)
+        self.full = SimpleNamespace(status=status, decision_range=0.25)
         self.status, self.proves, self.is_slow = status, proves, is_slow
-        self.left, self.keep, self.near, self.ran, self.said = undecided, keeps, [*near], [], []
-        self.unsolved = {1: Status.MAX_ITER}
+        self.left, self.keep, self.open, self.ran, self.said = undecided, keeps, [*ties], [], []
 
     def solve_on_all(self, kkt):
         self.said.append("all")
@@ -87,13 +88,9 @@ class Asked:
     def round(self, r):
         return r
 
-    def again(self, examples):
-        return examples
-
     def record_rounds(self, ran, stop):
-        assert ran[2] == stop
-        self.ran.append(ran)
-        self.unsolved[2] = Status.MAX_ITER
+        assert ran[2:] == (stop, self.proves)
+        self.ran.append(ran[:3])
 
     def gap_rule_pays(self, tried):
         self.said.append(("keeps", tried))
@@ -102,15 +99,19 @@ class Asked:
     def mark_walked(self):
         self.said.append("walk")
 
-    def near_zero(self, distance, relative):
-        self.said.append(("near", distance, relative))
-        return self.near.pop(0) if self.near else []
+    def ties(self):
+        return self.open
 
-    def mark_undecided(self, distance, relative):
-        self.said.append(("doubt", distance, relative))
+    def smallest_tolerance(self):
+        return 1e-9
+
+    def settle(self, rounds, seeder, stop, ties):
+        assert rounds is self.rounds
+        self.said.append((type(seeder), stop, ties))
 
 
-RULE, KKT = LOODualityGap(), KKTGap(1e-8)
+RULE, KKT, BALL = LOODualityGap(), KKTGap(1e-8), BallRule()
+CLOSER = BallRule(1e-9)
 WALKS = ATO(margin=np.inf, budget=np.inf)
 
 
@@ -122,7 +123,8 @@ WALKS = ATO(margin=np.inf, budget=np.inf)
         (11, RULE, False, True, [(10, RULE), (1, KKT)]),
         (10, RULE, False, True, [(10, RULE), (0, RULE)]),  # none is left that another rule would serve
         (25, RULE, False, False, [(25, RULE)]),
-        (25, BallRule(), False, True, [(25, BallRule())]),  # a ball costs next to nothing
+        (25, BALL, False, True, [(25, CLOSER)]),  # a ball costs next to nothing
+        (25, BallRule(1e-12), False, True, [(25, BallRule(1e-12))]),
         (25, KKT, False, True, [(25, KKT)]),
     ],
 )
@@ -138,51 +140,33 @@ def test_the_first_ten_rounds_say_whether_a_rule_is_kept(undecided, stop, keeps,
     assert ("walk" in found.said) == is_slow
 
 
+@pytest.mark.parametrize(
+    ("stop", "kkt", "settled"),
+    [
+        (RULE, KKTGap(1e-3), BallRule(1e-9)),  # a sign is asked for
+        (KKTGap(1e-3), KKTGap(1e-3), BallRule(1e-9, near=1e-3)),  # and a value, to the same tolerance
+        (KKTGap(1e-3, True), KKTGap(1e-3, True), BallRule(1e-9, relative=True, near=2.5e-4)),
+        (BALL, KKTGap(1e-3), None),  # has gone that far already
+    ],
+)
+def test_where_no_sign_is_proved_a_ball_goes_on(stop, kkt, settled):
+    found = Asked(25, ties=[3, 5])
+    module.algorithm_1(found, (TOP(), WALKS), stop, kkt, (), True)
+    said = [each for each in found.said if isinstance(each, tuple) and each[:1] == (TOP,)]
+    assert said == [(TOP, settled, [3, 5])] * (settled is not None)
+
+
+def test_where_nothing_can_be_proved_rounds_end_at_the_kkt_gap():
+    for stop in (RULE, BALL, KKT):
+        found = Asked(25, proves=False)
+        module.algorithm_1(found, (TOP(), WALKS), stop, KKT, (), True)
+        assert [(len(plan), rule) for plan, _, rule in found.ran] == [(25, KKT)]
+
+
 def test_without_a_solution_on_all_examples_nothing_follows():
     found = Asked(25, status=Status.TIME_LIMIT)
     module.algorithm_1(found, (TOP(), WALKS), RULE, KKT, (), True)
     assert (found.said, found.ran) == (["all"], [])
-
-
-def settled(**given):
-    tol = given.pop("tol", 1e-3)
-    found = Asked(0, **given)
-    module.settle_signs(found, TOP(), KKTGap(tol, relative=True))
-    near, doubts = ([said[1:] for said in found.said if said[0] == name] for name in ("near", "doubt"))
-    return found, [rule for *_, rule in found.ran], near, doubts
-
-
-def test_signs_are_settled_a_digit_at_a_time():
-    """Down to 1e-8, and no further; rounding may put another round next to it."""
-    found, rules, near, doubts = settled(near=[[3, 5]] * 9)
-    digits = [*dict.fromkeys(f"{rule.tol:.3g}" for rule in rules)]
-    assert digits == ["0.0001", "1e-05", "1e-06", "1e-07", "1e-08"]
-    assert rules[-1].tol == 1e-8
-    assert all(rule.relative for rule in rules)
-    assert [plan for plan, *_ in found.ran] == [[3, 5]] * len(rules)
-    before = [1e-3, *(rule.tol for rule in rules[:-1])]
-    assert near == [(pytest.approx(5.0 * tol, rel=1e-9), True) for tol in before]
-    assert doubts == []
-    assert found.unsolved == {1: Status.MAX_ITER}  # these are solved to the tolerance that was asked for
-
-
-def test_signs_are_settled_until_none_is_next_to_zero():
-    _, rules, near, doubts = settled(near=[[3], [3]])
-    assert [rule.tol for rule in rules] == pytest.approx([1e-4, 1e-5], rel=1e-9)
-    assert len(near) == 3
-    assert doubts == [(pytest.approx(5e-5, rel=1e-9), True)]
-
-
-def test_no_sign_is_settled_beyond_a_hundred_millionth():
-    assert [rule.tol for rule in settled(tol=3e-8, near=[[3]] * 9)[1]] == [1e-8]
-    _, rules, near, doubts = settled(tol=1e-8, near=[[3]])
-    assert (rules, near, doubts) == ([], [], [])
-    assert settled(proves=False, near=[[3]])[1:] == ([], [], [(pytest.approx(5e-3, rel=1e-9), True)])
-
-
-def test_rounds_that_a_limit_ends_stay_unsolved():
-    found, *_ = settled(near=[[3]], status=Status.TIME_LIMIT)
-    assert found.unsolved == {1: Status.MAX_ITER, 2: Status.MAX_ITER}
 
 
 def table(**given):
@@ -205,27 +189,50 @@ def test_a_rule_is_kept_that_decides_half_of_the_rounds_early(early, tried, is_k
     assert found.rule_kept is None  # nothing was learnt
 
 
-@pytest.mark.parametrize(
-    ("relative", "s", "expected"),
-    [(False, 0.25, [1, 4, 6]), (True, 0.25, [6]), (True, 1.0, [1, 4, 6]), (True, 7.0, [1, 4, 6])],
-)
-@pytest.mark.parametrize("status", [Status.CONVERGED, Status.CALLBACK])
-def test_which_examples_are_next_to_zero(relative, s, expected, status):
-    """Those that the KKT gap has ended with |h| ≤ 1, or the range s of the values, if that is less."""
-    found = table(
-        status=status, full=SimpleNamespace(decision_range=s), values=np.full(10, np.nan),
-        decided=np.full(10, "kkt", dtype=object),
-    )  # fmt: skip
-    found.values[[1, 2, 4, 5, 6]] = [1.0, 1.0, -1.0, 1.5, -0.25]
-    found.decided[2] = "ball"
-    assert found.near_zero(1.0, relative) == (expected if status is Status.CONVERGED else [])
-    found.mark_undecided(1.0, relative)
-    undone = [] if status is Status.CONVERGED else expected
-    assert np.flatnonzero(found.decided == "").tolist() == undone
-    found.decided[undone] = "kkt"
-    found.proves = False
-    found.mark_undecided(1.0, relative)
-    assert (found.decided != "").all()
+KKT_REASON, POSITIVE, NEGATIVE = BallRule.reasons[:3]
+ENDED = {  # the reason, h, the proved sign and the status of a round; what the table says, with and without proofs
+    "proved at its end": (KKT_REASON, 0.5, 1, Status.CONVERGED, ("kkt", 0.5, True), ("kkt", 0.5, False)),
+    "the other sign": (KKT_REASON, 0.5, -1, Status.CONVERGED, ("kkt", -TINY, True), ("kkt", 0.5, False)),
+    "not proved": (KKT_REASON, 0.5, 0, Status.CONVERGED, ("tie", 0.5, False), ("kkt", 0.5, False)),
+    "proved early": (NEGATIVE, 0.5, 0, Status.CONVERGED, ("ball", -TINY, True), ("ball", -TINY, False)),
+    "a limit": ("max", 0.5, 0, Status.MAX_ITER, ("limit", 0.5, False), ("limit", 0.5, False)),
+}
+
+
+@pytest.mark.parametrize("name", ENDED)
+@pytest.mark.parametrize("ends", [Status.CONVERGED, Status.INTERRUPTED])
+def test_what_the_end_of_a_round_says(name, ends):
+    """A round without a proof is open as long as others may follow; once Ctrl-C has ended them it is not decided."""
+    reason, h, sign, status, *expected = ENDED[name]
+    for proves, (decided, value, proved) in zip((True, False), expected, strict=True):
+        found = table(
+            proves=proves, machine=SimpleNamespace(copies=1), asked=np.arange(2), decided=np.full(2, "", dtype=object),
+            values=np.full(2, np.nan), proved=np.zeros(2, dtype=bool), iterations=np.zeros(2, dtype=int), unsolved={},
+            traces={}, rounds=SimpleNamespace(status=ends), _should_end=None, _early=0,
+            _progress=SimpleNamespace(begin=lambda what: None),
+        )  # fmt: skip
+        found.record_rounds(iter([RoundResult(1, h, 7, reason, status, 0.0, 0.0, 0, None, sign)]), BALL)
+        if ends is not Status.CONVERGED and decided == "tie":
+            decided = ""
+        assert (found.decided[1], found.values[1], found.proved[1]) == (decided, value, proved)
+        assert (found.iterations[1], found.ties()) == (7, [1] * (decided == "tie"))
+
+
+def test_settled_rounds_stay_solved_to_the_tolerance_that_was_asked_for():
+    """Whatever ends them; and what a limit has left open is open."""
+    for ends, unsolved in ((Status.CONVERGED, {}), (Status.INTERRUPTED, {0: Status.STALLED})):
+        found = table(
+            machine=SimpleNamespace(copies=1), asked=np.arange(2), decided=np.array(["tie", "ball"], dtype=object),
+            values=np.zeros(2), proved=np.zeros(2, dtype=bool), iterations=np.zeros(2, dtype=int), unsolved={},
+            traces={}, _should_end=None, _progress=SimpleNamespace(begin=lambda what: None), full=None,
+        )  # fmt: skip
+        stalled = RoundResult(0, 1.0, 7, "stalled", Status.STALLED, 0.0, 0.0, 0, None, 0)
+        found.rounds = SimpleNamespace(
+            status=ends, run=lambda plan, seeder, stop, proves, s=stalled: iter([s])
+        )
+        found.settle(found.rounds, TOP(), BALL, [Round(0)])
+        assert found.unsolved == unsolved
+        assert found.decided.tolist() == ["tie" if ends is Status.CONVERGED else "", "ball"]
 
 
 def test_the_callback_is_asked_from_time_to_time_and_at_the_end(monkeypatch):

@@ -94,7 +94,7 @@ def test_rounds_arrive_in_another_process_without_kernel_rows():
     sent = pickle.loads(pickle.dumps(rounds))
     assert sent.rows.filled == 0
     plan = [Round(r, "all") for r in range(0, 40, 7)]
-    there, status = run_part("token", sent, TOP(), KKTGap(), plan)
+    there, status = run_part("token", sent, TOP(), KKTGap(), False, plan)
     here = list(rounds.run(plan, TOP()))
     assert [each.reason for each in there] == [each.reason for each in here]
     assert status is Status.CONVERGED

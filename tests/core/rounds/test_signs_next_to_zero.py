@@ -23,6 +23,7 @@ from refsvm import (
     leave_one_out,
     solve,
 )
+from refsvm.core.rounds.left_out_table import LeftOutTable
 
 from ...settings import FAST, NUMBA
 
@@ -108,9 +109,13 @@ def test_only_those_next_to_zero_go_on(monkeypatch):
     X, y = with_first(-2e-5, 0.0, 1)
     options = {"kernel": KERNEL, "C": C, "stop": KKTGap(), "checks": (), "engine": FAST}
     loo = leave_one_out(X, y, trace=True, **options)
-    monkeypatch.setattr(sys.modules["refsvm.core.rounds.leave_one_out"], "SURE", 0.0)
+    monkeypatch.setattr(LeftOutTable, "settle", lambda *_: None)
+    monkeypatch.setattr(
+        sys.modules["refsvm.analysis.resampling.leave_one_out"], "settle_ties", lambda *_: None
+    )
     before = leave_one_out(X, y, **options)
-    near = np.flatnonzero(np.abs(before.decision_values) <= 5e-3)
+    near = np.flatnonzero(before.decided_by == "tie")
+    assert loo.counts["tie"] == 0
     assert 0 in near
     assert np.flatnonzero(loo.round_iterations != before.round_iterations).tolist() == near.tolist()
     others = np.setdiff1d(np.arange(40), near)

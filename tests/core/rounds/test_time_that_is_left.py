@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from importlib import import_module
 from itertools import count
 from types import SimpleNamespace
 
@@ -12,6 +11,7 @@ import pytest
 from refsvm import RBF, Status, cross_validate, leave_one_out
 from refsvm.analysis.resampling.workers import Workers
 from refsvm.core.rounds import runner
+from refsvm.core.rounds.left_out_table import LeftOutTable
 from refsvm.datasets import load, make_banana
 
 from ...settings import FAST
@@ -25,7 +25,7 @@ ARGUMENTS = {"kernel": RBF(0.005), "C": 1.0}
 def test_it_is_told_once(call, engine, monkeypatch, caplog):
     monkeypatch.setattr(runner, "TOLD_FROM", -1.0)  # compiled rounds may all be over
     # rounds that go on for their sign are told by themselves, if they are long
-    monkeypatch.setattr(import_module("refsvm.core.rounds.leave_one_out"), "settle_signs", lambda *_: None)
+    monkeypatch.setattr(LeftOutTable, "ties", lambda table: [])
     with caplog.at_level(logging.INFO, "refsvm"):
         call(HEART.X, HEART.y, **ARGUMENTS, engine=engine)
     told = [record for record in caplog.records if getattr(record, "notice", False)]

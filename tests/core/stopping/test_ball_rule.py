@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Precomputed, iterate, solve
-from refsvm.core.stopping.ball_rule import AT, COUNT, PRIMAL
+from refsvm.core.stopping.ball_rule import AT
 from refsvm.datasets import load
 
 from ...settings import FAST
@@ -35,16 +35,26 @@ def test_most_rounds_of_heart_take_no_step():
     assert np.mean(np.array(steps) == 0) > 0.6
 
 
-def test_the_primal_objective_is_that_without_the_left_out():
-    """At the intercept of the full solution, which is hardly worse than the best one."""
+def test_signs_are_tested_from_a_gap_on():
+    """Then decision values are as exact as that gap."""
     problem = heart()
-    solved, left_out = solve(problem, engine=FAST), problem.without([3, 17, 80])
-    state = next(iterate(left_out, stop=BallRule(1e-9, solved=solved)))
-    at_its_own = left_out.primal_objective(solved.alpha, b=solved.intercept, gradient=solved.gradient)
-    best = left_out.primal_objective(solved.alpha, gradient=solved.gradient)
-    assert state.stop_memory[PRIMAL] == pytest.approx(at_its_own, rel=1e-12)
-    assert best <= at_its_own <= 1.001 * best
-    assert state.stop_memory[COUNT] == 3
+    solved = solve(problem, stop=KKTGap(1e-4), engine=FAST)
+    left_out = problem.without(int(np.flatnonzero(solved.alpha)[5]))
+    start = TOP().seed(solved, left_out)
+    ends = [
+        solve(
+            left_out,
+            start=start,
+            stop=BallRule(1e-9, every=1, solved=solved, near=near),
+            engine=FAST,
+            shrinking=False,
+        )
+        for near in (np.inf, 1e-3, 1e-6)
+    ]
+    assert [end.reason for end in ends] == [ends[0].reason] * 3
+    assert ends[0].reason in (POSITIVE, NEGATIVE)
+    assert [end.kkt_gap <= near for end, near in zip(ends, (np.inf, 1e-3, 1e-6), strict=True)] == [True] * 3
+    assert ends[0].iterations == 0 < ends[1].iterations < ends[2].iterations
 
 
 def test_proved_signs_are_not_proved_again():

@@ -24,9 +24,10 @@ from refsvm import (
 from refsvm.core.kernels import Gram
 from refsvm.core.solver.rules import Rules, row_store
 from refsvm.core.stopping import loo_duality_gap
+from refsvm.core.stopping.ball_rule import LAST
 from refsvm.core.stopping.base import validated_code
 from refsvm.core.stopping.loo_duality_gap import HEAD, NEXT, TAKEN, H, best_intercept
-from refsvm.core.stopping.midpoint import certain_sign, distances, radius, tangent
+from refsvm.core.stopping.midpoint import certain_sign, distances, gap, tangent
 
 from ...balls import proved_sign
 from ...decisions import code
@@ -141,21 +142,45 @@ def test_a_certain_sign(case):
     C = np.broadcast_to(case[4], 4).astype(float)
     C[0] = 0.0
     lower, upper = np.where(v < 0, -C, 0.0), np.where(v > 0, C, 0.0)
-    assert certain_sign(centre, reach, v, lower, upper) == case[5]
+    # a large ball of small distances: what one variable proves alone is nothing, and the sums decide
+    rho, box = 1e6, (np.where(v > 0.0, upper, lower), lower, upper)
+    assert certain_sign(v - centre, reach / rho, rho**2, 0.0, *box) == case[5]
     # the same from the other side
-    assert certain_sign(-centre, reach, -v, -upper, -lower) == -case[5]
+    box = tuple(-box[k] for k in (0, 2, 1))
+    assert certain_sign(centre - v, reach / rho, rho**2, 0.0, *box) == -case[5]
 
 
-def test_the_radius_the_distances_and_the_tangent():
-    assert radius(3.0, 1.0, 4.0) == pytest.approx(1.0)
-    assert radius(3.0, 1.0, 0.0) == pytest.approx(2.0**0.5)
-    # rounding may leave less than nothing; 1e-10 of |P| + |D| is added
-    assert radius(1.0, 1.0, 4.0) == pytest.approx(2e-10**0.5)
-    assert radius(-1.0, 1.0, 0.0) == pytest.approx(2e-10**0.5)
+@pytest.mark.parametrize(("t", "apart", "a", "proved"), [
+    (1.5, 1.0, 4.0, True), (0.9, 1.0, 4.0, False),  # ½aD ≥ ρ = 1: t > ρD
+    (2.6, 1.0, 0.5, True), (2.0, 1.0, 0.5, False),  # t > ρD + (1 − ¼)²/½ = 2.125
+    (0.6, 0.0, 2.0, True), (0.4, 0.0, 2.0, False),  # t > ρ²/a
+    (1e9, 0.0, 0.0, False),
+])  # fmt: skip
+def test_one_variable_with_room_proves_a_sign(t, apart, a, proved):
+    """Whatever the others weigh; and as far as rounding does not matter."""
+    values, distance = np.array([t, -3.0, 2.0]), np.array([apart, 9.0, 9.0])
+    alpha, lower, upper = (
+        np.array([1.0, -2.0, 0.0]),
+        np.array([0.0, -2.0, -9.0]),
+        np.array([1.0 + a, 0.0, 0.0]),
+    )
+    for sign, box in ((1, (alpha, lower, upper)), (-1, (-alpha, -upper, -lower))):
+        assert certain_sign(sign * values, distance, 1.0, 0.0, *box) == sign * proved
+        assert certain_sign(sign * values, distance, 1.0, 0.6, *box) == 0
+
+
+def test_the_gap_the_distances_and_the_tangent():
+    alpha, lower, upper = np.array([1.0, 0.0, -0.5]), np.array([0.0, 0.0, -1.0]), np.array([1.0, 2.0, 0.0])
+    # 0·0.5 + 1·0, 2·0.25, 0.5·1: at its upper bound, below, and free
+    assert gap(alpha, np.array([0.5, 0.25, -1.0]), lower, upper, 0.0) == pytest.approx(0.0 + 0.5 + 0.5)
+    # each may be 0.1 further: 1·0, 2·0.35, 0.5·1.1
+    assert gap(alpha, np.array([0.5, 0.25, -1.0]), lower, upper, 0.1) == pytest.approx(0.7 + 0.55)
+    assert gap(alpha, np.array([0.05, 0.25, -1.0]), lower, upper, 0.1) == pytest.approx(0.05 + 0.7 + 0.55)
     row, diagonal = np.array([1.0, 2.0, 0.5]), np.array([1.0, 2.0, 4.0])
     # 1 + 2 − 2 = 1, 2 + 2 − 4, 4 + 2 − 1
-    np.testing.assert_allclose(distances(row, diagonal, 1), [1.0, 0.0, 5.0**0.5])
-    assert distances(np.array([1.5]), np.array([1.0]), 0) == [0.0]
+    np.testing.assert_allclose(distances(row, diagonal, 2.0, 0.0), [1.0, 0.0, 5.0**0.5])
+    assert distances(np.array([1.5]), np.array([1.0]), 1.0, 0.0) == [0.0]
+    assert distances(np.array([1.0]), np.array([1.0]), 1.0, 0.125) == [0.5]
     # Σ max(U(G − b), L(G − b)) and −Σ U where G > b, −Σ L elsewhere: b = 1
     value = tangent(np.array([3.0, 1.0, -1.0]), np.array([0.0, -2.0, -3.0]), np.array([5.0, 0.0, 0.0]), 1.0)
     assert value == (5.0 * 2.0 + 3.0 * 2.0, -5.0 + 2.0 + 3.0)
@@ -222,11 +247,11 @@ def test_of_several_left_out_examples_all_have_to_be_proved(engine):
 
 
 def test_the_ball_is_tested_when_it_is_due(engine):
-    """Not again at the same point, nor before `every` steps, or a quarter of those taken, are over."""
+    """Not again at the same point, nor before `every` steps, or a sixteenth, nor before ψ is 0.7 times that before."""
     r = next(
         r for r in range(16) if proved_sign(FULL, r, SOLVED.alpha, SOLVED.intercept, 0.0 * SOLVED.alpha) == 0
     )
-    for taken, every, due in ((0, 5, 5), (8, 5, 5), (40, 5, 10), (40, 12, 12)):
+    for taken, every, due in ((0, 5, 5), (90, 5, 5), (160, 5, 10), (160, 12, 12)):
         rules, state = begun(FULL.without(r), BallRule(1e-9, every=every, solved=SOLVED))
         state.iteration = taken
         assert asked(engine, rules, state)[0] == 0
@@ -235,6 +260,10 @@ def test_the_ball_is_tested_when_it_is_due(engine):
         state.refresh(recompute=False)
         for later, looked in ((0, False), (due - 1, False), (due, True)):
             state.iteration = taken + later
+            if looked:
+                state.stop_memory[LAST] = state.gap / 0.71
+                assert asked(engine, rules, state)[0] == 0
+                state.stop_memory[LAST] = state.gap / 0.69
             assert (asked(engine, rules, state)[0] in (2, 3)) == looked
 
 
@@ -327,6 +356,7 @@ def test_eta_makes_up_for_the_steps_at_which_it_was_not_asked(variables, engine)
 @pytest.mark.parametrize("r", [0, 3, 7])
 def test_the_sign_has_to_be_that_of_the_intercept_midway_too(r, steps, monkeypatch):
     """F is far below H here, so that the signs at b̂ and at (low + high)/2 alone decide."""
+    monkeypatch.setattr(loo_duality_gap, "gap", lambda *_: -1e9)
     _, state = begun(FULL.without(r), rule := LOODualityGap(1e-3, example=r), steps)
     rule.check(state)
     decided, h = loo_duality_gap._decided, state.problem.v[r] - state.gradient[r]
@@ -336,7 +366,8 @@ def test_the_sign_has_to_be_that_of_the_intercept_midway_too(r, steps, monkeypat
         h = state.problem.v[r] - state.gradient[r]
         for b in (-h - 1.0, -h + 1.0, 0.5 * (low + high), low, high):
             monkeypatch.setattr(loo_duality_gap, "best_intercept", lambda *_, b=b: (b, -1e9))
-            assert decided(state) == ((h + b >= 0.0) == (h + 0.5 * (low + high) >= 0.0))
+            ends = h + b, h + 0.5 * (low + high)
+            assert decided(state) == (min(ends) > 1e-9 or max(ends) < -1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, TOP, BallRule, DualProblem, KKTGap, Linear, Polynomial, solve
-from refsvm.core.stopping.midpoint import certain_sign, radius
+from refsvm.core.stopping.midpoint import certain_sign, gap
 
 from ...settings import FAST
 
@@ -35,60 +35,69 @@ def quadratic(K: np.ndarray, alpha: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_each_inequality_of_the_proof(seed):
-    """(1), (2) and (3) for machines that were not trained, with one example left out and with several."""
+def test_each_line_of_the_proof(seed):
+    """(1) and (2) for machines that were not trained, with one example left out and with several."""
     rng = np.random.default_rng(seed)
     for _ in range(10):
         full = random_problem(rng, 20)
         problem = full.without(rng.choice(np.arange(4, 20), size=int(rng.integers(1, 6)), replace=False))
-        K = problem.gram.block(np.arange(20))
+        K, v, lower, upper = problem.gram.block(np.arange(20)), problem.v, problem.lower, problem.upper
         best = solve(problem, stop=EXACT, engine=FAST)
         # w need not be feasible for the problem without R: a machine of all examples is as good
-        w, tilde = feasible(full, rng), feasible(problem, rng)
-        P, D = problem.primal_objective(w), problem.objective(tilde)
-        far_w, far_tilde = quadratic(K, w - best.alpha), quadratic(K, tilde - best.alpha)
+        w, tilde, b = feasible(full, rng), feasible(problem, rng), rng.normal()
+        P, D, apart = problem.primal_objective(w, b=b), problem.objective(tilde), quadratic(K, w - tilde)
+        excess, its = v - K @ w - b, best.gradient - best.intercept
         # the optimum itself is known to its duality gap
-        slack = best.duality_gap + 1e-9 * (abs(P) + abs(D) + far_w + far_tilde)
-        assert P - best.primal_objective >= 0.5 * far_w - slack
-        assert best.objective - D >= 0.5 * far_tilde - slack
+        slack = best.duality_gap + 1e-9 * (abs(P) + abs(D) + apart)
+        assert (
+            pytest.approx(0.5 * apart + gap(tilde, excess, lower, upper, 0.0), rel=1e-9, abs=slack) == P - D
+        )
+        assert P - best.primal_objective >= 0.5 * quadratic(K, w - best.alpha) - slack
+        square = 0.25 * apart + gap(tilde, excess, lower, upper, 0.0)
         middle = quadratic(K, 0.5 * (w + tilde) - best.alpha)
-        apart = quadratic(K, w - tilde)
-        assert middle <= P - D - 0.25 * apart + slack
-        assert middle <= radius(P, D, apart) ** 2 + slack
-        # the ball is as small as it is said to be: half of the sum of (1) and (2), by the parallelogram
-        assert 0.5 * (far_w + far_tilde) == pytest.approx(middle + 0.25 * apart, rel=1e-6, abs=slack)
+        assert middle + gap(tilde, its, lower, upper, 0.0) <= square + 3.0 * slack
+        # for w = w̃ it is the duality gap
+        own = gap(tilde, v - K @ tilde - b, lower, upper, 0.0)
+        assert own == pytest.approx(problem.primal_objective(tilde, b=b) - D, rel=1e-9, abs=slack)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_proved_sign_is_that_of_every_minimiser(seed):
-    """(4): wherever the cᵢ are within their reach, no minimiser η of the losses has another sign."""
+    """Of losses at τ, of which t is known up to x times the distances, with α̃ near what the minimisers ask for."""
     rng = np.random.default_rng(seed)
     proved = 0
-    for _ in range(40):
+    for _ in range(400):
         n = 12
-        y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
-        C = rng.choice([0.0, 1.0, 2.5], n)
+        y, C = np.where(rng.random(n) < 0.5, 1.0, -1.0), rng.choice([0.0, 1.0, 2.5], n)
         lower, upper = np.minimum(0.0, y * C), np.maximum(0.0, y * C)
-        centre, reach = rng.normal(rng.choice([-2.0, 0.0, 2.0]), 1.0, n), rng.uniform(0.0, 0.8, n)
-        sign = certain_sign(centre, reach, y, lower, upper)
-        assert certain_sign(-centre, reach, -y, -upper, -lower) == -sign
+        tau, apart, x = (
+            rng.normal(rng.choice([-1.0, 0.0, 1.0]), 1.0, n),
+            rng.uniform(0.0, 1.5, n),
+            rng.uniform(),
+        )
+        losses = np.array([np.maximum(upper * (tau - zeta), lower * (tau - zeta)).sum() for zeta in tau])
+        best = tau[losses <= losses.min() + 1e-12]
+        zeta, noise = rng.uniform(best.min(), best.max()), rng.choice([0.0, 0.1, 1.0]) * rng.normal(size=n)
+        alpha = np.clip(np.where(tau > zeta, upper, lower) + noise, lower, upper)
+        # all that (2) allows: on the edge of the ball
+        square = x * x + gap(alpha, tau - zeta, lower, upper, 0.0)
+        t = tau + x * apart * rng.uniform(-1.0, 1.0, n)
+        sign = certain_sign(t, apart, square, 0.0, alpha, lower, upper)
+        assert certain_sign(-t, apart, square, 0.0, -alpha, -upper, -lower) == -sign
         proved += sign != 0
-        if sign:
-            for _ in range(30):
-                c = centre + reach * rng.choice([-1.0, 1.0, rng.uniform(-1.0, 1.0)], n)
-                losses = [(C * np.maximum(0.0, 1.0 - y * (c + eta))).sum() for eta in y - c]
-                least = (y - c)[np.array(losses) <= min(losses) + 1e-12]
-                assert (sign * least > 0.0).all()
-    assert proved > 5
+        assert sign * best.min() >= 0.0
+        assert sign * best.max() >= 0.0
+    assert proved > 50
 
 
 def test_a_tie_proves_nothing():
-    v, lower, upper = np.array([1.0, -1.0]), np.array([0.0, -1.0]), np.array([1.0, 0.0])
-    still = np.zeros(2)
-    assert certain_sign(np.array([0.0, 0.0]), still, v, lower, upper) == 0
-    assert certain_sign(np.array([0.0, -2.0]), still, v, lower, upper) == 1
-    assert certain_sign(np.array([2.0, 0.0]), still, v, lower, upper) == -1
-    assert certain_sign(np.array([0.0, 0.0]), still, v, 0.0 * v, 0.0 * v) == 0
+    lower, upper = np.array([0.0, -1.0]), np.array([1.0, 0.0])
+    still, alpha = np.zeros(2), np.array([1.0, -1.0])
+    assert certain_sign(np.array([1.0, -1.0]), still, 0.0, 0.0, alpha, lower, upper) == 0
+    assert certain_sign(np.array([1.0, 1.0]), still, 0.0, 0.0, alpha, lower, upper) == 1
+    assert certain_sign(np.array([-1.0, -1.0]), still, 0.0, 0.0, alpha, lower, upper) == -1
+    assert certain_sign(np.array([1.0, 1.0]), still, 0.0, 1.5, alpha, lower, upper) == 0
+    assert certain_sign(np.array([1.0, -1.0]), still, 0.0, 0.0, 0.0 * alpha, 0.0 * lower, 0.0 * upper) == 0
 
 
 @pytest.mark.parametrize("unit", [2.0**-40, 1.0, 2.0**40])
@@ -96,14 +105,14 @@ def test_a_tie_proves_nothing():
     "more", [0.0, 2.0**-52, 1e-12, -1e-12, 5e-11, -5e-11, 2e-10, -2e-10, 1e-6, -1e-3, 1.0]
 )
 def test_a_side_proves_a_sign_by_more_than_the_rounding_of_the_sums(more, unit):
-    """One side of (4) exceeds the other by so much of it: 1e-10 is rounding, on either side and in any unit of C."""
-    v, still = np.array([1.0, 1.0, -1.0, -1.0]), np.zeros(4)
+    """One side of (3) exceeds the other by so much of it: 1e-10 is rounding, on either side and in any unit of C."""
+    still, alpha = np.zeros(4), np.zeros(4)
     greater, less = unit * np.array([0.25, 0.75]) * (1.0 + more), unit * np.array([0.5, 0.5])
     zero, proved = np.zeros(2), int(np.sign(more)) if abs(more) > 1e-10 else 0
     lower, upper = np.append(zero, -less), np.append(greater, zero)
-    centre = np.array([0.0, 0.0, -0.5, -0.5])
-    assert certain_sign(centre, still, v, lower, upper) == proved
-    assert certain_sign(-centre, still, -v, -upper, -lower) == -proved
+    t, alpha = np.array([1.0, 1.0, -0.5, -0.5]), np.append(greater, -less)
+    assert certain_sign(t, still, 0.0, 0.0, alpha, lower, upper) == proved
+    assert certain_sign(-t, still, 0.0, 0.0, -alpha, -upper, -lower) == -proved
 
 
 @pytest.mark.parametrize("several", [False, True])

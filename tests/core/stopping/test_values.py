@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,7 +22,11 @@ from ...values import begins_at, is_a_value, remembers_as, what_it_says
         (KKTGap(), "KKTGap(tol=0.001, relative=False)", (1e-3, 0.0)),
         (KKTGap(0.1, relative=True), "KKTGap(tol=0.1, relative=True)", (0.1, 1.0)),
         (WorkingSetGap(), "WorkingSetGap(tol=0.001)", (1e-3,)),
-        (BallRule(), "BallRule(tol=0.001, every=5, example=None, relative=False)", (1e-3, 5.0, 0.0)),
+        (
+            BallRule(),
+            "BallRule(tol=0.001, every=5, example=None, relative=False, near=inf)",
+            (1e-3, 5.0, 0.0, math.inf),
+        ),
         (
             LOODualityGap(),
             "LOODualityGap(tol=0.001, example=None, variables=2, relative=False)",

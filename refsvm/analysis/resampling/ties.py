@@ -1,0 +1,221 @@
+"""Ties: the rounds of leave-one-out whose end does not prove a sign, once more, with all the digits that float64 has.
+
+Such a round is solved to what rounding allows, and ends with an exact step on its free variables
+(`refsvm.services.guards.polish`). Then G is computed to twice the digits of float64. With eᵢ = vᵢ − w_R·φᵢ − b_R, the
+duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as `refsvm.core.stopping.midpoint` derives. After
+its own tests two others are tried, which lose no digits to the root of δ where xᵣ is far away.
+
+1. Some variables are proved to stay. For any o let b̄ = b_R + (w_R − w)·φₒ, so that eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ).
+   Each i with Uᵢ > αᵢ says that b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each with αᵢ > Lᵢ bounds it from above. If
+   eᵢ > 0 is then certain, every optimum has αᵢ = Uᵢ, and αᵢ = Lᵢ if eᵢ < 0 is. Let M be the variables that are not
+   proved to stay where they are. If there are none, w_R = w.
+2. For any βᵢ of free variables with Σ βᵢ = 1 and u = φᵣ − Σ βᵢφᵢ
+
+       h_R(xᵣ)  =  fᵣ + Σ βᵢ(Gᵢ − eᵢ) + (w_R − w)·u,        |(w_R − w)·u|  ≤  Σ_M |α_Rⱼ − αⱼ| |φⱼ·u − c|  for any c
+
+   because α_R and α have one sum. No |α_Rⱼ − αⱼ| exceeds the box. For the weights of least squares φⱼ·u is the same for
+   all free j, and nothing is left of the last sum but rounding. δ bounds each βᵢeᵢ.
+
+What is still open is a tie: h is 0 but for rounding, or b may be anything in an interval around 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from refsvm.core import arithmetic
+from refsvm.core.kernels.matrix import KernelMatrix, View
+from refsvm.core.primal import best_intercept
+from refsvm.core.problem import EPSILON
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.left_out_table import LeftOutTable
+from refsvm.core.rounds.sufficiency import known_to
+from refsvm.core.seeders.base import Seeder
+from refsvm.core.stopping import KKTGap
+from refsvm.core.stopping.ball_rule import BallRule, of_sign
+from refsvm.core.stopping.midpoint import EXCESS, certain_sign, distances, ends_elsewhere, gap
+from refsvm.services.guards.polish import MOST_FREE_VARIABLES, refined
+
+TIE: Final = "tie"
+"""What decides an example whose sign is not proved; and the name of the solution of its round."""
+
+SPLIT: Final = 2.0**27 + 1.0
+"""A number times this, less what is left of it, has half of the digits."""
+
+
+def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> None:
+    """Solve the rounds without a proved sign as exactly as float64 can, one after another, and try to prove it."""
+    if not (ties := table.ties()):
+        return
+    rounds = table.rounds = table.rounds.with_shrinking()
+    for r in ties:
+        stop = BallRule(table.smallest_tolerance(r), relative=relative)
+        table.settle(rounds, seeder, stop, [table.round(r)._replace(keep=TIE)])
+        if table.status is not Status.CONVERGED:
+            break
+        solved, rows = rounds.solutions.pop(TIE), rounds.rows
+        if table.decided[r] != TIE:
+            continue
+        if sign := Proofs(solved, rows).sign(rows.row(r), float(rows.diagonal()[r])):
+            table.decided[r], table.proved[r] = "kkt", True
+            table.values[r] = of_sign(float(solved.decision_values[r]), sign)
+    if seeder.is_exact:
+        table.mark_walked()
+
+
+def signs_elsewhere(
+    table: LeftOutTable, gram: KernelMatrix, examples: np.ndarray, others: np.ndarray
+) -> np.ndarray:
+    """Return the signs of h of the machine of all examples at other examples, 0 where none is proved.
+
+    Parameters
+    ----------
+    table : LeftOutTable
+        Of a pair of classes, with its solution on all of their examples.
+    gram : KernelMatrix
+        Of all examples.
+    examples, others : ndarrays of int64
+        Which of them are the machine's, and which are asked about.
+    """
+    gram, full, rows, signs = gram.centred, table.full, table.rounds.rows, np.zeros(len(others))
+    if not table.proves or not len(others):
+        return signs
+    # 1. with the distances that need no kernel row, which is mostly enough
+    own, support, (delta, error) = (
+        np.abs(gram.diagonal()[others]),
+        np.flatnonzero(full.alpha),
+        known_to(full, rows),
+    )
+    f = arithmetic.product(full.alpha[None, support], gram.block(examples[support], others))[0]
+    sizes, lower, upper = np.sqrt(np.abs(rows.diagonal())), full.problem.lower, full.problem.upper
+    low, high = ends_elsewhere(full.alpha, full.gradient, lower, upper, delta, sizes)
+    reach = math.sqrt(delta) * (1.0 + EXCESS) * np.sqrt(own)
+    reach += float(error.max()) * np.maximum(1.0, np.sqrt(own) / float(sizes.max()))
+    signs = (f + (low - error).max() > reach) * 1 - (f + (high + error).min() < -reach) * 1
+    # 2. with them, and 3. as a tie: what is left is asked of a more exact solution
+    for is_exact in (False, True):
+        if not (left := np.flatnonzero(signs == 0)).size:
+            break
+        if is_exact:
+            full = solved_again(table)
+        proofs, block = Proofs(full, View(gram, examples)), gram.block(others[left], examples)
+        signs[left] = [proofs.sign(row, float(each)) for row, each in zip(block, own[left], strict=True)]
+    return signs
+
+
+def solved_again(table: LeftOutTable) -> Solution:
+    """Return the solution on all examples, as exact as rounding allows."""
+    rounds, stop = table.rounds.with_shrinking(), KKTGap(table.smallest_tolerance(), relative=True)
+    for guard in rounds._run.guards:  # which would warn of a tolerance that no caller has asked for
+        guard._has_warned = True
+    found = rounds.solve(start=table.full.alpha, origin=table.full, stop=stop)
+    return found.in_solver_coordinates(rounds.problem)
+
+
+class Proofs:
+    """What a solution proves about signs of h, with G to twice the digits.
+
+    Parameters
+    ----------
+    solved : Solution
+    gram : KernelMatrix
+        Of its variables.
+    """
+
+    def __init__(self, solved: Solution, gram: KernelMatrix) -> None:
+        problem, self.alpha, diagonal = solved.problem, solved.alpha, gram.diagonal()
+        self.lower, self.upper, v = problem.lower, problem.upper, problem.v
+        self.support, self.sizes = np.flatnonzero(self.alpha), np.sqrt(np.abs(diagonal))
+        self.gram, self.diagonal, self.rounding = gram, diagonal, gram.facts.rounding
+        self.G = exact_gradient(v, self.alpha[self.support], gram.block(self.support))
+        # what is left: the kernel values are rounded, and so is Σα, which one variable could make right
+        term = 0.25 * self.rounding * float(np.abs(self.alpha) @ self.sizes)
+        self.lacking = abs(math.fsum(self.alpha))
+        self.term = term + self.lacking * float(self.sizes.max())
+        self.error = self.term * self.sizes + 4.0 * EPSILON * (np.abs(v) + np.abs(self.G))
+        excess = self.G - best_intercept(self.G, 0.0, self.lower, self.upper)
+        self.delta = gap(self.alpha, excess, self.lower, self.upper, self.error)
+        self.delta += self.lacking * 2.0 * float(np.abs(excess).max())
+        self.free = np.flatnonzero((self.lower < self.alpha) & (self.alpha < self.upper))
+        self.width = np.maximum(self.upper - self.alpha, self.alpha - self.lower)
+        self.width[self._stay(int(np.abs(excess).argmin()))] = 0.0
+
+    def _stay(self, o: int) -> np.ndarray:
+        """Whether a variable is proved to have the same α in every optimum, shape (n,)."""
+        alpha, lower, upper, G = self.alpha, self.lower, self.upper, self.G
+        apart = distances(self.gram.block(np.array([o]))[0], self.diagonal, self.diagonal[o], self.rounding)
+        reach = math.sqrt(self.delta * (1.0 + EXCESS)) * apart + self.error
+        above, below = upper - alpha, alpha - lower
+        least = (G - reach)[above > 0.0] - self.delta / above[above > 0.0]
+        most = (G + reach)[below > 0.0] + self.delta / below[below > 0.0]
+        least, most = least.max(initial=-np.inf), most.min(initial=np.inf)
+        rises, falls = (alpha == upper) & (G - reach > most), (alpha == lower) & (G + reach < least)
+        return np.asarray(rises | falls | (lower == upper))
+
+    def sign(self, row: np.ndarray, own: float) -> int:
+        """Return the sign of h(x) from K between x and all variables, shape (n,), and k(x, x); x is not trained on."""
+        alpha, lower, upper, G, error = self.alpha, self.lower, self.upper, self.G, self.error
+        support, size = self.support, math.sqrt(abs(own))
+        f = -float(exact_gradient(np.zeros(1), alpha[support], row[support, None])[0])
+        off = self.term * size + 4.0 * EPSILON * abs(f)
+        apart = distances(row, self.diagonal, own, self.rounding)
+        sign = certain_sign(G + f, apart, self.delta, error + off, alpha, lower, upper)
+        if not sign and self.lacking == 0.0 and not self.width.any():
+            sign = certain_sign(G + f, 0.0 * apart, 0.0, error + off, alpha, lower, upper)
+        free = self.free
+        if sign or not 0 < len(free) <= MOST_FREE_VARIABLES:
+            return sign
+        rows, above, below = self.gram.block(free), (upper - alpha)[free], (alpha - lower)[free]
+        beta = affine_weights(rows[:, free], row[free])
+        plus, minus = np.maximum(beta, 0.0), np.maximum(-beta, 0.0)
+        # φⱼ·u, and ‖φᵣ‖ + Σ|βᵢ|‖φᵢ‖ for its rounding
+        inner, length = row - beta @ rows, size + float((plus + minus) @ self.sizes[free])
+        c, noise = float(inner[free].mean()), (self.rounding + EPSILON * len(free)) * length
+        reach = float(self.width @ (np.abs(inner - c) + noise * self.sizes)) + self.lacking * abs(c)
+        t = f + float(beta @ G[free])
+        off += float((plus + minus) @ (error + 64.0 * EPSILON * np.abs(G))[free])
+        low = t - reach - off - self.delta * float(np.maximum(plus / above, minus / below).max())
+        high = t + reach + off + self.delta * float(np.maximum(minus / above, plus / below).max())
+        return int(low > 0.0) - int(high < 0.0)
+
+
+def exact_gradient(v: np.ndarray, alpha: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """Return v − Σ αⱼKⱼ, shape (n,), rounded once: the sum and each product are kept in two numbers.
+
+    T. J. Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik 18, 1971.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from refsvm.analysis.resampling.ties import exact_gradient
+    >>> exact_gradient(np.array([1.0]), np.array([1e17, 3.0, -1e17]), np.ones((3, 1)))
+    array([-2.])
+    """
+    high, low = v.copy(), np.zeros(len(v))
+    for factor, row in zip(-alpha, K, strict=True):
+        product = factor * row
+        (a, b), (c, d) = halves(factor), halves(row)
+        low += ((a * c - product) + a * d + b * c) + b * d
+        before, high = high, high + product
+        change = high - before
+        low += (before - (high - change)) + (product - change)
+    return np.asarray(high + low)
+
+
+def halves(x: Any) -> tuple[Any, Any]:
+    """Return two numbers of half as many digits, whose sum is x."""
+    scaled = SPLIT * x
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def affine_weights(K_FF: np.ndarray, K_rF: np.ndarray) -> np.ndarray:
+    """Return the β of sum 1 for which Σ βᵢφᵢ is nearest to φᵣ, shape (m,)."""
+    m, scale = len(K_rF), float(np.abs(K_FF).max()) or 1.0
+    system, right = np.ones((1, m + 1, m + 1)), np.ones((1, m + 1, 1))
+    system[0, :m, :m], system[0, m, m], right[0, :m, 0] = K_FF / scale, 0.0, K_rF / scale
+    beta = refined(system, right)[0, :m, 0]
+    return np.asarray(beta / beta.sum())
