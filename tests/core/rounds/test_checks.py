@@ -153,6 +153,20 @@ def test_the_xi_alpha_bound_asks_for_room(name, label):
     assert XiAlphaBound().decide(full, stored(np.eye(4)))[0] == proved * label
 
 
+@pytest.mark.parametrize(("off", "proved"), [(0.0, 1), (0.05, 1), (0.5, 0)])
+@pytest.mark.parametrize("label", [1, -1])
+def test_the_xi_alpha_bound_allows_for_the_duality_gap(off, proved, label):
+    """K = I, R = 1, α = 0.1 and yh = 1: √2 (√0.005 + √(0.005 + δ + 0.1 off)) has to be below 1, where δ = off."""
+    y = label * np.array([1.0, -1.0, 1.0, -1.0])
+    problem = DualProblem.classification(np.eye(4), y, kernel=Precomputed(), C=1.0)
+    full = SimpleNamespace(
+        problem=problem, alpha=y * np.array([0.1, 0.1, 0.5, 0.5]), gradient=y * np.array([0.0, 0.0, off, off]),
+        intercept=0.0, iterations=0, most_violating=(0, 1, 0.0),
+    )  # fmt: skip
+    assert known_to(full, stored(np.eye(4)))[0] == pytest.approx(off, abs=1e-12)
+    assert XiAlphaBound().decide(full, stored(np.eye(4)))[0] == proved * label
+
+
 @pytest.mark.filterwarnings("ignore:The kernel values are so large")
 def test_the_xi_alpha_bound_of_an_exact_solution_is_that_of_the_paper():
     """2|α|R² + ξ < 1, where the free ones have room."""
