@@ -1,4 +1,4 @@
-"""cross_validate_path: the exact error of cross-validation as a function of C, one path for each fold."""
+"""cross_validate_path: the error of cross-validation as a function of C, one path for each fold."""
 
 from __future__ import annotations
 
@@ -86,15 +86,15 @@ def cross_validate_path(
 ) -> PathCrossValidation:
     """Cross-validate a C-SVM for every C of a range at once.
 
-    The kernel matrix is computed once. For each fold the path of the other examples is tracked, and the
-    C at which a held-out example changes sides follows exactly.
+    The kernel matrix is computed once. For each fold the path of the other examples is tracked. The C at
+    which a held-out example changes sides is as exact as the breakpoints of that path.
 
     Leave-one-out, ``folds="loo"``, needs no n paths. The path of all examples tells most signs; for the others the path
     without the example is followed where it is not known (`refsvm.analysis.paths.left_out`). Of a larger fold some
     example has a weight nearly everywhere on that path, so that it tells nothing: each fold has a path of its own.
 
-    Of several classes each pair has such paths. Each C at which the vote of a pair changes follows exactly, and
-    the votes for an example are counted anew there.
+    Of several classes each pair has such paths. The votes for an example are counted anew at each C at which the
+    vote of a pair changes.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from refsvm.services.summary import Card, Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RocCurve(Shown):
-    """Operating points as a step function of C₊, exact.
+    """Operating points as a step function of C₊, whose steps are as exact as the path.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class CostPath(ParametricPath):
     def roc(self, X: Any, y: Any, sample_weight: Any = None) -> RocCurve:
         """Return the share of false and of true positives on some examples as a function of C₊.
 
-        h is affine in C₊ between breakpoints, so the C₊ at which an example changes sides is known exactly. h = 0
+        h is affine in C₊ between breakpoints, so the C₊ at which an example changes sides is as exact as these. h = 0
         counts as +1.
 
         Parameters

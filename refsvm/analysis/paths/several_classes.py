@@ -155,8 +155,8 @@ class OneVsOnePath(Shown):
     def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
         """Return the error on other examples as a function of C.
 
-        An example changes sides of a pair where its Cʰ = λh is 0, which is known exactly; its votes are counted anew
-        at each of these C.
+        An example changes sides of a pair where its Cʰ = λh is 0, which is as exact as the breakpoints; its votes are
+        counted anew at each of these C.
 
         Parameters
         ----------
