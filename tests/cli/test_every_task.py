@@ -165,7 +165,7 @@ def test_a_path_of_several_classes(data, tmp_path):
         ("fit", "kind", ["--task", "ranking"], "ranking"),
         ("fit", "y", ["--epsilon", -1], "epsilon"),
         ("fit", "y", ["--task", "novelty", "--nu", 2], "nu"),
-        ("loo", "y", ["--stops", "ball-rule"], "regression asks for the value"),
+        ("loo", "y", ["--stops", "ball-rule"], "regression needs the value"),
         ("loo", "y", ["--epsilon", -1], "epsilon=-1.0 is negative"),
         ("loo", "kind", ["--task", "novelty", "--nu", 2], "nu=2.0"),
         ("loo", "kind", ["--task", "regression"], "needs labels that are numbers"),
