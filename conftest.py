@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,11 +26,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run all tests that a path, a mark or a keyword names, whether they are quick or not."""
-    if hasattr(config, "workerinput"):  # workers of pytest-xdist get the option of their session
-        return
     is_named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
-    if is_named or config.option.keyword or config.option.markexpr != "not slow":
-        config.option.full = True
+    is_chosen = bool(config.option.keyword) or config.option.markexpr != "not slow"
+    config.option.full |= is_named or is_chosen
+    if hasattr(config, "workerinput"):
+        config.option.full = config.workerinput["full"]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Let each worker of pytest-xdist run what the session runs."""
+    node.workerinput["full"] = node.config.option.full
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
