@@ -65,7 +65,7 @@ def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
     RBF(gamma=2.0)
     >>> with_parameters("selector", None, {"rows": 1})
     Traceback (most recent call last):
-    ValueError: selector__rows: selector=None has no parameter 'rows'; first set selector to an object with this parameter.
+    ValueError: selector__rows: selector=None has no parameter 'rows'; first set selector to ...
     """
     if has_own_parameters(value):
         return value.set_params(**given)
