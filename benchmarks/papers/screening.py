@@ -192,8 +192,8 @@ def seconds(records: Sequence[Record]) -> tuple[Any, ...]:
         f"{verdict}**: in the geometric mean it takes {means['safe']:.2f} of the seconds without shrinking, "
         f"{means['safe, 100']:.2f} if it looks every 100 steps; LIBSVM's shrinking takes {means['LIBSVM']:.2f} and "
         f"restriction {means['restriction']:.2f}. Safe screening takes less time than no shrinking on {faster} of "
-        f"{len(records)} sets; on {beaten} sets one of the two that guess is faster than both ways to screen. What "
-        "restriction gains on the sets of at most 1,500 examples comes in part from computing all kernel rows at once."
+        f"{len(records)} sets; on {beaten} sets one of the two that guess is faster than both ways to screen. On "
+        "the sets of at most 1,500 examples restriction gains in part because it computes all kernel rows at once."
     )
     mean_row = ("geometric mean", "", *(f"{mean:.2f}" for mean in means.values()))
     return text, Grid(("set", "none (s)", *others), (*rows, mean_row))

@@ -75,8 +75,8 @@ class Rule(PlainNumbers, ABC):
     """A frozen dataclass of hyper-parameters that makes one decision, in the abstract method of its family.
 
     A family is a subclass such as `refsvm.WorkingSetSelector`. One instance of a rule serves many solves, so it holds
-    nothing that changes. What a rule must remember from step to step, it writes to its memory, an array that the solver
-    keeps for it.
+    nothing that changes. A rule that must remember something from step to step writes it to its memory, an array that
+    the solver keeps for it.
 
     **It may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.problem``, the
     kernel row ``state.row(i)``, the left-out examples ``state.left_out``, and ``state.duality_gap()``.

@@ -117,7 +117,7 @@ class SolverState(Shown):
     shrinking : object
         What `refsvm.core.solver.shrinking.Shrinking` remembers of this solve; None at the start.
     session : object
-        What a backend derives from these arrays and keeps; it holds no reference to the state.
+        The arrays that a backend derives from these and keeps; they hold no reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 

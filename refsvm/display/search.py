@@ -22,7 +22,7 @@ class SearchDisplay(Display):
     best : (float, float) or None
         Place and score of the best.
     xlabel : str
-        What the places are.
+        The name of the axis of places.
 
     Examples
     --------

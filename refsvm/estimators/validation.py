@@ -123,9 +123,7 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     else:
         check_classification_targets(y)
     if len(classes) < 2:
-        raise ValueError(
-            f"y contains a single class, {classes.tolist()[0]!r}; give labels of at least two classes."
-        )
+        raise ValueError(f"y contains 1 class, {classes.tolist()[0]!r}; give labels of at least two classes.")
     return classes, codes
 
 

@@ -256,7 +256,7 @@ MATRIX = SVC(kernel="precomputed")
     [
         (
             lambda: SVC().fit(X3, np.ones(75, dtype=int)),
-            "y contains a single class, 1; give labels of at least two",
+            "y contains 1 class, 1; give labels of at least two",
         ),
         (lambda: SVC().fit(np.where(X3 > 1, np.nan, X3), Y3), "contains NaN"),
         (lambda: SVC().fit(X3, X3[:, 0]), "Unknown label type: continuous"),

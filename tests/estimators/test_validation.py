@@ -142,7 +142,7 @@ def test_labels_are_numbered_as_by_sorting(y, dtype):
 
 @pytest.mark.parametrize("y", [[1, 1], [1.0, 1.0], ["a", "a"], [True, True]], ids=str)
 def test_a_single_class_is_refused(y):
-    with pytest.raises(ValueError, match=f"y contains a single class, {y[0]!r}; give labels of at least two"):
+    with pytest.raises(ValueError, match=f"y contains 1 class, {y[0]!r}; give labels of at least two"):
         encoded(np.array(y))
 
 

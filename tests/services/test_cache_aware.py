@@ -73,5 +73,5 @@ def test_both_take_the_same_steps(engine):
 
 
 def test_the_public_name_warns():
-    with pytest.warns(DeprecationWarning, match=r"version 0\.6\.0 will not have it\. To go on with it, copy"):
+    with pytest.warns(DeprecationWarning, match=r"version 0\.6\.0 removes it\. To keep using it, copy"):
         assert refsvm.CacheAware is CacheAware

@@ -16,7 +16,7 @@ its own tests two others are tried, which lose no digits to the root of δ where
    because α_R and α have one sum. No |α_Rⱼ − αⱼ| exceeds the box. For the weights of least squares φⱼ·u is the same for
    all free j, and nothing is left of the last sum but rounding. δ bounds each βᵢeᵢ.
 
-What is still open is a tie: h is 0 but for rounding, or b may be anything in an interval around 0.
+A sign that is still open then is a tie: h is 0 but for rounding, or b may be anything in an interval around 0.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def solved_again(table: LeftOutTable) -> Solution:
 
 
 class Proofs:
-    """What a solution proves about signs of h, with G to twice the digits.
+    """The signs of h that a solution proves, with G to twice the digits.
 
     Parameters
     ----------

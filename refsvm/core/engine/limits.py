@@ -256,7 +256,7 @@ def unless_interrupted(call: str, result: Found, pressed: bool | None = None) ->
 
 _outermost: list[interruptible] = []  # the block whose signal handler is installed, if any
 around: ContextVar[interruptible | None] = ContextVar("around", default=None)
-"""The block around this call, which a thread does not inherit unless whoever starts it hands its context on."""
+"""The block around this call, which a thread does not inherit unless its starter hands the context on."""
 
 
 class interruptible:  # noqa: N801  used like a function, as are those of contextlib

@@ -45,7 +45,7 @@ class KernelFacts:
 
     @property
     def rounding(self) -> float:
-        """What proofs allow for rounding of a term αⱼKᵢⱼ, relative to |αⱼ| √(KᵢᵢKⱼⱼ): sixteen times that of a value.
+        """The rounding that proofs allow for a term αⱼKᵢⱼ, relative to |αⱼ| √(KᵢᵢKⱼⱼ): sixteen times that of a value.
 
         With float32 values a term counts as unknown: nothing is proved.
         """

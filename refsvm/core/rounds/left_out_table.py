@@ -84,7 +84,7 @@ class LeftOutTable:
     ) -> None:  # fmt: skip
         m = rounds.problem.n // machine.copies
         problem, self.machine, self.rounds = rounds.problem, machine, rounds
-        self.proves = problem.has_labels and not problem.is_open and not rounds.rows.facts.keeps_float32
+        self.proves = problem.has_labels and not problem.is_open and rounds.rows.facts.rounding < 1.0
         self.asked = np.arange(m) if asked is None else np.array(asked, dtype=np.int64)
         self.decided, self.signs = np.full(m, "", dtype=object), np.zeros(m)
         self.proved = np.zeros(m, dtype=bool)

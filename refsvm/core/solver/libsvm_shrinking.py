@@ -110,7 +110,7 @@ class Work(NamedTuple):
 
 
 class ShrinkingMemory:
-    """What the rule remembers from one review of the active set to the next."""
+    """The state that the rule keeps from one review of the active set to the next."""
 
     def __init__(self, policy: LIBSVMShrinking, n: int) -> None:
         self.period = self.left = min(policy.period, n)  # steps on all variables before the next review

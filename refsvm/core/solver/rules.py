@@ -1,4 +1,4 @@
-"""What a solve needs at its beginning: its three rules, memory for kernel rows, and a feasible α."""
+"""The beginning of a solve: its three rules, memory for kernel rows, and a feasible α."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is proved about a left-out sign: a ball that holds the machine without R, and two tests of a sign.
+"""Proofs of a left-out sign: a ball that holds the machine without R, and two tests of a sign.
 
 P and D are the primal and the dual objective without the examples R, (w_R, b_R) is an optimum of P, α̃ any feasible
 point of D with the machine w̃, and (w, b) any machine. Write eᵢ = vᵢ − w·φᵢ − b, which is Gᵢ − b for w = Σ αⱼφⱼ, and

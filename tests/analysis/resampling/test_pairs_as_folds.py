@@ -39,9 +39,9 @@ def test_pairs_are_the_folds_of_their_splitter(as_pairs):
         ([(np.arange(10), np.arange(10, 30)), (np.arange(15, 30), np.arange(10))],
          "does not train on all examples that round 1"),
         ([(np.arange(15), np.arange(15, 40)), (np.arange(15, 30), np.arange(15))],
-         "which is no pair .* of positions from 0 to 29"),
-        ([(np.arange(15),)], "which is no pair"),
-        (["a", "b"], "which is no pair"),
+         "which is not a pair .* of positions from 0 to 29"),
+        ([(np.arange(15),)], "which is not a pair"),
+        (["a", "b"], "which is not a pair"),
     ],
 )  # fmt: skip
 def test_other_lists_are_refused(folds, says):

@@ -59,7 +59,7 @@ def test_rules_and_checks_by_default():
     classes = task_of(CLASSIFICATION)
     assert chosen_for(classes, None, KKTGap(0.5), ())[:2] == (TOP(), KKTGap(0.5))
     for kind in (REGRESSION, NOVELTY):
-        with pytest.raises(ValueError, match="proves the sign of a decision value, and"):
+        with pytest.raises(ValueError, match="proves the sign of a decision value, but"):
             chosen_for(task_of(kind), None, LOODualityGap(), ())
 
 
