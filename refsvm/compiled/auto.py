@@ -100,7 +100,7 @@ _held: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Wait until no thread loads or compiles: a child would find half-made modules, and locks that no thread releases."""
+    """Wait until no thread loads or compiles: a child would find unfinished modules, and locks that stay taken."""
     _held[:] = [process.loading]
     process.loading.acquire()
     if numba := sys.modules.get(

@@ -174,5 +174,5 @@ def test_weights_that_would_overflow_where_they_are_multiplied(weight):
         lambda: SVCCV(**search).fit(A, y, weights), lambda: SVRCV(**search).fit(A, A[:, 0], weights),
         lambda: OneClassSVM().fit(A, sample_weight=weights),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"sample_weight contains .*, beyond what can be computed"):
+        with pytest.raises(ValueError, match=r"sample_weight contains .*, above the largest weight"):
             fit()

@@ -51,8 +51,8 @@ class LeaveOneOut(Scores):
     labels : ndarray of shape (n,)
         The labels or targets passed by the user; 1 for each example of novelty detection.
     decided_by : ndarray of shape (n,) of str
-        The check, rule or tie that decided each example; see the notes. With three or more classes shape (n, k(k − 1)/2), a column for each
-        pair of classes.
+        The check, rule or tie that decided each example; see the notes. With three or more classes shape
+        (n, k(k − 1)/2), a column for each pair of classes.
     decision_values : ndarray of shape (n,), float64
         h(xᵣ) of the model trained without r; NaN if it was not computed. After "ball" and "duality gap" only its sign
         is certain. With three or more classes shape (n, k(k − 1)/2), with signs and order as in `refsvm.SVC`.
