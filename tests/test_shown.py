@@ -126,6 +126,12 @@ def results_of_paths(y):
     """Yield paths, and curves along them, by name."""
     yield "path", lambda: regularization_path(X, y, C_max=10.0)
     yield "path that a limit has ended", lambda: regularization_path(X, y, C_max=10.0, max_events=3)
+    yield "path before anything", lambda: regularization_path(X, y, C_max=10.0, time_limit=1e-9)
+    yield "path of three before anything", lambda: regularization_path(X, **asked("three"), time_limit=1e-9)
+    yield (
+        "path of tubes before anything",
+        lambda: epsilon_path(X, X[:, 0], epsilon=(1.0, 0.1), time_limit=1e-9),
+    )
     yield "path of tubes", lambda: epsilon_path(X, X[:, 0], epsilon=(1.0, 0.1))
     yield "path of shares", lambda: nu_path(X, nu=(0.2, 0.4))
     yield "path of weights", lambda: weight_path(X, y, C=(np.ones(60), np.exp(0.1 * NOISE)))
@@ -137,7 +143,7 @@ def results_of_paths(y):
     yield "operating points", lambda: cost_path(X, y).roc(X, y)
 
 
-def results():
+def results():  # noqa: PLR0915
     """Yield everything that is shown, by name."""
     for kind in ("two", "regression", "novelty", "weighted", "callable", "own"):
         yield f"problem {kind}", lambda kind=kind: problem(kind)
@@ -145,6 +151,14 @@ def results():
     for name, (call, options) in CALLS.items():
         for kind in KINDS:
             yield f"{name} {kind}", lambda call=call, kind=kind, o=options: call(X, **asked(kind), **o)
+            yield (
+                f"{name} {kind}, weights",
+                lambda call=call, kind=kind, o=options: call(X, **asked(kind), **o, C=np.exp(NOISE)),
+            )
+            yield (
+                f"{name} {kind}, before anything",
+                lambda call=call, kind=kind, o=options: call(X, **asked(kind), **o, time_limit=1e-9),
+            )
             yield (
                 f"{name} {kind} interrupted",
                 lambda call=call, kind=kind, o=options: interrupted(
@@ -161,7 +175,11 @@ def results():
     yield "influence", lambda: influence(problem("two"), [[0], [1, 2]])
     cut = {"callback": pressed(1)}
     yield "influence cut short", lambda: interrupted(influence, problem("two"), [[0], [1]], **cut)
+    late = {"time_limit": 1e-9}
+    yield "influence before anything", lambda: influence(problem("two"), loss="logistic", **late)
+    yield "influence of a regression", lambda: influence(problem("regression"), [[0], [1]], loss="squared")
     yield "tuning", tuned
+    yield "tuning before anything", lambda: Tuning({}, np.nan, [], Status.TIME_LIMIT, 0.1)
     yield "new recording", lambda: Recording(problem("two"))
     yield "recording", ended_recording
     yield "recorded state", lambda: ended_recording().at(2)
@@ -257,7 +275,8 @@ def test_results_say_what_was_asked(name):
     assert f'<div class="refsvm" role="group" aria-label="{type(result).__name__}">' in page
     pictures = re.findall(r'<div class="(?:bar|columns)"([^>]*)>', page)
     assert all(re.fullmatch(r' role="img" aria-label="[^"]+\d"', told) for told in pictures)
-    assert len(pictures) == ("solution" in name) + name.startswith(("loo", "model")) + has_columns(result)
+    has_parts = "solution" in name or (name.startswith(("loo", "model")) and any(result.counts.values()))
+    assert len(pictures) == has_parts + has_columns(result)
     told = card_of(result)
     assert html.escape(told.sentence or told.line) in page
     assert ('class="partial"' in page) == told.is_partial
@@ -381,20 +400,30 @@ def test_a_solution_says_the_reason_of_the_rule():
     assert "The exam is over." in solution._repr_html_()
 
 
-@pytest.mark.parametrize("kind", ["two", "three", "regression", "several scores", "gradient", "linear"])
+GRID = {"Cs": [1.0, 10.0], "cv": 2}
+SEARCHES = {
+    "two": lambda: refsvm.SVCCV(**GRID, gammas=2),
+    "three": lambda: refsvm.SVCCV(**GRID, gammas=2),
+    "regression": lambda: refsvm.SVRCV(**GRID, gammas=2),
+    "several scores": lambda: refsvm.SVCCV(**GRID, scoring=["accuracy", "f1_macro"], refit="f1_macro"),
+    "gradient": lambda: refsvm.SVCGradientCV(n_starts=1, max_evaluations=3, cv=2),
+    "linear": lambda: refsvm.SVCCV(**GRID, kernel="linear"),
+}
+
+
+def fitted(kind):
+    """Return a fitted search."""
+    y = X[:, 0] + X[:, 1] ** 2 if kind == "regression" else asked("three" if kind == "three" else "two")["y"]
+    return SEARCHES[kind]().fit(X, y)
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
 def test_a_fitted_search_shows_and_draws_what_it_has_found(kind):
     pytest.importorskip("sklearn")
     pytest.importorskip("matplotlib").use("agg")
-    y = X[:, 0] + X[:, 1] ** 2 if kind == "regression" else asked("three" if kind == "three" else "two")["y"]
-    grid = {"Cs": [1.0, 10.0], "cv": 2}
-    search = {
-        "regression": lambda: refsvm.SVRCV(**grid, gammas=2),
-        "several scores": lambda: refsvm.SVCCV(**grid, scoring=["accuracy", "f1_macro"], refit="f1_macro"),
-        "gradient": lambda: refsvm.SVCGradientCV(n_starts=1, max_evaluations=3, cv=2),
-        "linear": lambda: refsvm.SVCCV(**grid, kernel="linear"),
-    }.get(kind, lambda: refsvm.SVCCV(**grid, gammas=2))()
+    search = SEARCHES[kind]()
     assert 'class="refsvm"' not in search._repr_html_()
-    search.fit(X, y)
+    search = fitted(kind)
     for page in (search._repr_html_(), search._repr_mimebundle_()["text/html"]):
         card = page[: page.index("</div>", page.index('class="refsvm"'))]
         assert f">{search.best_score_:.4g}<" in card

@@ -145,6 +145,7 @@ class SearchCV(SearchScores, ABC):
                 progress.begin("training with the best")
                 self.best_estimator_ = self._model(**{**self._shared(), **self.best_params_})
                 self.best_estimator_.fit(X, y, weights)
+                progress.under_way = ""
         return self
 
     # -- defined by the subclass -----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.state import SolverState
-from refsvm.services.summary import CARDS, Card, Parts, Table
+from refsvm.services.summary import CARDS, Card, Parts, Table, ended
 
 
 def of_matrix(matrix: KernelMatrix) -> Card:
@@ -27,7 +27,8 @@ def of_problem(problem: DualProblem) -> Card:
     told = {
         "examples": f"{n:,}", "kernel": kernel, "C": C, "Σα": f"{problem.z:.6g}", "next": "solve(problem)",
     }  # fmt: skip
-    return Card(problem._line(), sentence=f"{kind}: {what}", pairs=told)
+    sentence = what if what.startswith(kind.split()[0]) else f"{kind}: {what}"
+    return Card(problem._line(), sentence=sentence, pairs=told)
 
 
 def of_state(state: SolverState) -> Card:
@@ -87,8 +88,7 @@ def of_path(path: TrackedPath) -> Card:
         "seconds": f"{path.seconds:.3f}", "tracker": path.tracker.partition("(")[0],
     }  # fmt: skip
     is_partial = path.status is not Status.CONVERGED
-    sentence = ". ".join([*path._span(), path.status.value])
-    return Card(path._line(), sentence=sentence, is_partial=is_partial, pairs=told)
+    return Card(path._line(), sentence=ended(path._span(), path.status), is_partial=is_partial, pairs=told)
 
 
 CARDS.update({

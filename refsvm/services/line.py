@@ -190,17 +190,17 @@ class ProgressLine:
         """End the line, with the last state if that stays."""
         with self._lock:
             if self._is_open and self.stays and not failed:
-                self._write()
+                self._write(is_over=True)
             self._is_open = False
             if self._writer is not None:
                 with suppress(Exception):
                     self._writer.close()
 
-    def _write(self) -> None:
+    def _write(self, is_over: bool = False) -> None:
         try:
             self._writer = self._writer or writer(self.stays)
             self.progress.look()
-            self._writer.write(self.progress, printable(self.progress.text()))
+            self._writer.write(self.progress, printable(self.progress.text(is_over)))
             self._due = time.perf_counter() + self._writer.seconds
         except Exception:  # noqa: BLE001  of tqdm, of the widgets of a notebook: the computation goes on
             self._is_open = False
@@ -358,8 +358,8 @@ class Place:
 _place = Place()
 
 
-def text(progress: Progress) -> str:
-    """Return the sentence that the line shows."""
+def text(progress: Progress, is_over: bool = False) -> str:
+    """Return the sentence that the line shows; of a call that is over without what was true on the way alone."""
     known = [progress.under_way] if progress.under_way else []
     is_all = bool(progress.outcome) and progress.done == progress.total
     if progress.total is not None and not is_all and (progress.done or not progress.under_way):
@@ -367,13 +367,15 @@ def text(progress: Progress) -> str:
         known.append(f"{progress.done:,}" + f" of {progress.total:,}" * (not is_share) + f" {progress.unit}")
     if progress.wrong is not None:
         known.append(f"{progress.wrong:,} wrong")
-    if progress.gap is not None:
+    if progress.gap is not None and not (is_over and progress.total and not progress.outcome):
         known.append(f"KKT gap {progress.gap:.3g}, {progress.steps:,} steps")
     if progress.best:
         known.append(f"best {progress.best}")
     known.append(in_words(progress.seconds))
     if progress.outcome:
         return f"{progress.call}: {progress.outcome} {', '.join(known)}"
+    if is_over:
+        return f"{progress.call}: {', '.join(known)}"
     if (left := progress.seconds_left) is not None and progress.done != progress.total:
         known.append(f"{in_words(left)} left")
     key = "the stop button" if in_notebook() else "Ctrl-C"

@@ -12,6 +12,7 @@ from html import escape
 from math import isnan
 from typing import Any, Final, NamedTuple
 
+from refsvm.core.result import Status
 from refsvm.core.shown import Shown as Shown  # noqa: PLC0414  results import it from here
 from refsvm.services.printable import printable
 
@@ -128,15 +129,17 @@ class Parts(NamedTuple):
         return Table((self.name, self.unit), [(name, f"{n:,}") for name, n in self.counts.items() if n])
 
     def html(self) -> str:
-        """Return the bar and its legend; a screen reader is told the numbers."""
+        """Return the bar and its legend, or nothing of no part; a screen reader is told the numbers."""
         parts = [(name, n, COLOURS[k % len(COLOURS)]) for k, (name, n) in enumerate(self.counts.items()) if n]
-        told = escape(", ".join(f"{name} {n:,}" for name, n, _ in parts))
+        if not parts:
+            return ""
+        told = escape(", ".join(f"{name}: {n:,}" for name, n, _ in parts))
         whole = max(self.whole, 1)
         bar = "".join(
             f'<span style="width:{100 * n / whole:.2f}%;background:{c}"></span>' for _, n, c in parts
         )
         legend = " · ".join(
-            f'<span class="key" style="background:{c}"></span>{escape(name)} {n:,}' for name, n, c in parts
+            f'<span class="key" style="background:{c}"></span>{escape(name)}: {n:,}' for name, n, c in parts
         )
         label = f"{escape(self.unit)}, {escape(self.name)}: {told}"
         return (
@@ -185,7 +188,8 @@ class Card:
         return "\n".join(lines)
 
     def _all_tables(self) -> list[Table]:
-        return [*([] if self.parts is None else [self.parts.table()]), *self.tables]
+        parts = [] if self.parts is None or not any(self.parts.counts.values()) else [self.parts.table()]
+        return [*parts, *self.tables]
 
     def _pair_lines(self) -> list[str]:
         """Return the quantities, two of them in a line if all of these lines are short."""
@@ -262,6 +266,21 @@ def cut(text: str) -> str:
     """
     text = " ".join(str(text).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def ended(known: Sequence[str], status: Status) -> str:
+    """Return how a call that has no stopping rule has ended, after what is known of it.
+
+    Examples
+    --------
+    >>> from refsvm import Status
+    >>> from refsvm.services.summary import ended
+    >>> ended(["C from 0.1 to 10"], Status.CONVERGED)
+    'C from 0.1 to 10, complete'
+    """
+    return (
+        ", ".join([*known, "complete"]) if status is Status.CONVERGED else ". ".join([*known, status.value])
+    )
 
 
 def parameter(value: Any) -> str:

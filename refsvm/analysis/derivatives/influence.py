@@ -30,7 +30,7 @@ from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
 from refsvm.services.labels import classes_of, refuse_missing_labels
 from refsvm.services.line import checked_callback, line_of
-from refsvm.services.summary import Card, Shown
+from refsvm.services.summary import Card, Shown, ended
 
 TOL: Final = 1e-10
 """The KKT gap of each machine, in units of the targets."""
@@ -108,7 +108,6 @@ class Influence(Shown):
     def _card(self) -> Card:
         known = int(self.is_known.sum())
         told = {
-            "groups": f"{len(self.names):,}", "left out so far": f"{known:,}",
             "decision values": f"{len(self.decision_values):,}",
             "mean loss": f"{self.loss:.6g}", "steps": f"{self.iterations:,}", "seconds": f"{self.seconds:.3f}",
             "status": self.status.name,
@@ -122,7 +121,8 @@ class Influence(Shown):
             line += f", largest change {largest:.3g}"
         is_partial = self.status is not Status.CONVERGED
         line += f", {self.status.name}" * is_partial
-        return Card(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
+        sentence = ended([f"{known:,} of {len(self.names):,} groups left out"], self.status)
+        return Card(line, sentence=sentence, is_partial=is_partial, pairs=told)
 
 
 def influence(
@@ -298,10 +298,11 @@ class Asked:
         return cls(X, labels, known)
 
     def mean(self, h: np.ndarray) -> np.ndarray:
-        """Return the mean loss of some rows of decision values, shape (g, t); NaN without a loss."""
-        if self.loss is None:
-            return np.full(len(h), np.nan)
-        return np.asarray(self.loss.value(h, self.y).mean(axis=1))
+        """Return the mean loss of some rows of decision values, shape (g, t); NaN without a loss, and of NaN."""
+        means, known = np.full(len(h), np.nan), ~np.isnan(h).any(axis=1)
+        if self.loss is not None:
+            means[known] = self.loss.value(h[known], self.y).mean(axis=1)
+        return means
 
 
 def of_machines(

@@ -26,7 +26,7 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import warn
 from refsvm.core.result import Status
 from refsvm.services.line import checked_callback, line_of
-from refsvm.services.summary import Card, Shown, parameter
+from refsvm.services.summary import Card, Shown, ended, parameter
 
 GAIN: Final = 1e-3
 """A search ends where an iteration gains less than this part of J, or this part of the first slope is left."""
@@ -106,9 +106,12 @@ class Tuning(Shown):
         return pd.DataFrame(rows)
 
     def _card(self) -> Card:
-        shown = in_short(self.best)
-        is_partial = self.status is not Status.CONVERGED
-        line = f"loss {self.loss:.6g} at {shown or 'nothing'} after {len(self.evaluations)} evaluations"
+        is_partial, count = self.status is not Status.CONVERGED, len(self.evaluations)
+        line = (
+            f"loss {self.loss:.6g} at {in_short(self.best)} after {count} evaluations"
+            if count
+            else "no evaluation"
+        )
         found = {"mean loss": f"{self.loss:.6g}"} if self.evaluations else {}
         found |= {f"best {name}": parameter(value) for name, value in self.best.items()}
         told = found | {
@@ -116,7 +119,9 @@ class Tuning(Shown):
             "starts": f"{len(self.best_of_starts):,}", "seconds": f"{self.seconds:.3f}", "status": self.status.name,
         }  # fmt: skip
         line += f", {self.status.name}" * is_partial
-        return Card(line, sentence=self.status.value, is_partial=is_partial, pairs=told)
+        return Card(
+            line, sentence=ended([f"{count:,} evaluations"], self.status), is_partial=is_partial, pairs=told
+        )
 
 
 def in_short(params: dict[str, Any]) -> str:

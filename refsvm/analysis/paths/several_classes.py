@@ -32,7 +32,7 @@ from refsvm.core.paths.tracking import kernel_matrix, track
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Status
 from refsvm.services.labels import known_codes, numbered
-from refsvm.services.summary import Card, Shown, Table
+from refsvm.services.summary import Card, Shown, Table, ended
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -85,7 +85,7 @@ class OneVsOnePath(Shown):
         )
         return Card(
             ", ".join(told),
-            sentence=". ".join([*ends, self.status.value]),
+            sentence=ended(ends, self.status),
             is_partial=is_partial,
             tables=tables,
         )

@@ -224,6 +224,8 @@ class FoldTable:
         self.reports, self.endings = list[FoldReport](), list[Status]()
         self.iterations, self.kernel_rows = 0, task.rows_computed
         total = int(fold.max() + 1) * len(task.pairs)
+        if len(task.classes) > 2:
+            progress.unit = "folds and pairs"
         progress.begin("first round", total=total, look=self._tell)
 
     def missing(self, held_out: Sequence[np.ndarray]) -> Iterator[tuple[Machine, list[int]]]:

@@ -182,7 +182,7 @@ def leave_one_out(
     >>> loo.residuals.shape, round(loo.rmse, 1), round(loo.r2, 2)
     ((270,), 0.8, 0.3)
     """
-    report = Progress("leave_one_out", "decided", "these")
+    report = Progress("leave_one_out", "examples", "these")
     with line_of(report, progress):
         task = task_given(X, y, asked(kernel, gamma, degree, coef0), gram, C, epsilon=epsilon, nu=nu)
         options = RunOptions(

@@ -74,6 +74,8 @@ class TaskTable:
         self.unsolved, self.traces = dict[tuple[int, int], Status](), dict[Any, Trace]()
         self.fulls, self.families, self.rule_kept = list[Solution](), list[Rounds](), list[bool]()
         self.total = n * max(1, len(task.classes) - 1)  # each example is in k − 1 pairs
+        if len(task.classes) > 2:
+            progress.unit = "examples and pairs"
         progress.begin(UNDER_WAY, total=self.total, look=self._count)
 
     def begin(self, part: LeftOutMachine, options: RunOptions) -> LeftOutTable:

@@ -45,13 +45,13 @@ class Progress:
     Examples
     --------
     >>> from refsvm.core.engine.progress import Progress
-    >>> progress = Progress("leave_one_out", "decided", "these")
+    >>> progress = Progress("leave_one_out", "examples", "these")
     >>> progress.begin("", total=270)
     >>> progress.tell(90, wrong=12)
     >>> progress.done, progress.total, progress.seconds < 60.0
     (90, 270, True)
     >>> print(progress.text())
-    leave_one_out: 90 of 270 decided, 12 wrong, 0.0 s, 0.0 s left; Ctrl-C keeps these
+    leave_one_out: 90 of 270 examples, 12 wrong, 0.0 s, 0.0 s left; Ctrl-C keeps these
     """
 
     done: int = 0

@@ -168,7 +168,11 @@ def _look(
         return
     value, (begin, end) = float(progress.state[0]), ends
     share = math.log(value * begin) / math.log(begin / end) if by_log else (value - begin) / (end - begin)
-    progress.under_way = f"{name} = {value:.4g}, " * bool(name) + f"{progress.steps:,} breakpoints"
+    progress.under_way = (
+        f"{name} = {value:.4g}, " * bool(name)
+        + f"{progress.steps:,} breakpoint"
+        + "s" * (progress.steps != 1)
+    )
     progress.tell(int(100.0 * (part[0] + min(max(share, 0.0), 1.0)) / part[1]))
 
 

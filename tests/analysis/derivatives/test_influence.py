@@ -249,9 +249,9 @@ def test_a_tolerance_of_its_own():
 def test_what_is_printed():
     found = influence(TWO, GROUPS, T, labels, loss="logistic", engine="numpy")
     told = found._card().pairs
-    assert told["groups"] == told["known"] == "9"
+    assert found._card().sentence == "9 of 9 groups left out, complete"
     assert told["decision values"] == "7"
-    assert float(told["loss"]) == pytest.approx(found.loss, rel=1e-5)
+    assert float(told["mean loss"]) == pytest.approx(found.loss, rel=1e-5)
     assert float(told["largest change"]) == pytest.approx(np.abs(found.changes).max(), rel=1e-5)
     assert told["steps"] == f"{found.iterations:,}"
     assert told["status"] == "CONVERGED"

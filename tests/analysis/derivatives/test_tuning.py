@@ -270,7 +270,7 @@ def test_limits_keep_the_best_so_far(monkeypatch):
     assert found.status is Status.TIME_LIMIT
     assert np.isnan(found.loss)
     assert found.best == {}
-    assert "nothing" in repr(found)
+    assert "no evaluation" in repr(found)
 
 
 def test_ctrl_c_raises_with_the_best_so_far():
