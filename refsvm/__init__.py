@@ -18,7 +18,10 @@ from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING
 from typing import Any as _Any
 
-import refsvm.analysis.derivatives  # which puts derivative and pullback into Solution
+from refsvm.analysis.derivatives import (
+    influence as influence,
+)  # which puts derivative and pullback into Solution
+from refsvm.analysis.paths.cross_validation import cross_validate_path as cross_validate_path
 from refsvm.analysis.paths.lines import *
 from refsvm.analysis.paths.parametric_path import parametric_path as parametric_path
 from refsvm.analysis.paths.regularization_path import regularization_path as regularization_path

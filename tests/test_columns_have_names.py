@@ -55,7 +55,7 @@ def asked(folder):
         "their validation_error": lambda X: several.validation_error(X, THREE).at(1.0),
         "roc": lambda X: by_cost.roc(X, Y).fpr,
         "parametric_path": lambda X: parametric_path(problem, both).decision_function(X, 0.5),
-        "influence": lambda X: influence(problem, X=X).decision_values,
+        "influence": lambda X: influence(problem, X_test=X).decision_values,
         "derivative": lambda X: solution.derivative("C").decision_function(X),
         "derivative around the mean": lambda X: linear.derivative("C").decision_function(X),
         "derivative of a pair": lambda X: pair.derivative("C").decision_function(X),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,22 @@ print(*({{"solve", "SVC", "SVR"}} & set(globals())))
     assert found >= {"solve"}
     if "sklearn" in missing:
         assert found == {"solve"}
+
+
+HOOKS = {"left_out", "problem", "rule", "options"}
+"""What rules are called with, and options that are handed on."""
+
+
+def test_signatures_in_the_help_say_what_an_argument_may_be():
+    """No argument of a public function, method or class is shown as 'Any'."""
+    found = set()
+    for name in refsvm.__all__:
+        thing = getattr(refsvm, name)
+        called = {name: thing}
+        if isinstance(thing, type):
+            called |= {f"{name}.{key}": getattr(thing, key) for key in vars(thing) if not key.startswith("_")}
+        for key, each in called.items():
+            with suppress(TypeError, ValueError):
+                arguments = inspect.signature(each).parameters.items()
+                found |= {(key, given) for given, it in arguments if it.annotation == "Any"}
+    assert not [each for each in found if each[1] not in HOOKS]

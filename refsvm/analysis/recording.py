@@ -24,6 +24,7 @@ from refsvm.core.solver.validated import located, validated
 from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule, validated_code
+from refsvm.core.types import ArrayLike
 from refsvm.services.summary import Card, Shown
 
 LIMIT: Final = 20_000
@@ -170,7 +171,7 @@ class Recording(Shown):
         selector: WorkingSetSelector | None = None,
         step: StepRule | None = None,
         stop: StoppingRule | None = None,
-        start: Any = None,
+        start: ArrayLike = None,
         cache_mb: float = 200.0,
         limit: int = LIMIT,
     ) -> None:

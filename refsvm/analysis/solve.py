@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from refsvm.core._checks import refuses, shown
 from refsvm.core.engine.limits import Deadline, unless_interrupted
@@ -16,6 +15,7 @@ from refsvm.core.solver.run import solved
 from refsvm.core.solver.shrinking import Shrinking
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.types import ArrayLike
 from refsvm.services.guards.chosen import rows_and_guards
 from refsvm.services.line import line_of
 
@@ -31,7 +31,7 @@ def solve(
     selector: WorkingSetSelector | None = None,
     step: StepRule | None = None,
     stop: StoppingRule | None = None,
-    start: Any = None,
+    start: ArrayLike = None,
     engine: str = "auto",
     shrinking: bool | Shrinking = True,
     cache_mb: float = 200.0,

@@ -26,6 +26,7 @@ from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.kernels.precision import decision_noise
 from refsvm.core.primal import best_intercept, primal_value
 from refsvm.core.shown import Shown
+from refsvm.core.types import ArrayLike
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Relative rounding error of one floating-point operation."""
@@ -262,7 +263,7 @@ class DualProblem(Shown, Formulations):
 
     # -- other problems made of this one ---------------------------------------------------------------------------
 
-    def restrict(self, indices: Any, alpha: np.ndarray | None = None) -> DualProblem:
+    def restrict(self, indices: ArrayLike, alpha: np.ndarray | None = None) -> DualProblem:
         """Return the problem over α_B with the other variables N fixed at ``alpha`` (zero by default).
 
             v_B = v_B − K_{B,N} α_N,   z_B = z − 1ᵀα_N,   same box
@@ -307,7 +308,7 @@ class DualProblem(Shown, Formulations):
         """Return the same problem with another source of its kernel matrix."""
         return self._with(gram=gram)
 
-    def without(self, r: Any) -> DualProblem:
+    def without(self, r: ArrayLike) -> DualProblem:
         """Return the problem without one or several examples r: Lᵣ = Uᵣ = 0; everything but the box stays as it is.
 
         r is a position or an array of m positions. ValueError is raised if r
@@ -331,7 +332,7 @@ class DualProblem(Shown, Formulations):
         problem.__dict__.update(self.__dict__, **parts)
         return problem
 
-    def feasible(self, alpha: Any) -> np.ndarray:
+    def feasible(self, alpha: ArrayLike) -> np.ndarray:
         """Return a feasible point near `alpha`: clip it to the box, then spread what the sum lacks over the variables.
 
         αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U −

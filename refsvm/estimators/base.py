@@ -35,6 +35,7 @@ from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.ball_rule import BallRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.estimators.nested import has_own_parameters, parameters_of, with_parameters
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.validation import NO_LABELS, checked_data
@@ -57,7 +58,7 @@ class KernelEstimator(BaseEstimator):
     scikit-learn requires it: it takes keywords only and stores each value unchanged.
     """
 
-    kernel: Any = "rbf"
+    kernel: KernelLike = "rbf"
     degree: int = 3
     coef0: float = 0.0
     tol: float | StoppingRule | None = 1e-3
@@ -254,7 +255,7 @@ class KernelMachine(KernelEstimator):
             n_jobs=getattr(self, "n_jobs", None),
         )  # fmt: skip
 
-    def arguments_for(self, function: str, X: Any, y: Any) -> tuple[dict[str, Any], bool]:
+    def arguments_for(self, function: str, X: ArrayLike, y: ArrayLike) -> tuple[dict[str, Any], bool]:
         """Return the arguments with which `refsvm.leave_one_out` or `cross_validate` trains the same model.
 
         Parameters
@@ -282,7 +283,8 @@ class KernelMachine(KernelEstimator):
             )
         names = ("gamma", "degree", "coef0") if isinstance(self.kernel, str) else ()
         own = {name: getattr(self, name) for name in ("kernel", *names, "selector", "step", "engine")}
-        own |= {"cache_mb": self.cache_size, "max_iter": None if self.max_iter == -1 else self.max_iter}
+        own |= {"max_iter": None if self.max_iter == -1 else self.max_iter}
+        own |= {"cache_mb": self.cache_size} if self.cache_size != KernelMachine.cache_size else {}
         machine, counts_alike = self._machine(y)
         if isinstance(self.tol, StoppingRule):
             own["stop"] = self.tol

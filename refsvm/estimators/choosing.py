@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm.core.shown import Shown
+from refsvm.core.types import ArrayLike
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.shown import card_of_search
 from refsvm.estimators.validation import NO_LABELS, checked_data
@@ -111,7 +112,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
                 return self._best()  # raises an error that explains why there is no model
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the prediction of the best estimator for each row of X; see `SVC.predict` and `SVR.predict`."""
         best = self._best()
         return np.asarray(best.predict(self._checked(X, reset=False)))
@@ -122,7 +123,7 @@ class ChoosingClassifier(ClassifierMixin, ChoosingEstimator):
 
     _is_classifier = True
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return decision values of the best classifier; see `SVC.decision_function`."""
         best = self._best()
         return np.asarray(best.decision_function(self._checked(X, reset=False)))

@@ -25,6 +25,7 @@ from refsvm.analysis.resampling.folds import pairs_of
 from refsvm.analysis.units import unit_of_targets
 from refsvm.core._checks import refuses, targets
 from refsvm.core.engine.limits import Interrupted
+from refsvm.core.types import ArrayLike, FoldsLike, LossLike, NamesLike, RandomLike
 from refsvm.estimators.choosing import ChoosingClassifier, ChoosingEstimator
 from refsvm.estimators.stored_values import StoredValues
 from refsvm.estimators.svc import SVC
@@ -38,18 +39,18 @@ from refsvm.services.names import KERNELS
 class GradientCV(ChoosingEstimator, ABC):
     """Base of `SVCGradientCV` and `SVRGradientCV`; these two describe the parameters."""
 
-    parameters: Any = ("C", "gamma")
-    loss: Any = None
-    cv: Any = 5
+    parameters: NamesLike = ("C", "gamma")
+    loss: LossLike = None
+    cv: FoldsLike = 5
     C: float | None = 1.0
-    gamma: Any = "scale"
+    gamma: ArrayLike = "scale"
     bounds: dict[str, Any] | None = None
     n_starts: int = 3
     max_evaluations: int = 60
     time_limit: float | None = None
     n_jobs: int | None = None
     store: str | Path | None = None
-    random_state: Any = None
+    random_state: RandomLike = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = ChoosingEstimator._parameter_constraints | {
         "kernel": [StrOptions(set(KERNELS) - {"precomputed"})],
@@ -65,7 +66,7 @@ class GradientCV(ChoosingEstimator, ABC):
     }
 
     @refuses(sample_weight="leave sample_weight={} out, or use SVCCV or SVRCV, whose fit takes it")
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Search along the gradient, then train with the best parameters.
 
         Parameters
@@ -304,7 +305,7 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     True
     """
 
-    parameters: Any = ("C", "gamma", "epsilon")
+    parameters: NamesLike = ("C", "gamma", "epsilon")
     C: float | None = None
     epsilon: float | None = None
     tol: float | None = None

@@ -28,6 +28,7 @@ from refsvm.core.kernels.precision import decision_noise, noisy
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
+from refsvm.core.types import ArrayLike
 from refsvm.estimators.base import KernelMachine
 from refsvm.services.names import in_order, is_precomputed, of_features, parameters_named
 
@@ -213,7 +214,7 @@ class Incremental(KernelMachine):
         kernel = self._kernel(None, self.gamma)
         return kernel is self.kernel_ or bool(kernel == self.kernel_)
 
-    def forget(self, indices: Any) -> Self:
+    def forget(self, indices: ArrayLike) -> Self:
         """Remove examples: afterwards the model is the exact model of the remaining examples.
 
         ``receipt_`` records the removal. It is a dictionary with the numbers of examples that were "forgotten" and

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from refsvm.analysis.paths.novelty import intercept_of_inside
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
+from refsvm.core.types import ArrayLike
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import LARGEST_SQUARED_WEIGHT
 
@@ -71,7 +72,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Self:
         """Train on the examples.
 
         Parameters
@@ -102,7 +103,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         """
         return self._train(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike = None, sample_weight: ArrayLike = None) -> Self:
         """Train on more examples: the model is the exact model of all examples so far, as in `SVC.partial_fit`.
 
         Parameters
@@ -145,7 +146,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         inside = solution.alpha < problem.upper
         return intercept_of_inside(problem.gram, solution.alpha, gradient, inside, solution.intercept)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return h(x) for each row of X, positive inside the region.
 
         Parameters
@@ -160,7 +161,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         """
         return np.asarray(self._decision_values(X)[:, 0])
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: ArrayLike) -> np.ndarray:
         """Return h(x) without b, that is `decision_function` plus ``offset_``.
 
         Parameters
@@ -173,7 +174,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         """
         return self.decision_function(X) + self.offset_
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return +1 for each row of X inside the region and −1 for each row outside.
 
         Parameters

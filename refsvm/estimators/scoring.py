@@ -119,6 +119,8 @@ class Scoring:
             with config_context(**self.config):
                 score = self.scorer(model, part, y, **more)
         except Exception as error:
+            if isinstance(error, ValueError) and "pos_label" in str(error) and self.classes is not None:
+                raise ValueError(self._positive_class()) from error
             error.add_note(f"Raised by scoring={self.given!r} on split {split.number} with {params}.")
             raise
         several = score if isinstance(score, dict) and score else {"": score}
@@ -127,6 +129,22 @@ class Scoring:
                 f"scoring={self.given!r} returns {score!r:.60}, which is not a number; return one number."
             )
         return {name: float(each) for name, each in score.items()} if several is score else float(score)
+
+    def _positive_class(self) -> str:
+        """Return the sentence for a score of the class 1, which y has not: the scorer to write."""
+        labels, scorers = self.classes.tolist() if self.classes is not None else [], []
+        for each in getattr(self.scorer, "_scorers", {"": self.scorer}).values():
+            function, response = (
+                getattr(each, "_score_func", None),
+                getattr(each, "_response_method", "predict"),
+            )
+            if function is not None and "pos_label" in signature(function).parameters:
+                more = "" if response == "predict" else ', response_method="decision_function"'
+                scorers.append(f"make_scorer({function.__name__}, pos_label={labels[-1]!r}{more})")
+        return (
+            f"scoring={shown(self.given)} scores the class 1, and y holds {labels}; write "
+            f"{' and '.join(scorers) or 'a scorer'} of sklearn.metrics, with the label of your positive class."
+        )
 
     def _rows(self, weights: np.ndarray) -> np.ndarray:
         """Return the positions of the test examples with positive weight, each as often as the scorer needs it."""

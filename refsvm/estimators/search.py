@@ -25,6 +25,7 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.rounds.machine import REGRESSION
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring, SeveralScorings
@@ -41,7 +42,7 @@ class GammaColumn:
     """One value of γ, and its kernel. γ is None if the kernel does not have this parameter."""
 
     gamma: float | None
-    kernel: Any
+    kernel: KernelLike
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Search:
 
     def run(
         self,
-        X: Any,
+        X: ArrayLike,
         labels: np.ndarray,
         *,
         n_jobs: int | None,

@@ -29,6 +29,7 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.ball_rule import BallRule
 from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.types import ArrayLike, FoldsLike, RefitLike, ScorerLike
 from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
 from refsvm.estimators.scoring import refuse_refit
 from refsvm.estimators.search import GammaColumn, Search
@@ -54,15 +55,15 @@ class SearchCV(SearchScores, ABC):
     A subclass defines the labels, a further axis of the grid, and the splits that it cannot train on.
     """
 
-    Cs: Any = CS
-    gammas: Any = 5
-    cv: Any = 5
-    scoring: Any = None
+    Cs: ArrayLike = CS
+    gammas: ArrayLike = 5
+    cv: FoldsLike = 5
+    scoring: ScorerLike = None
     stop: StoppingRule | None = None
     seeder: Seeder | None = None
     n_jobs: int | None = None
     store: str | Path | None = None
-    refit: Any = True
+    refit: RefitLike = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = SearchScores._parameter_constraints | {
         "Cs": ["array-like"],
@@ -73,7 +74,7 @@ class SearchCV(SearchScores, ABC):
         "refit": ["boolean", str, callable],
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None, **params: Any) -> Self:
         """Score every cell of the grid, then train with the best parameters.
 
         Parameters

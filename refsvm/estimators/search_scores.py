@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm.analysis.resampling.grid import Split
+from refsvm.core.types import ArrayLike, FoldsLike, RefitLike, ScorerLike
 from refsvm.estimators.choosing import ChoosingEstimator
 from refsvm.estimators.results_table import SINGLE
 from refsvm.estimators.scoring import (
@@ -30,9 +31,9 @@ MOST_COPIES: Final = 1000
 class SearchScores(ChoosingEstimator):
     """Part of `SearchCV` that reads the parameters `scoring` and `refit`."""
 
-    scoring: Any
-    refit: Any
-    cv: Any
+    scoring: ScorerLike
+    refit: RefitLike
+    cv: FoldsLike
 
     _held_out: ClassVar[type]
     """The class of the estimator that a scorer gets, which knows the decision values of one test part."""
@@ -107,7 +108,7 @@ class SearchScores(ChoosingEstimator):
         )
         return False
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
         """Return the score of the best estimator on these examples, by the parameter `scoring`.
 
         Parameters

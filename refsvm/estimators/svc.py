@@ -25,6 +25,7 @@ from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import penalties
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
+from refsvm.core.types import ArrayLike, RandomLike
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, MachineChange
 from refsvm.estimators.pairwise import solutions_of_pairs
@@ -170,7 +171,7 @@ class SVC(ClassifierMixin, Incremental):
     decision_function_shape: str = "ovr"
     break_ties: bool = False
     n_jobs: int | None = None
-    random_state: Any = None
+    random_state: RandomLike = None
 
     _settings: ClassVar[tuple[str, ...]] = ("C",)
     _parameter_constraints: ClassVar[dict[str, Any]] = KernelMachine._parameter_constraints | {
@@ -186,7 +187,7 @@ class SVC(ClassifierMixin, Incremental):
         "random_state": ["random_state"],
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
         """Train on the examples.
 
         Parameters
@@ -267,7 +268,9 @@ class SVC(ClassifierMixin, Incremental):
             "C": penalties_of(self.C, class_weights(self.class_weight, classes, labels), codes, None)
         }, True
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike = None, sample_weight: ArrayLike = None
+    ) -> Self:
         """Train on more examples: the model is the exact model of all examples so far.
 
         `forget` removes examples again. The notes describe the memory, the cost, and which parameters may change.
@@ -399,7 +402,7 @@ class SVC(ClassifierMixin, Incremental):
         self.status_ = worst(results).status
         self.fit_status_ = int(self.status_ is not Status.CONVERGED)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the decision values of the rows of X.
 
         Parameters
@@ -422,7 +425,7 @@ class SVC(ClassifierMixin, Incremental):
             return np.asarray(_ovr_decision_function(values < 0, -values, k))
         return values
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the class of each row of X: the class with most votes, on a tie the first in `classes_`.
 
         Parameters
@@ -445,7 +448,9 @@ class SVC(ClassifierMixin, Incremental):
             return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
         return np.asarray(self.classes_[self._decision_values(X, OneVsOne(k).votes)])
 
-    def solutions(self, X: Any, y: Any, sample_weight: Any = None) -> dict[tuple[Any, Any], Solution]:
+    def solutions(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None
+    ) -> dict[tuple[Any, Any], Solution]:
         """Return the solution for each pair of classes, for derivatives and other analyses.
 
         The votes of the pairs are counts without a derivative, but each pair's decision values have one. Each

@@ -15,8 +15,10 @@ from refsvm.analysis.multiclass.one_vs_one import kernel_values
 from refsvm.analysis.paths.conformal import conformal_intervals
 from refsvm.analysis.resampling.jackknife import HeldOutMachines, held_out_machines
 from refsvm.analysis.resampling.weights import copies
+from refsvm.core._checks import refuses
 from refsvm.core.kernels.origin import around
 from refsvm.core.problem import DualProblem
+from refsvm.core.types import ArrayLike
 from refsvm.estimators.base import stopping_rule_of
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import scaled
@@ -146,7 +148,7 @@ class SVR(RegressorMixin, SingleMachine):
         held: dict[str, Any] = known[1]
         return held
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
         """Train on the examples.
 
         Parameters
@@ -177,7 +179,7 @@ class SVR(RegressorMixin, SingleMachine):
         """
         return self._train(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> Self:
         """Train on more examples: the model is the exact model of all examples so far, as in `SVC.partial_fit`.
 
         Parameters
@@ -207,7 +209,7 @@ class SVR(RegressorMixin, SingleMachine):
         C = scaled(settings["C"], weights)
         return DualProblem.regression(y=y, gram=gram, C=C, epsilon=settings["epsilon"])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: ArrayLike) -> np.ndarray:
         """Return h(x) for each row of X.
 
         Parameters
@@ -222,7 +224,11 @@ class SVR(RegressorMixin, SingleMachine):
         """
         return np.asarray(self._decision_values(X)[:, 0])
 
-    def predict_interval(self, X: Any, confidence: float = 0.9, method: str = "full") -> np.ndarray:
+    @refuses(
+        **dict.fromkeys(("coverage", "confidence_level"), "give confidence={}"),
+        alpha="give confidence=1 - {}",
+    )
+    def predict_interval(self, X: ArrayLike, confidence: float = 0.9, method: str = "full") -> np.ndarray:
         """Return an interval for the target of each row of X.
 
         Each interval contains the true target with a probability near `confidence`, if the examples are exchangeable.

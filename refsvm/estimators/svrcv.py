@@ -14,6 +14,7 @@ from sklearn.base import RegressorMixin
 from refsvm.analysis.units import relative_gap, unit_of_targets
 from refsvm.core._checks import targets
 from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.types import ArrayLike
 from refsvm.estimators.scoring import HeldOutSVR
 from refsvm.estimators.search_cv import CS, SearchCV
 from refsvm.estimators.svr import SVR
@@ -87,9 +88,9 @@ class SVRCV(RegressorMixin, SearchCV):
     ({'C': 10.0, 'epsilon': 0.1, 'gamma': 0.1}, 0.97)
     """
 
-    Cs: Any = None
+    Cs: ArrayLike = None
     tol: float | None = None
-    epsilons: Any = None
+    epsilons: ArrayLike = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = SearchCV._parameter_constraints | {
         "Cs": [*SearchCV._parameter_constraints["Cs"], None],

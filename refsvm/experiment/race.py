@@ -24,6 +24,7 @@ from refsvm.core.shown import short
 from refsvm.core.solver.rules import Rules, chosen_rules
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.types import RulesLike
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 from refsvm.experiment.strategy import EIGHT_POINTS
 from refsvm.services.summary import Card, Shown, Table
@@ -62,6 +63,8 @@ class RuleComparison(Shown):
         Combinations of selector and step rule that do not fit together, with the reason.
     status : Status
         INTERRUPTED after Ctrl-C; otherwise CONVERGED if all runs converged.
+    step : str or None
+        The step rule of all runs; "" if they have different ones, None if it is not known.
 
     Examples
     --------
@@ -70,7 +73,7 @@ class RuleComparison(Shown):
     >>> heart = load("heart")
     >>> race = compare(DualProblem.classification(heart.X, heart.y, gamma=0.005, C=10.0), engine="numpy")
     >>> race
-    RuleComparison(2 rules on n=270: fewest steps second-order, 254)
+    RuleComparison(2 rules on n=270, newton steps: fewest steps second-order, 254)
     >>> [(name, run.iterations) for name, run in race.runs.items()]
     [('mvp', 428), ('second-order', 254)]
     """
@@ -79,6 +82,7 @@ class RuleComparison(Shown):
     runs: Mapping[str, Run]
     left_out: Mapping[str, str] = field(default_factory=dict)
     status: Status = Status.CONVERGED
+    step: str | None = None
 
     def measured(self) -> dict[str, Measured]:
         """Return the numbers of each run by name."""
@@ -100,7 +104,8 @@ class RuleComparison(Shown):
 
     def _card(self) -> Card:
         measured = self.measured()
-        line = f"{len(measured)} rules on n={self.problem.n}: {_fewest(measured)}"
+        held = "" if self.step is None else f", {self.step or 'different'} steps"
+        line = f"{len(measured)} rules on n={self.problem.n}{held}: {_fewest(measured)}"
         if self.status is Status.INTERRUPTED:
             line += ", INTERRUPTED"
         engines = {each.engine for each in measured.values()}
@@ -128,12 +133,12 @@ class RuleComparison(Shown):
 
 def compare(
     problem: DualProblem,
-    selectors: Any = ("mvp", "second-order"),
-    steps: Any = "newton",
+    selectors: RulesLike = ("mvp", "second-order"),
+    steps: RulesLike = "newton",
     *,
     stop: StoppingRule | None = None,
     engine: str = "auto",
-    shrinking: Any = False,
+    shrinking: RulesLike = False,
     **options: Any,
 ) -> RuleComparison:
     """Solve one problem by each of several rules, and return the runs side by side.
@@ -208,7 +213,12 @@ def compare(
             runs[name] = solve(problem, **settings, trace=True)
         is_solved = all(_is_solved(_measured(run)) for run in runs.values())
         ended = Status.CONVERGED if is_solved else Status.MAX_ITER
-        found = RuleComparison(problem, runs, left_out, Status.INTERRUPTED if interrupt.pressed else ended)
+        status = Status.INTERRUPTED if interrupt.pressed else ended
+        lengths = {
+            name_in_table(each.rules.step if isinstance(each, Recording) else each.step)
+            for each in entrants.values()
+        }
+        found = RuleComparison(problem, runs, left_out, status, lengths.pop() if len(lengths) == 1 else "")
     return unless_interrupted("compare", found, interrupt.pressed)
 
 

@@ -118,7 +118,7 @@ def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
     unknown = [label for label in labels.tolist() if label not in number]
     if unknown:
         raise ValueError(
-            f"y holds {unknown[0]!r}, which is none of the classes of the path: {[*number][:10]}."
+            f"y holds {unknown[0]!r}, which is none of the classes that were trained: {[*number][:10]}."
         )
     return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
 

@@ -99,7 +99,7 @@ def check_solve(case: Case) -> int:
 
 def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
     """Take every step of a solve and check it; return (i, j, μ, ψ) of all steps."""
-    problem, stop = case.problem, case.rules.stop
+    problem = case.problem
     start = starting_point(problem, None)
     with explain_failures(case.name, case.rules):
         state = case.rules.begin(problem, start, stored_rows(problem.gram))
@@ -125,9 +125,29 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
         taken.append((*state.working_sets[0].tolist(), state.last_step, state.gap))
         if ask_again:
             with explain_failures(case.name, case.rules, state):
-                validated_code(stop, stop.check(state))
+                _check_asked_again(case, state)
     case.require(False, STEP_LIMIT, f"the rules have not solved it; ψ =  {state.gap:.3g}.")
     return taken
+
+
+def _check_asked_again(case: Case, state: SolverState) -> None:
+    """Check that the stopping rule answers alike when it is asked twice at one state."""
+    stop = case.rules.stop
+    before, first = state.stop_memory.copy(), validated_code(stop, stop.check(state))
+    second = validated_code(stop, stop.check(state))
+    if first == second:
+        return
+    wrote = not np.array_equal(before, state.stop_memory, equal_nan=True)
+    what = (
+        "check() wrote to its memory and then answered differently"
+        if wrote
+        else "check() answered differently"
+    )
+    case.require(
+        False, state.iteration,
+        f"{what} when it was asked again at the same state: {first}, then {second}. Keep the step of the last look in "
+        "state.stop_memory, and write there at a later step only.",
+    )  # fmt: skip
 
 
 def _check_step(case: Case, state: SolverState, before: SolverState) -> None:

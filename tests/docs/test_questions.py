@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import refsvm
-from refsvm.analysis.paths import cross_validate_path
 
 PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here")
@@ -48,7 +47,7 @@ def test_every_cell_is_a_call_that_runs_or_a_sentence(question, machine, cell):
         "regression": X[:, 0] + 0.1 * rng.normal(size=24),
     }.get(machine)
     names = {name: getattr(refsvm, name) for name in refsvm.__all__}
-    given = {"cross_validate_path": cross_validate_path, "X": X, "y": y, "w": np.linspace(0.5, 2.0, 24)}
+    given = {"X": X, "y": y, "w": np.linspace(0.5, 2.0, 24)}
     result = eval(call[1], names | given)
     assert getattr(result, "status", refsvm.Status.CONVERGED) is refsvm.Status.CONVERGED
     if "leave_one_out" in cell or "cross_validate(" in cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from functools import partial
 
@@ -278,3 +279,24 @@ def test_rounds_of_all_pairs_look_at_what_rounding_does(engine):
     work = partial(solve_cells, task, np.array([0.5]), splits, [[0]] * 3, **options)
     with pytest.warns(UserWarning, match="float32 kernel values"):
         assert len([*work()]) == 3
+
+
+@pytest.mark.parametrize(
+    ("scoring", "wanted"),
+    [
+        ("f1", "make_scorer(f1_score, pos_label='well')"),
+        (["accuracy", "precision"], "make_scorer(precision_score, pos_label='well')"),
+        (
+            "average_precision",
+            "make_scorer(average_precision_score, pos_label='well', response_method=\"decision_function\")",
+        ),
+    ],
+)
+def test_scores_of_the_class_1_name_the_scorer_for_labels_that_are_texts(scoring, wanted):
+    metrics = pytest.importorskip("sklearn.metrics")
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.where(X[:, 0] > 0.0, "well", "ill")
+    with pytest.raises(ValueError, match=re.escape(f"write {wanted} of sklearn.metrics")):
+        SVCCV(Cs=[1.0], gammas=1, cv=3, scoring=scoring, refit="accuracy").fit(X, y)
+    found = SVCCV(Cs=[1.0], gammas=1, cv=3, scoring=eval(wanted, vars(metrics))).fit(X, y)
+    assert found.best_score_ > 0.5

@@ -108,7 +108,7 @@ def test_a_limit_is_no_measurement():
     found = compare(PROBLEM, ["mvp", "second-order"], engine="numpy", max_iter=3)
     assert found.status is Status.MAX_ITER
     assert all(np.isnan(run.ratio) for run in found.measured().values())
-    assert repr(found) == "RuleComparison(2 rules on n=40: none converged)"
+    assert repr(found) == "RuleComparison(2 rules on n=40, newton steps: none converged)"
     assert "MAX_ITER" in str(found)
 
 

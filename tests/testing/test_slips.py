@@ -350,6 +350,11 @@ def asked(self, state):
     return int(state.stop_memory[0] > 30 or state.gap <= 1e-3)
 
 
+def since_the_last_look(self, state):
+    last, state.stop_memory[0] = state.stop_memory[0], state.objective
+    return int(state.gap <= 1e-3 or (state.iteration > 4 and state.objective == last))
+
+
 def tidies(state):
     if state.gap <= 1e-3:
         state.alpha[np.abs(state.alpha) < 0.1] = 0.0
@@ -538,7 +543,9 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
                       r"step 10: .* stops too early, at ψ = "),
         "tidies": (first(tidies, "check", FromFirst), r"wrote to state\.alpha"),
         "gradient": (first(lambda state: state.gradient.__setitem__(0, 0.0), "check", FromFirst), r"wrote to state\."),
-        "asked": ({"check": asked}, r"in the first solve and .* in the second.*let a second call of check\(\) change"),
+        "asked": ({"check": asked}, "in the first solve and .* in the second|memory and then answered differently"),
+        "last look": ({"check": since_the_last_look},
+                      r"check\(\) wrote to its memory and then answered differently .*: 0, then 1\. Keep the step of"),
         "code": ({"check": lambda self, state: 7 * (state.gap <= 1e-3)},
                  r"check\(\) returned 7; expected a whole number from 0 to 2"),
         "text": ({"check": lambda self, state: "yes"}, r"check\(\) returned 'yes'; expected a whole number"),

@@ -14,6 +14,7 @@ from refsvm.core._checks import examples, vector
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.result import Solution
 from refsvm.core.shown import Stamped
+from refsvm.core.types import ArrayLike
 from refsvm.services.summary import Card, Shown
 
 SAME: Final = 1e-7
@@ -151,7 +152,9 @@ class Derivative(Shown):
         return self.right
 
 
-def derivative(solution: Solution, name: str, along: Any = None, *, least_norm: bool = False) -> Derivative:
+def derivative(
+    solution: Solution, name: str, along: ArrayLike = None, *, least_norm: bool = False
+) -> Derivative:
     """Return the derivative of the optimum by a parameter: of α, of b and of h.
 
     The free variables keep Gᵢ = b as the parameter moves, and the others stay at their bounds: one linear system, the

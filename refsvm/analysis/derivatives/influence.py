@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any, Final
 
 import numpy as np
@@ -17,19 +18,22 @@ from refsvm.analysis.derivatives.first_order import FirstOrder
 from refsvm.analysis.derivatives.left_out import LeftOutGroups
 from refsvm.analysis.derivatives.losses import Loss, loss_called
 from refsvm.analysis.derivatives.optimum import Optimum, pieces
+from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.task import task_given
 from refsvm.core._checks import not_negative, positions, vector
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
 from refsvm.core.engine.unsolved import unsolved, warn_of_unsolved
-from refsvm.core.kernels.checked import cross_values, examples_like
+from refsvm.core.kernels.checked import cross_values, examples_like, matrix_given
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
-from refsvm.services.labels import classes_of, refuse_missing_labels
+from refsvm.core.types import ArrayLike, KernelLike
+from refsvm.services.labels import classes_of, known_codes, refuse_missing_labels, signed
 from refsvm.services.line import checked_callback, line_of
+from refsvm.services.names import asked as kernel_asked
 from refsvm.services.summary import Card, Shown, ended
 
 TOL: Final = 1e-10
@@ -125,8 +129,28 @@ class Influence(Shown):
         return Card(line, sentence=sentence, is_partial=is_partial, pairs=told)
 
 
+def of_problem(function: Callable[..., Influence]) -> Callable[..., Influence]:
+    """Return the function, which takes a problem as in 0.4.0, too: ``influence(problem, groups, X, y)``."""
+
+    @wraps(function)
+    def call(*given: Any, **options: Any) -> Influence:
+        if not given or not isinstance(given[0], DualProblem | Solution):
+            return function(*given, **options)
+        rest = dict(zip(("groups", "X_test", "y_test"), given[1:4], strict=False))
+        for old, new in (("X", "X_test"), ("y", "y_test")):
+            if old in options:
+                rest[new] = options.pop(old)
+        return function(given[0], *given[4:], **rest, **options)
+
+    return call
+
+
+@of_problem
+@takes_model(("SVC", "SVR"))
 def influence(
-    problem: DualProblem | Solution, groups: Any = None, X: Any = None, y: Any = None, *,
+    X: ArrayLike = None, y: ArrayLike = None, *, kernel: KernelLike = "rbf", gamma: str | float = "scale",
+    degree: int = 3, coef0: float = 0.0, gram: ArrayLike = None, C: float | np.ndarray = 1.0,
+    epsilon: float | None = None, groups: ArrayLike = None, X_test: ArrayLike = None, y_test: ArrayLike = None,
     loss: str | Loss | None = None, tol: float | None = None, engine: str = "auto", cache_mb: float = 1000.0,
     max_iter: int | None = None, time_limit: float | None = None, n_jobs: int | None = None,
     progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
@@ -135,19 +159,23 @@ def influence(
 
     Parameters
     ----------
-    problem : DualProblem or Solution
-        Of two classes, or of a regression; a solution saves its solve.
+    X : array-like or CSR of shape (n, d)
+        Examples. Or a `DualProblem` of two classes or of a regression, or its `Solution`, which saves a solve: y and
+        the parameters of the machine are then left out. A model, `SVC` or `SVR`, may stand before X and y.
+    y : array-like of shape (n,)
+        Labels of two classes, of any type; or targets, with ``epsilon=``.
+    kernel, gamma, degree, coef0, gram, C, epsilon
+        The machine, as in `refsvm.leave_one_out`.
     groups : array-like of shape (n,), or list of arrays of int, optional
         The group of each example, numbers or texts; or the examples of each group, which may overlap. Each example is
         one by default.
-    X : array-like or CSR of shape (t, d), optional
-        Examples whose decision values are asked for; as in `Derivative.decision_function`. By default those of the
-        problem.
-    y : array-like of shape (t,), optional
-        Their labels, −1 or +1, or targets: for the loss. By default those of the problem.
+    X_test : array-like or CSR of shape (t, d), optional
+        Examples whose decision values are asked for; as in `Derivative.decision_function`. By default X.
+    y_test : array-like of shape (t,), optional
+        Their labels or targets, for the loss; of a `DualProblem` the labels are −1 and +1. By default y.
     loss : str or Loss, optional
-        "squared hinge" or "logistic" of labels; "squared", "huber" or "pinball" of targets: its mean over X and y. See
-        `refsvm.analysis.derivatives.losses`.
+        "squared hinge" or "logistic" of labels; "squared", "huber" or "pinball" of targets: its mean over X_test and
+        y_test. See `refsvm.analysis.derivatives.losses`.
     tol : float, optional
         KKT gap of each machine, relative as in ``KKTGap(tol, relative=True)``. By default 1e-10; of a regression, times
         the standard deviation of its targets.
@@ -183,28 +211,32 @@ def influence(
 
     Examples
     --------
-    >>> from refsvm import RBF, DualProblem
+    >>> from refsvm import RBF, influence
     >>> from refsvm.datasets import load
-    >>> from refsvm.analysis.derivatives import influence
     >>> heart = load("heart")
-    >>> problem = DualProblem.classification(heart.X[:200], heart.y[:200], kernel=RBF(0.005))
-    >>> found = influence(problem, X=heart.X[200:], y=heart.y[200:], loss="squared hinge")
+    >>> held = {"X_test": heart.X[200:], "y_test": heart.y[200:]}
+    >>> found = influence(heart.X[:200], heart.y[:200], kernel=RBF(0.005), **held, loss="squared hinge")
     >>> found
     Influence(200 of 200 groups left out, 70 decision values, largest change 0.139)
     >>> int(found.loss_changes.argmin()), round(float(found.loss_changes.min()), 4)
     (22, -0.0083)
     """
     began = time.perf_counter()
-    start = problem.alpha if isinstance(problem, Solution) else None
-    problem = problem.problem if isinstance(problem, Solution) else problem
-    task = task_given(problem, None, None, None)
+    start = X.alpha if isinstance(X, Solution) else None
+    machine_given = kernel_asked(kernel, gamma, degree, coef0), gram
+    problem = X.problem if isinstance(X, Solution) else X
+    if isinstance(problem, DualProblem):
+        task = task_given(problem, y, *machine_given, C, epsilon=epsilon)
+    else:
+        problem, y_test = problem_given(problem, y, machine_given, C, epsilon, y_test)
+        task = task_given(problem, None, None, None)
     if task.kind == NOVELTY:
         raise ValueError(
             "Without an example the sum of alpha that nu asks for is another one; use leave_one_out."
         )
     watching = checked_callback(callback)
     names, members = groups_given(groups, task.gram.n)
-    asked = Asked.given(X, y, loss, task)
+    asked = Asked.given(X_test, y_test, loss, task)
     stop = task.gap(TOL)
     if tol is not None:
         stop = replace(stop, tol=not_negative("tol", tol))
@@ -231,6 +263,19 @@ def influence(
     rests = f"{left} of {len(members)} groups are not done" if left else "their changes rest on them"
     warn_of_unsolved("machines of influence", unsolved([*found.endings, result.status]), len(members), rests)
     return unless_interrupted("influence", result, interrupt.pressed)
+
+
+def problem_given(
+    X: Any, y: Any, machine: tuple[Any, Any], C: Any, epsilon: float | None, y_test: Any
+) -> tuple[DualProblem, Any]:
+    """Return the problem of examples and a machine, and the labels to judge by as it has them."""
+    K = matrix_given(X, *machine)
+    if epsilon is not None:
+        return DualProblem.regression(y=y, gram=K, C=C, epsilon=epsilon), y_test
+    classes, labels = signed(y, K.n)
+    if y_test is not None:
+        y_test = 2.0 * known_codes(y_test, classes, len(y_test)) - 1.0
+    return DualProblem.classification(y=labels, gram=K, C=C), y_test
 
 
 def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
@@ -287,14 +332,16 @@ class Asked:
         known = None if loss is None else loss_called(loss, has_labels)
         X = None if X is None else examples_like(task.gram, X)
         if y is None and known is not None and X is not None:
-            raise ValueError("The loss of X needs its labels or targets; give y.")
+            raise ValueError("The loss of X_test needs its labels or targets; give y_test.")
         if y is not None and X is None:
-            raise ValueError("y belongs to the examples X, and those are missing; give both, or none.")
+            raise ValueError(
+                "y_test belongs to the examples X_test, and those are missing; give both, or none."
+            )
         if known is None:
             return cls(X, np.zeros(0), None)
-        labels = vector("y", task.labels if y is None else y, task.gram.n if X is None else X.shape[0])
+        labels = vector("y_test", task.labels if y is None else y, task.gram.n if X is None else X.shape[0])
         if has_labels and not np.isin(labels, (-1.0, 1.0)).all():
-            raise ValueError("y holds other labels than −1 and +1, which the problem has; give these.")
+            raise ValueError("y_test holds other labels than −1 and +1, which the problem has; give these.")
         return cls(X, labels, known)
 
     def mean(self, h: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from refsvm.core._checks import is_sparse, vector
 from refsvm.core.kernels.functions import RBF, Kernel, Polynomial, Sigmoid
 from refsvm.core.kernels.products import PreparedExamples, inner_products
 from refsvm.core.kernels.sparse import squared_norms
+from refsvm.core.types import ArrayLike
 
 STEP: Final = 1e-3
 """Step of the differences, as a part of the parameter: their error and its rounding are then both about 1e-12."""
@@ -189,7 +190,7 @@ def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Cal
     return None
 
 
-def derivative(kernel: Kernel, name: str, X: Any, Z: Any, *along: Any) -> np.ndarray:
+def derivative(kernel: Kernel, name: str, X: ArrayLike, Z: ArrayLike, *along: ArrayLike) -> np.ndarray:
     """Return ∂k(x, z)/∂θ for the rows of X (m, d) and of Z (n, d), shape (m, n).
 
     A kernel of your own has it by differences of its values, which are right to about ten digits; override this method
@@ -215,7 +216,13 @@ def derivative(kernel: Kernel, name: str, X: Any, Z: Any, *along: Any) -> np.nda
 
 
 def derivative_sum(
-    kernel: Kernel, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
+    kernel: Kernel,
+    name: str,
+    left: np.ndarray,
+    X: ArrayLike,
+    Z: ArrayLike,
+    right: np.ndarray,
+    values: np.ndarray,
 ) -> Any:
     """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,): all that gradients need.
 

@@ -18,6 +18,7 @@ from refsvm.core.kernels.checked import cross_values, examples_like
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.result import Solution
 from refsvm.core.shown import Stamped
+from refsvm.core.types import ArrayLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,11 +185,11 @@ def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.nda
 
 def pullback(
     solution: Solution,
-    alpha: Any = 0.0,
+    alpha: ArrayLike = 0.0,
     intercept: float = 0.0,
     *,
-    X: Any = None,
-    decision_function: Any = None,
+    X: ArrayLike = None,
+    decision_function: ArrayLike = None,
     least_norm: bool = False,
 ) -> Gradients:
     """Return the gradients of a loss by all parameters, from its gradients by α, b and decision values.

@@ -42,6 +42,7 @@ from refsvm.analysis.multiclass.model_text import (
 )
 from refsvm.core._checks import version
 from refsvm.core.kernels import RBF, Precomputed
+from refsvm.core.types import EstimatorLike
 from refsvm.services.files import written_whole
 from refsvm.services.printable import printable
 
@@ -50,7 +51,7 @@ SMALLEST: Final = 1e-300
 
 
 def write_model(
-    estimator: Any,
+    estimator: EstimatorLike,
     path: str | os.PathLike[str],
     columns: Sequence[str] | None = None,
     scaling: Scaling | None = None,

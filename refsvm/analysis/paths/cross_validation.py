@@ -13,6 +13,7 @@ from refsvm.analysis.paths.error_curve import ErrorCurve, Turns, first_unfinishe
 from refsvm.analysis.paths.left_out import LeftOutPaths
 from refsvm.analysis.paths.several_classes import common_range, held_gram, pair_paths
 from refsvm.analysis.resampling.folds import fold_numbers
+from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.weights import given_weights, in_exact_steps, refuse_absent_class
 from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import examples
@@ -23,6 +24,7 @@ from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.trackers.base import PathTracker
+from refsvm.core.types import ArrayLike, FoldsLike, RandomLike
 from refsvm.services.labels import numbered
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
@@ -64,9 +66,10 @@ class PathCrossValidation(Shown):
         return Card(f"least error {error:.4f}, {said}", f"{error:.4f}", f"least error, {said}", pairs=told)
 
 
+@takes_model(("SVC",), moves=("C",))
 def cross_validate_path(
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     *,
     kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
     gamma: str | float = "scale",
@@ -74,11 +77,11 @@ def cross_validate_path(
     coef0: float = 0.0,
     C_min: float = 1e-4,
     C_max: float = 1e3,
-    folds: Any = 10,
+    folds: FoldsLike = 10,
     stratified: bool = True,
-    rng: Any = 0,
-    groups: Any = None,
-    sample_weight: Any = None,
+    rng: RandomLike = 0,
+    groups: ArrayLike = None,
+    sample_weight: ArrayLike = None,
     tracker: PathTracker | None = None,
     engine: str = "auto",
     cache_mb: float = 1000.0,

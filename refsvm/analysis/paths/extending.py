@@ -17,6 +17,7 @@ from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.problem import DualProblem
+from refsvm.core.types import ArrayLike
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:
@@ -52,7 +53,7 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
     return Gram(kernel, K)
 
 
-def extended(problem: DualProblem, X: Any, y: Any = None, *, C: Any = None) -> DualProblem:
+def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: ArrayLike = None) -> DualProblem:
     """Return the problem with more examples after its own.
 
     Parameters

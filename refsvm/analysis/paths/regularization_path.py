@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from refsvm.analysis.paths.merging import merge_variables, merged_problem
 from refsvm.analysis.paths.several_classes import OneVsOnePath, has_several_classes, one_vs_one_path
+from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.task import unit_of_problem
 from refsvm.analysis.resampling.weights import given_weights, refuse_absent_class
 from refsvm.core.engine.limits import PathLimits, unless_interrupted
@@ -22,6 +23,7 @@ from refsvm.core.paths.tracked import SIGNS
 from refsvm.core.paths.tracking import track
 from refsvm.core.problem import DualProblem
 from refsvm.core.trackers.base import PathTracker
+from refsvm.core.types import ArrayLike
 from refsvm.core.walk.breakpoint import Breakpoint
 from refsvm.services.labels import labelled, signed
 from refsvm.services.line import line_of
@@ -32,18 +34,20 @@ C_MAX: Final = 1e3
 """The ends of a path by default, in units of the targets of a regression."""
 
 
+@takes_model(("SVC", "SVR"), moves=("C",))
 def regularization_path(
-    X: Any = None,
-    y: Any = None,
+    X: ArrayLike = None,
+    y: ArrayLike = None,
     *,
     kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf",
     gamma: str | float = "scale",
     degree: int = 3,
     coef0: float = 0.0,
-    gram: Any = None,
+    gram: ArrayLike = None,
+    epsilon: float | None = None,
     C_min: float | None = None,
     C_max: float | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike = None,
     tracker: PathTracker | None = None,
     merge: bool = True,
     engine: str = "auto",
@@ -61,6 +65,8 @@ def regularization_path(
         Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
         `DualProblem` of classification or regression, which is that of C = 1,
         with weights if its C has them; y, kernel and gram are then left out.
+        A model, `SVC` or `SVR`, may stand before X and y: its kernel, weights
+        of classes and ε count, and its C does not.
     y : array-like of shape (n,)
         Labels of any type; of two the larger is the positive class, in any
         proportion. Of three classes or more each pair has a path of its own
@@ -72,6 +78,8 @@ def regularization_path(
         The kernel matrix in place of X and kernel, as in
         `DualProblem.classification`. The examples of an object are not
         compared: duplicates keep variables of their own.
+    epsilon : float, optional
+        Asks for the path of a regression, with this width of the tube.
     C_min, C_max : float
         The range of C; 0 < C_min < C_max. By default 1e-4 and 1e3; of a
         regression, times the standard deviation of its targets.
@@ -141,6 +149,11 @@ def regularization_path(
     kernel = asked(kernel, gamma, degree, coef0)
     told = Progress("regularization_path", "percent", "the path so far")
     line = line_of(told, progress)
+    if epsilon is not None:
+        if isinstance(X, DualProblem):
+            raise ValueError("X is a DualProblem, which holds epsilon already; leave epsilon out.")
+        X, y = DualProblem.regression(y=y, gram=matrix_given(X, kernel, gram), epsilon=epsilon), None
+        kernel = gram = None
     if not isinstance(X, DualProblem) and has_several_classes(y):
         with line as shown:
             several = one_vs_one_path(
@@ -152,7 +165,7 @@ def regularization_path(
         return unless_interrupted("regularization_path", several)
     classes = SIGNS
     if isinstance(X, DualProblem):
-        alone = y is kernel is gram is sample_weight is None
+        alone = y is kernel is gram is None
         # a problem of regression has a path, too; labels are asked of all others
         is_regression = alone and X.z == 0.0 and not X.has_labels
         problem = X if is_regression else labelled(X, y, kernel, gram)

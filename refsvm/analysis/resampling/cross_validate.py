@@ -27,23 +27,25 @@ from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.walked import WALK, folds_walked_to
 from refsvm.core.seeders import AVG, SIR, Seeder
 from refsvm.core.solver.options import OPTIONS, RunOptions
+from refsvm.core.types import ArrayLike, FoldsLike, RandomLike
 from refsvm.services.line import line_of
 from refsvm.services.names import asked as named
 from refsvm.services.pool import share_memory
 
 
-@takes_model
+@takes_model()
 @refuses(
     cv="give folds={}", n_splits="give folds={}", tol="give stop=KKTGap({}, relative=True)", random_state="give rng={}",
     scoring="the result has every score of its task; refsvm.SVCCV takes scoring={}",
 )  # fmt: skip
 def cross_validate(
-    X: Any = None, y: Any = None, *,
+    X: ArrayLike = None, y: ArrayLike = None, *,
     kernel: str | Kernel | Precomputed | Callable[..., np.ndarray] | None = "rbf", gamma: str | float = "scale",
-    degree: int = 3, coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
+    degree: int = 3, coef0: float = 0.0, gram: ArrayLike = None, C: float | np.ndarray = 1.0,
     epsilon: float | None = None, nu: float | None = None,
-    folds: Any = 10, seeder: Seeder | None = None, from_full: bool = True, stratified: bool = False, rng: Any = None,
-    groups: Any = None, n_jobs: int | None = None, cache_mb: float = 200.0, progress: bool | str = "auto",
+    folds: FoldsLike = 10, seeder: Seeder | None = None, from_full: bool = True,
+    stratified: bool = False, rng: RandomLike = None, groups: ArrayLike = None,
+    n_jobs: int | None = None, cache_mb: float = 200.0, progress: bool | str = "auto",
     **options: Any,
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a model that was trained without the example's fold.

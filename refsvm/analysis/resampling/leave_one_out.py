@@ -37,6 +37,7 @@ from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping import BallRule, KKTGap, StoppingRule
+from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
 
@@ -49,13 +50,13 @@ PATH_TOL: Final = 1e-8
 """Tolerance of rounds with exact seeds; a round that misses it was not finished by the walk alone."""
 
 
-@takes_model
+@takes_model()
 @refuses(
     tol="give stop=BallRule({}, relative=True)", cv="leave it out, or call cross_validate(X, y, folds={})"
 )
 def leave_one_out(
-    X: Any = None, y: Any = None, *, kernel: Any = "rbf", gamma: str | float = "scale", degree: int = 3,
-    coef0: float = 0.0, gram: Any = None, C: float | np.ndarray = 1.0,
+    X: ArrayLike = None, y: ArrayLike = None, *, kernel: KernelLike = "rbf", gamma: str | float = "scale",
+    degree: int = 3, coef0: float = 0.0, gram: ArrayLike = None, C: float | np.ndarray = 1.0,
     epsilon: float | None = None, nu: float | None = None, seeder: Seeder | None = None,
     stop: StoppingRule | None = None, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
     checks: Iterable[str | Check] = CHECKS, efficiency_test: bool = True, n_jobs: int | None = None,

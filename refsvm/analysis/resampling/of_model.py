@@ -5,33 +5,80 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any, TypeVar
+from inspect import signature
+from typing import Any, Final, TypeVar
+
+import numpy as np
 
 Result = TypeVar("Result")
 
+MODELS: Final = ("SVC", "SVR", "OneClassSVM")
+"""Estimators that say what they ask for."""
 
-def takes_model(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Return the function, extended so that its first argument may be an estimator of this package.
+MODEL: Final = frozenset({"kernel", "gamma", "degree", "coef0", "C", "epsilon", "nu", "gram"})
+"""Parameters that define the model, and therefore belong to the estimator."""
+
+
+def takes_model(
+    of: tuple[str, ...] = (), moves: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Return a decorator that lets the first argument of a function be an estimator of this package.
 
     The estimator's method ``arguments_for(X, y)`` returns the keyword arguments, and whether its penalties are only
     penalties and not weights in the scores, as class weights are.
+
+    Parameters
+    ----------
+    of : tuple of str
+        The estimators that the function takes, and of their arguments those that it has; by default it takes all.
+    moves : tuple of str
+        Parameters along which the function goes: those of the model do not count.
     """
 
-    @wraps(function)
-    def call(*given: Any, **options: Any) -> Result:
-        model: Any = given[0] if given else options.get("X")
-        is_model = hasattr(model, "get_params")
-        return of_model(function, model, *given, **options) if is_model else function(*given, **options)
+    def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
+        @wraps(function)
+        def call(*given: Any, **options: Any) -> Result:
+            model: Any = given[0] if given else options.get("X")
+            is_model = hasattr(model, "get_params")
+            return (
+                of_model(function, of, moves, *given, **options) if is_model else function(*given, **options)
+            )
 
-    return call
+        return call
+
+    return decorate
 
 
-def of_model(function: Callable[..., Result], model: Any, /, *given: Any, **options: Any) -> Result:
-    """Call the function with the parameters of a model, which is the first positional argument."""
-    call, name = function.__name__, type(model).__name__
-    if not hasattr(model, "arguments_for"):
+def in_words(names: tuple[str, ...]) -> str:
+    """Return names as a choice.
+
+    Examples
+    --------
+    >>> from refsvm.analysis.resampling.of_model import in_words
+    >>> in_words(("SVC", "SVR", "OneClassSVM")), in_words(("SVR",))
+    ('SVC, SVR or OneClassSVM', 'SVR')
+    """
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def of_model(
+    function: Callable[..., Result],
+    of: tuple[str, ...],
+    moves: tuple[str, ...],
+    /,
+    *given: Any,
+    **options: Any,
+) -> Result:
+    """Call the function with the parameters of a model, which is the first argument."""
+    call, model = function.__name__, given[0] if given else options["X"]
+    if isinstance(model, type):
+        raise TypeError(
+            f"{call} takes a model, and {model.__name__} is a class; write {call}({model.__name__}(), X, y)."
+        )
+    name, kinds = type(model).__name__, {each.__name__ for each in type(model).__mro__}
+    if not hasattr(model, "arguments_for") or (of and not kinds & {*of}):
         raise ValueError(
-            f"{call} does not take a {name}; pass refsvm.SVC, SVR or OneClassSVM with the same parameters"
+            f"{call} does not take a {name}; pass refsvm.{in_words(of or MODELS)} with the same parameters"
             ", or its best_estimator_ if it is a search."
         )
     if not given:
@@ -40,14 +87,19 @@ def of_model(function: Callable[..., Result], model: Any, /, *given: Any, **opti
         raise TypeError(f"{call} got more than (model, X, y) by position; pass further arguments by name.")
     X, y = (*given[1:], None, None)[:2]
     X, y = options.pop("X", X), options.pop("y", y)
+    if X is None:
+        raise TypeError(f"{call}({name}(…)) has no examples; write {call}({name}(…), X, y).")
     own, counts_alike = model.arguments_for(call, X, y)
-    if twice := [each for each in own if each in options and each in MODEL]:
+    if twice := [each for each in own if each in options and each in MODEL - {*moves}]:
         raise ValueError(f"{twice[0]} is a parameter of the model; set it in {name}(…) instead.")
-    result: Any = function(X, y, **{**own, **options})
+    if "C" in moves and np.ndim(own.get("C", 0.0)):
+        if options.get("sample_weight") is not None:
+            raise ValueError(f"{name} has class weights, and sample_weight was given; give one of them.")
+        own["sample_weight"] = own["C"] / model.C
+    known = {*signature(function).parameters}
+    taken = own.keys() & {*known, "engine", "cache_mb"} - {*moves} if of else own.keys()
+    examples = (X, y) if "y" in known else (X,)
+    result: Any = function(*examples, **{**{key: own[key] for key in taken}, **options})
     if counts_alike and getattr(result, "weights", None) is not None:
         result = replace(result, weights=None)
     return result
-
-
-MODEL = frozenset({"kernel", "gamma", "degree", "coef0", "C", "epsilon", "nu", "gram"})
-"""Parameters that define the model, and therefore belong to the estimator."""

@@ -38,6 +38,7 @@ from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
+from refsvm.core.types import ArrayLike
 
 RELATIVE: Final = KKTGap(relative=True)
 
@@ -266,7 +267,7 @@ class Rounds(Shown):
 
     def solve(
         self, box: DualProblem | None = None, *, lower: np.ndarray | None = None, upper: np.ndarray | None = None,
-        start: Any = None, origin: Solution | None = None, stop: StoppingRule | None = None,
+        start: ArrayLike = None, origin: Solution | None = None, stop: StoppingRule | None = None,
         max_iter: int | None = None, trace: bool | int = False,
     ) -> Solution:  # fmt: skip
         """Solve one round.
@@ -316,7 +317,7 @@ class Rounds(Shown):
         return unless_interrupted("Rounds.solve", solution)
 
     def steps(
-        self, problem: DualProblem, start: Any, origin: Solution | None, rules: Rules, most: int, *,
+        self, problem: DualProblem, start: ArrayLike, origin: Solution | None, rules: Rules, most: int, *,
         shrinks: bool = True, trace: bool | int = False,
     ) -> Solution:  # fmt: skip
         """Solve one round whose arguments need no check; see `solve`.

@@ -7,7 +7,6 @@ G −= μ(K[i] − K[j]). It also ends when the selector finds no pair, or when 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
 
 from refsvm.core._checks import positive_or_inf
 from refsvm.core.problem import DualProblem
@@ -17,6 +16,7 @@ from refsvm.core.solver.validated import validated
 from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
+from refsvm.core.types import ArrayLike
 
 Steps = Generator[SolverState, None, int]
 
@@ -44,7 +44,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
 
 def iterate(
     problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
-    stop: StoppingRule | None = None, start: Any = None, cache_mb: float = 200.0
+    stop: StoppingRule | None = None, start: ArrayLike = None, cache_mb: float = 200.0
 ) -> Steps:  # fmt: skip
     """Walk through the solution of a dual problem, one readable NumPy step at a time.
 

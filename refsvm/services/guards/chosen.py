@@ -17,7 +17,7 @@ from refsvm.services.float32 import SHARE_OF_TOLERANCE, float64_rows, rows_for
 from refsvm.services.guards.float32 import Float32Rows
 from refsvm.services.guards.kernel_values import Indefinite, Noise
 from refsvm.services.guards.polish import Polish
-from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, NoStepGuard
+from refsvm.services.guards.users_rules import ChosenPair, FeasiblePoint, LongSolve, NoStepGuard
 
 
 def rows_and_guards(
@@ -41,12 +41,13 @@ def rows_and_guards(
     >>> problem = DualProblem.classification(np.array([[0.0], [1.0]]), [-1, 1], kernel=RBF(0.5))
     >>> rows, guards = rows_and_guards(problem, RunOptions(), Limits(n=2))
     >>> [type(guard).__name__ for guard in guards]
-    ['FeasiblePoint', 'ChosenPair', 'FreshGradient', 'Snap']
+    ['FeasiblePoint', 'ChosenPair', 'LongSolve', 'FreshGradient', 'Snap']
     """
     rows = rows or rows_for(problem, options)
     applies: list[tuple[bool, Callable[[], Guard]]] = [
         (True, FeasiblePoint),
         (True, ChosenPair),
+        (True, LongSolve),
         (True, FreshGradient),
         (not is_builtin(cast("type[Rule]", type(options.shrinking))), lambda: NoStepGuard(options.shrinking)),
         (options.polish, Polish),  # may move α off a bound, to which it is snapped back

@@ -10,11 +10,15 @@ import numpy as np
 from refsvm.core.guards.base import Guard, Verdict
 from refsvm.core.result import Status
 from refsvm.core.rule import Rule, is_builtin
+from refsvm.core.shown import short
 from refsvm.core.solver.validated import place
 from refsvm.core.state import SolverState
 
 IDLE: Final = 10_000
 """Largest number of calls without a step."""
+
+STEPS_FOR_EACH: Final = 30
+"""Steps for each variable from which on a solve is long."""
 
 OFF: Final = 1e-6
 """Largest distance of α from its box, and of Σα from z, relative to Σ|α|; rounding errors stay below it."""
@@ -45,6 +49,22 @@ class NoStepGuard(Guard):
                 f"{self._shrinking!r} took no step in {IDLE} calls of steps(); it must take at least one step in "
                 "each."
             )
+
+
+class LongSolve(Guard):
+    """Says where to look for the fault if a limit, or Ctrl-C, ends a long solve by a rule of the user."""
+
+    for_users_rules = True
+
+    def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
+        """Warn if far more steps were taken than there are variables."""
+        if verdict.is_final or state.iteration < max(IDLE, STEPS_FOR_EACH * len(state.alpha)):
+            return
+        own = next(rule for rule in rules if not is_builtin(cast("type[Rule]", type(rule))))
+        self.warn(
+            f"{state.iteration:,} steps on {len(state.alpha):,} variables have not solved the problem, with a rule of "
+            f"your own, {short(own)}; refsvm.testing.check_strategy({type(own).__name__}(…)) looks for a fault in it."
+        )
 
 
 class FeasiblePoint(Guard):

@@ -6,6 +6,7 @@ import ast
 import math
 import re
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -238,8 +239,8 @@ def test_float32_rows_that_stay_are_said_beyond_a_tenth_of_the_tolerance(C):
 
 def names(problem=PROBLEM, **options):
     guards = rows_and_guards(problem, RunOptions(cache_mb=1.0, **options), Limits(n=4))[1]
-    assert [guard.for_users_rules for guard in guards] == [True, True] + [False] * (len(guards) - 2)
-    return [type(guard).__name__ for guard in guards[2:]]
+    assert [guard.for_users_rules for guard in guards] == [True] * 3 + [False] * (len(guards) - 3)
+    return [type(guard).__name__ for guard in guards[3:]]
 
 
 class Own(Restriction):
@@ -367,3 +368,22 @@ def test_the_run_is_short():
     # it knows none of them by name
     guards = FreshGradient, Snap, Polish, Float32Rows, Indefinite, Noise, NoStepGuard, FeasiblePoint
     assert not {each.__name__ for each in guards} & {getattr(node, "id", None) for node in ast.walk(tree)}
+
+
+# -- a long solve by a rule of the user --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("most", [50, 11_000])
+def test_a_long_solve_by_a_rule_of_ones_own_suggests_its_check(most):
+    @dataclass(frozen=True)
+    class Tiny(NewtonStep):
+        def length(self, state, i, j):
+            return min(1e-9, state.high)
+
+    said = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for step in (Tiny(), NewtonStep()):
+            solve(PROBLEM, step=step, stop=KKTGap(1e-300), max_iter=most, shrinking=False, engine="numpy")
+            said.append(sum("check_strategy(Tiny(…))" in str(each.message) for each in caught))
+    assert said == [most > 10_000] * 2

@@ -9,22 +9,25 @@ import numpy as np
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.parametric_path import line_between
 from refsvm.analysis.paths.roc_curve import CostPath
+from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.core._checks import positive
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
+from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.services.labels import signed
 from refsvm.services.names import asked
 
 
+@takes_model(("SVC",))
 def cost_path(
-    X: Any = None,
-    y: Any = None,
+    X: ArrayLike = None,
+    y: ArrayLike = None,
     *,
-    kernel: Any = "rbf",
+    kernel: KernelLike = "rbf",
     gamma: str | float = "scale",
     degree: int = 3,
     coef0: float = 0.0,
-    gram: Any = None,
+    gram: ArrayLike = None,
     C: float = 1.0,
     **options: Any,
 ) -> CostPath:

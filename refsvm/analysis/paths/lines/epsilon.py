@@ -8,21 +8,24 @@ import numpy as np
 
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.parametric_path import line_between
+from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
+from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.services.names import asked
 
 
+@takes_model(("SVR",), moves=("epsilon",))
 def epsilon_path(
-    X: Any = None,
-    y: Any = None,
+    X: ArrayLike = None,
+    y: ArrayLike = None,
     *,
     epsilon: tuple[float, float],
-    kernel: Any = "rbf",
+    kernel: KernelLike = "rbf",
     gamma: str | float = "scale",
     degree: int = 3,
     coef0: float = 0.0,
-    gram: Any = None,
+    gram: ArrayLike = None,
     C: float | np.ndarray = 1.0,
     **options: Any,
 ) -> ParametricPath:

@@ -7,22 +7,25 @@ from typing import Any
 
 from refsvm.analysis.paths.parametric import ParametricPath
 from refsvm.analysis.paths.parametric_path import line_between
+from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
+from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.services.labels import signed
 from refsvm.services.names import asked
 
 
+@takes_model(("SVC",), moves=("C",))
 def weight_path(
-    X: Any = None,
-    y: Any = None,
+    X: ArrayLike = None,
+    y: ArrayLike = None,
     *,
     C: tuple[Any, Any],
-    kernel: Any = "rbf",
+    kernel: KernelLike = "rbf",
     gamma: str | float = "scale",
     degree: int = 3,
     coef0: float = 0.0,
-    gram: Any = None,
+    gram: ArrayLike = None,
     **options: Any,
 ) -> ParametricPath:
     """Train for all penalties between two: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.

@@ -13,6 +13,7 @@ from refsvm.core._checks import is_sparse
 from refsvm.core.kernels.products import Columns, PreparedExamples, inner_products
 from refsvm.core.kernels.sparse import squared_norms
 from refsvm.core.rule import PlainNumbers
+from refsvm.core.types import ArrayLike
 
 
 class Kernel(PlainNumbers, ABC):
@@ -78,7 +79,7 @@ class Kernel(PlainNumbers, ABC):
         X, norms = others.prepared(np.ascontiguousarray(X, dtype=np.float64))
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
 
-    def scaled(self, X: Any) -> Any:
+    def scaled(self, X: ArrayLike) -> Any:
         """Return the examples whose inner products `from_inner` gets, shape (m, d), dense or CSR: by default X."""
         return X
 

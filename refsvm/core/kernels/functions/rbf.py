@@ -13,6 +13,7 @@ from refsvm.core._checks import column_names, is_sparse, not_negative, numbers, 
 from refsvm.core.kernels.functions.base import Kernel
 from refsvm.core.kernels.memory import reused
 from refsvm.core.kernels.products import Columns, PreparedExamples
+from refsvm.core.types import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class RBF(Kernel):
         """γ; 1 where each feature has one, by which it is scaled."""
         return 1.0 if isinstance(self.gamma, tuple) else self.gamma  # type: ignore[return-value]
 
-    def scaled(self, X: Any) -> Any:
+    def scaled(self, X: ArrayLike) -> Any:
         """Return X with each feature multiplied by its √γⱼ, shape (m, d), dense or CSR; X itself where there is one γ.
 
         Raises

@@ -1,0 +1,39 @@
+"""Names for what an argument may be, as signatures show them.
+
+A type checker takes all of them for Any: what is array-like differs from library to library, and is checked when a
+function is called.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+ArrayLike: TypeAlias = Any
+"""Numbers or labels: a list, an array, a column or a table of pandas or polars, or sparse rows."""
+
+KernelLike: TypeAlias = Any
+"""A name, a `Kernel`, `Precomputed()`, or a function of two arrays of examples."""
+
+FoldsLike: TypeAlias = Any
+"""A number, the fold of each example, a splitter, or pairs (train, test)."""
+
+RandomLike: TypeAlias = Any
+"""A seed, a generator of NumPy, or None."""
+
+RulesLike: TypeAlias = Any
+"""Rules by name, as objects or as classes: one, several, or a dict of them."""
+
+ScorerLike: TypeAlias = Any
+"""A name, a scorer of scikit-learn, or several of them."""
+
+LossLike: TypeAlias = Any
+"""A name, or a `refsvm.analysis.derivatives.losses.Loss`."""
+
+NamesLike: TypeAlias = Any
+"""A name, or several."""
+
+RefitLike: TypeAlias = Any
+"""True or False, the name of a score, or a function of the results."""
+
+EstimatorLike: TypeAlias = Any
+"""A fitted estimator."""
