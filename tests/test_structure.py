@@ -173,8 +173,7 @@ def test_files_beside_the_folders():
     files = {entry.name for entry in (ROOT / "refsvm").iterdir() if entry.is_file()}
     assert files <= {"__init__.py", "__main__.py", "doors.py", "moved.py", "py.typed", "__init__.pyi"}
     nouns = (
-        "arithmetic", "backend", "problem", "formulations", "primal", "state", "result", "rule", "shown", "types",
-        "doors",
+        "arithmetic", "backend", "problem", "formulations", "primal", "state", "result", "rule", "shown", "doors",
     )  # fmt: skip
     files = {entry.name for entry in (ROOT / "refsvm/core").iterdir() if entry.is_file()}
     assert files <= {f"{noun}.py" for noun in nouns} | {"__init__.py", "_checks.py"}

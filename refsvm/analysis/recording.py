@@ -24,8 +24,8 @@ from refsvm.core.solver.validated import located, validated
 from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule, validated_code
-from refsvm.core.types import ArrayLike
 from refsvm.services.summary import Card, Shown
+from refsvm.services.types import ArrayLike
 
 LIMIT: Final = 20_000
 """Default for the largest number of steps that are recorded."""

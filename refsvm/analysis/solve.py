@@ -15,9 +15,9 @@ from refsvm.core.solver.run import solved
 from refsvm.core.solver.shrinking import Shrinking
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.core.types import ArrayLike
 from refsvm.services.guards.chosen import rows_and_guards
 from refsvm.services.line import line_of
+from refsvm.services.types import ArrayLike
 
 
 @refuses(

@@ -12,7 +12,7 @@
 `walk`, `trackers`, `paths`        following the optimum along a line, finding its breakpoints, for every C
 `engine`, `guards`                 limits, Ctrl-C and progress; guards that correct rounding errors
 `backend`, `doors`                 the engine that takes the steps, NumPy or compiled; functions from outside
-`_checks`, `types`, `shown`        checks of arguments, and names of their types; how a result prints
+`_checks`, `shown`                 checks of arguments; how a result prints
 =================================  ===================================================================
 
 Each file that also runs compiled has a twin in `refsvm.compiled`, at the same path.

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from types import FrameType
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ NO_NUMBERS: Final = (str, bytes, complex, np.complexfloating)
 LARGEST_TARGET: Final = 1e150
 """Largest target of a regression: squared differences of larger targets could overflow."""
 
+
+ArrayLike: TypeAlias = Any
+"""Numbers or labels: a list, an array, a column or a table of pandas or polars, or sparse rows."""
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 
 from refsvm.core import arithmetic
-from refsvm.core._checks import box, positions, real, sealed, vector
+from refsvm.core._checks import ArrayLike, box, positions, real, sealed, vector
 from refsvm.core.arithmetic import ABOVE_ALL, BELOW_ALL, Arithmetic, dot
 from refsvm.core.formulations import Formulations, epsilon_of, nu_of
 from refsvm.core.kernels.checked import matrix_of
@@ -26,7 +26,6 @@ from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.kernels.precision import decision_noise
 from refsvm.core.primal import best_intercept, primal_value
 from refsvm.core.shown import Shown
-from refsvm.core.types import ArrayLike
 
 EPSILON: Final = float(np.finfo(float).eps)
 """Relative rounding error of one floating-point operation."""

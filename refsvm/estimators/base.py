@@ -35,12 +35,12 @@ from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.ball_rule import BallRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.estimators.nested import has_own_parameters, parameters_of, with_parameters
 from refsvm.estimators.plain import from_state, to_state
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.services.line import line_of
 from refsvm.services.names import KERNELS, in_order, is_precomputed, is_user_kernel, kernel_called
+from refsvm.services.types import ArrayLike, KernelLike
 
 Estimator = TypeVar("Estimator", bound=BaseEstimator)
 

@@ -15,11 +15,11 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm.core.shown import Shown
-from refsvm.core.types import ArrayLike
 from refsvm.estimators.base import PROBABILITIES, KernelEstimator
 from refsvm.estimators.shown import card_of_search
 from refsvm.estimators.validation import NO_LABELS, checked_data
 from refsvm.services.names import is_precomputed, is_user_kernel
+from refsvm.services.types import ArrayLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

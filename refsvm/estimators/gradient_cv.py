@@ -25,7 +25,6 @@ from refsvm.analysis.resampling.folds import pairs_of
 from refsvm.analysis.units import unit_of_targets
 from refsvm.core._checks import refuses, targets
 from refsvm.core.engine.limits import Interrupted
-from refsvm.core.types import ArrayLike, FoldsLike, LossLike, NamesLike, RandomLike
 from refsvm.estimators.choosing import ChoosingClassifier, ChoosingEstimator
 from refsvm.estimators.stored_values import StoredValues
 from refsvm.estimators.svc import SVC
@@ -33,6 +32,7 @@ from refsvm.estimators.svr import SVR
 from refsvm.estimators.svrcv import EPSILON, TOL
 from refsvm.estimators.validation import encoded
 from refsvm.services.names import KERNELS
+from refsvm.services.types import ArrayLike, FoldsLike, LossLike, NamesLike, RandomLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -28,9 +28,9 @@ from refsvm.core.kernels.precision import decision_noise, noisy
 from refsvm.core.kernels.rows import megabytes
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
-from refsvm.core.types import ArrayLike
 from refsvm.estimators.base import KernelMachine
 from refsvm.services.names import in_order, is_precomputed, of_features, parameters_named
+from refsvm.services.types import ArrayLike
 
 TOGETHER: Final = 256
 """Number of new examples whose kernel values are computed together."""

@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval
 from refsvm.analysis.paths.novelty import intercept_of_inside
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution
-from refsvm.core.types import ArrayLike
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import LARGEST_SQUARED_WEIGHT
+from refsvm.services.types import ArrayLike
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -25,13 +25,13 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.rounds.machine import REGRESSION
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.estimators.column_matrix import column_gram, forget
 from refsvm.estimators.progress import Pace
 from refsvm.estimators.scoring import Scoring, SeveralScorings
 from refsvm.services.identity import IDENTITY, described, package_code
 from refsvm.services.pool import in_workers, joblib_is_set_up, resubmitted, worker_count
 from refsvm.services.store import RunStore, digest, fingerprint
+from refsvm.services.types import ArrayLike, KernelLike
 
 Key = tuple[int, int, int]
 """Identifies a cell: index of γ, joint index of ε and C (all C of the first ε come first), index of the split."""

@@ -29,7 +29,6 @@ from refsvm.core.engine.progress import Progress
 from refsvm.core.seeders.base import Seeder
 from refsvm.core.stopping.ball_rule import BallRule
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.core.types import ArrayLike, FoldsLike, RefitLike, ScorerLike
 from refsvm.estimators.results_table import SINGLE, names_of_scores, results_table
 from refsvm.estimators.scoring import refuse_refit
 from refsvm.estimators.search import GammaColumn, Search
@@ -39,6 +38,7 @@ from refsvm.estimators.validation import (
     checked_weights,
 )
 from refsvm.services.names import gamma_on
+from refsvm.services.types import ArrayLike, FoldsLike, RefitLike, ScorerLike
 
 _log = logging.getLogger("refsvm")
 

@@ -12,7 +12,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from refsvm.analysis.resampling.grid import Split
-from refsvm.core.types import ArrayLike, FoldsLike, RefitLike, ScorerLike
 from refsvm.estimators.choosing import ChoosingEstimator
 from refsvm.estimators.results_table import SINGLE
 from refsvm.estimators.scoring import (
@@ -23,6 +22,7 @@ from refsvm.estimators.scoring import (
     refuse_refit,
     takes_weights,
 )
+from refsvm.services.types import ArrayLike, FoldsLike, RefitLike, ScorerLike
 
 MOST_COPIES: Final = 1000
 """If a scorer takes no weights, weights above this are not replaced by copies of the example."""

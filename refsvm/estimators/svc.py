@@ -25,7 +25,6 @@ from refsvm.analysis.scheme import OneVsOne
 from refsvm.core._checks import penalties
 from refsvm.core.problem import DualProblem
 from refsvm.core.result import Solution, Status
-from refsvm.core.types import ArrayLike, RandomLike
 from refsvm.estimators.base import PROBABILITIES, KernelMachine, reject_probability
 from refsvm.estimators.incremental import Incremental, MachineChange
 from refsvm.estimators.pairwise import solutions_of_pairs
@@ -42,6 +41,7 @@ from refsvm.estimators.validation import (
     scaled,
 )
 from refsvm.services.names import is_precomputed, is_user_kernel
+from refsvm.services.types import ArrayLike, RandomLike
 
 
 @reject_probability

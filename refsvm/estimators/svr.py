@@ -18,11 +18,11 @@ from refsvm.analysis.resampling.weights import copies
 from refsvm.core._checks import refuses
 from refsvm.core.kernels.origin import around
 from refsvm.core.problem import DualProblem
-from refsvm.core.types import ArrayLike
 from refsvm.estimators.base import stopping_rule_of
 from refsvm.estimators.single import SingleMachine
 from refsvm.estimators.validation import scaled
 from refsvm.services.names import is_precomputed
+from refsvm.services.types import ArrayLike
 
 FOLDS: Final = 10
 """Of CV+."""

@@ -14,10 +14,10 @@ from sklearn.base import RegressorMixin
 from refsvm.analysis.units import relative_gap, unit_of_targets
 from refsvm.core._checks import targets
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.core.types import ArrayLike
 from refsvm.estimators.scoring import HeldOutSVR
 from refsvm.estimators.search_cv import CS, SearchCV
 from refsvm.estimators.svr import SVR
+from refsvm.services.types import ArrayLike
 
 EPSILON, TOL = 0.1, 1e-3
 """Default values of ε and of the tolerance, as multiples of the standard deviation of the targets."""

@@ -24,10 +24,10 @@ from refsvm.core.shown import short
 from refsvm.core.solver.rules import Rules, chosen_rules
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.core.types import RulesLike
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 from refsvm.experiment.strategy import EIGHT_POINTS
 from refsvm.services.summary import Card, Shown, Table
+from refsvm.services.types import RulesLike
 
 Run: TypeAlias = Solution | Recording
 

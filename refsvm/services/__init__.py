@@ -8,5 +8,6 @@
 `store`, `identity`   finished runs on disk; what makes two runs the same
 `files`               files that are whole or not there
 `labels`, `names`     labels of any kind; kernels called by name
+`types`               names for what an argument may be, as signatures show them
 ====================  ===============================================================
 """

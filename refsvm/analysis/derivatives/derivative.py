@@ -14,8 +14,8 @@ from refsvm.core._checks import examples, vector
 from refsvm.core.kernels.checked import cross_values
 from refsvm.core.result import Solution
 from refsvm.core.shown import Stamped
-from refsvm.core.types import ArrayLike
 from refsvm.services.summary import Card, Shown
+from refsvm.services.types import ArrayLike
 
 SAME: Final = 1e-7
 """Part of the largest rate by which both one-sided derivatives may differ for one."""

@@ -30,11 +30,11 @@ from refsvm.core.result import Solution, Status
 from refsvm.core.rounds.machine import CLASSIFICATION, NOVELTY
 from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
-from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.services.labels import classes_of, known_codes, refuse_missing_labels, signed
 from refsvm.services.line import checked_callback, line_of
 from refsvm.services.names import asked as kernel_asked
 from refsvm.services.summary import Card, Shown, ended
+from refsvm.services.types import ArrayLike, KernelLike
 
 TOL: Final = 1e-10
 """The KKT gap of each machine, in units of the targets."""

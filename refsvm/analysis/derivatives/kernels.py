@@ -15,7 +15,7 @@ from refsvm.core._checks import is_sparse, vector
 from refsvm.core.kernels.functions import RBF, Kernel, Polynomial, Sigmoid
 from refsvm.core.kernels.products import PreparedExamples, inner_products
 from refsvm.core.kernels.sparse import squared_norms
-from refsvm.core.types import ArrayLike
+from refsvm.services.types import ArrayLike
 
 STEP: Final = 1e-3
 """Step of the differences, as a part of the parameter: their error and its rounding are then both about 1e-12."""

@@ -18,7 +18,7 @@ from refsvm.core.kernels.checked import cross_values, examples_like
 from refsvm.core.kernels.functions import Kernel
 from refsvm.core.result import Solution
 from refsvm.core.shown import Stamped
-from refsvm.core.types import ArrayLike
+from refsvm.services.types import ArrayLike
 
 
 @dataclass(frozen=True, eq=False)

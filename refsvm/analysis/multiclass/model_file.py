@@ -42,9 +42,9 @@ from refsvm.analysis.multiclass.model_text import (
 )
 from refsvm.core._checks import version
 from refsvm.core.kernels import RBF, Precomputed
-from refsvm.core.types import EstimatorLike
 from refsvm.services.files import written_whole
 from refsvm.services.printable import printable
+from refsvm.services.types import EstimatorLike
 
 SMALLEST: Final = 1e-300
 """Least γ of a feature by which others are scaled."""

@@ -24,11 +24,11 @@ from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.kernels.functions import Kernel, Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.trackers.base import PathTracker
-from refsvm.core.types import ArrayLike, FoldsLike, RandomLike
 from refsvm.services.labels import numbered
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
 from refsvm.services.summary import Card, Shown
+from refsvm.services.types import ArrayLike, FoldsLike, RandomLike
 
 ROUNDING: Final = 1e-9
 """Part of C_max by which 1/(1/C_max) may differ from it, generously."""

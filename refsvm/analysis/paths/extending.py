@@ -17,7 +17,7 @@ from refsvm.core.kernels.functions import Precomputed
 from refsvm.core.kernels.gram import Gram
 from refsvm.core.kernels.matrix import KernelMatrix
 from refsvm.core.problem import DualProblem
-from refsvm.core.types import ArrayLike
+from refsvm.services.types import ArrayLike
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:

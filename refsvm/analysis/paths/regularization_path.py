@@ -23,11 +23,11 @@ from refsvm.core.paths.tracked import SIGNS
 from refsvm.core.paths.tracking import track
 from refsvm.core.problem import DualProblem
 from refsvm.core.trackers.base import PathTracker
-from refsvm.core.types import ArrayLike
 from refsvm.core.walk.breakpoint import Breakpoint
 from refsvm.services.labels import labelled, signed
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
+from refsvm.services.types import ArrayLike
 
 C_MIN: Final = 1e-4
 C_MAX: Final = 1e3

@@ -27,10 +27,10 @@ from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.rounds.walked import WALK, folds_walked_to
 from refsvm.core.seeders import AVG, SIR, Seeder
 from refsvm.core.solver.options import OPTIONS, RunOptions
-from refsvm.core.types import ArrayLike, FoldsLike, RandomLike
 from refsvm.services.line import line_of
 from refsvm.services.names import asked as named
 from refsvm.services.pool import share_memory
+from refsvm.services.types import ArrayLike, FoldsLike, RandomLike
 
 
 @takes_model()

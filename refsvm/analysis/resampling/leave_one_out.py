@@ -37,9 +37,9 @@ from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.options import RunOptions
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping import BallRule, KKTGap, StoppingRule
-from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.services.line import line_of
 from refsvm.services.names import asked
+from refsvm.services.types import ArrayLike, KernelLike
 
 FULL_TOL: Final = 0.1
 """The tolerance of the full solution is smaller than the rounds' by this factor, as checks and seeds rest on it."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from refsvm.core._checks import whole
+from refsvm.core._checks import ArrayLike, whole
 from refsvm.core.doors import DOORS
 from refsvm.core.engine.limits import Deadline, Limits, interruptible, unless_interrupted
 from refsvm.core.engine.progress import Progress
@@ -38,7 +38,6 @@ from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.core.stopping.kkt_gap import KKTGap
-from refsvm.core.types import ArrayLike
 
 RELATIVE: Final = KKTGap(relative=True)
 

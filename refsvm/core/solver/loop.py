@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from refsvm.core._checks import positive_or_inf
+from refsvm.core._checks import ArrayLike, positive_or_inf
 from refsvm.core.problem import DualProblem
 from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.solver.rules import chosen_rules, row_store, starting_point
@@ -16,7 +16,6 @@ from refsvm.core.solver.validated import validated
 from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
-from refsvm.core.types import ArrayLike
 
 Steps = Generator[SolverState, None, int]
 

@@ -10,9 +10,9 @@ from refsvm.analysis.paths.parametric_path import line_between
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
-from refsvm.core.types import ArrayLike, KernelLike
 from refsvm.services.labels import signed
 from refsvm.services.names import asked
+from refsvm.services.types import ArrayLike, KernelLike
 
 
 @takes_model(("SVC",), moves=("C",))

@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from refsvm.core._checks import is_sparse
+from refsvm.core._checks import ArrayLike, is_sparse
 from refsvm.core.kernels.products import Columns, PreparedExamples, inner_products
 from refsvm.core.kernels.sparse import squared_norms
 from refsvm.core.rule import PlainNumbers
-from refsvm.core.types import ArrayLike
 
 
 class Kernel(PlainNumbers, ABC):

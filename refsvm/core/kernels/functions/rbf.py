@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from refsvm.core import arithmetic
-from refsvm.core._checks import column_names, is_sparse, not_negative, numbers, vector
+from refsvm.core._checks import ArrayLike, column_names, is_sparse, not_negative, numbers, vector
 from refsvm.core.kernels.functions.base import Kernel
 from refsvm.core.kernels.memory import reused
 from refsvm.core.kernels.products import Columns, PreparedExamples
-from refsvm.core.types import ArrayLike
 
 
 @dataclass(frozen=True)

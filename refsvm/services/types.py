@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-ArrayLike: TypeAlias = Any
-"""Numbers or labels: a list, an array, a column or a table of pandas or polars, or sparse rows."""
+from refsvm.core._checks import ArrayLike as ArrayLike
 
 KernelLike: TypeAlias = Any
 """A name, a `Kernel`, `Precomputed()`, or a function of two arrays of examples."""
