@@ -36,7 +36,10 @@ def compare(
         int | None, option("N", "Random orders of the examples.  [default: as they are]")
     ] = None,
     store: options.Store = None,
-    wide: Annotated[bool, flag("--wide", "Print all columns, however narrow the terminal is.")] = False,
+    wide: Annotated[
+        bool,
+        flag("--wide", "Print all columns, even if they are wider than the terminal, or than 80 in a pipe."),
+    ] = False,
     output: Output,
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.

@@ -1,4 +1,4 @@
-"""Tables of a comparison: in a terminal as many columns as it has room for, in a pipe or with --wide all of them."""
+"""Tables of a comparison: as many columns as the terminal, or 80 in a pipe, has room for; with --wide all of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DROPPED: Final = ("rows", "p", "shrink", "/ first", "numpy s")
 def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: bool = False) -> None:
     """Print the problem and its runs."""
     console = tables.screen()
-    if console.is_terminal and not wide:
+    if not wide:
         tell(console, tables.heading(problem))
         tell(console, "")
         _narrow_table(console, rows)
@@ -59,7 +59,7 @@ def repetition_table(
     """Print the problems, and means over the orders of their examples."""
     title = "" if repeats == 1 else f"Means ± standard deviations over {repeats} orders of the examples"
     console = tables.screen()
-    if console.is_terminal and not wide:
+    if not wide:
         for problem in problems:
             tell(console, tables.heading(problem))
         tell(console, title)

@@ -63,6 +63,13 @@ def load(family: str, rules: tuple[Any, ...]) -> None:
     import_module("refsvm.compiled.interface.families").load(family, tuple(rule.twin() for rule in rules))
 
 
+def prepare_arithmetic() -> None:
+    """Compile or load the functions of float64 rows: which of them a solve calls depends on its size and its kernel."""
+    for family, rules in FAMILIES:
+        if family in ("kernels", "sparse") or family.endswith("float64"):
+            load(family, rules)
+
+
 def prepare(seeder: Seeder) -> None:
     """Compile or load the code that rounds with the default rules need, before their seconds are counted."""
     if numba_compiles():

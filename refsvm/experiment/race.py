@@ -14,6 +14,7 @@ import numpy as np
 from refsvm.analysis.recording import Recording
 from refsvm.analysis.solve import solve
 from refsvm.compiled.twins import numba_compiles
+from refsvm.compiled.warming import prepare_arithmetic
 from refsvm.core._checks import pandas_for, shown
 from refsvm.core.engine.limits import interruptible, unless_interrupted
 from refsvm.core.problem import DualProblem
@@ -25,7 +26,7 @@ from refsvm.core.solver.rules import Rules, chosen_rules
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping.base import StoppingRule
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
-from refsvm.experiment.strategy import EIGHT_POINTS
+from refsvm.experiment.strategy import EIGHT_POINTS, ShrinksAtOnce
 from refsvm.services.summary import Card, Shown, Table
 from refsvm.services.types import RulesLike
 
@@ -306,8 +307,10 @@ def _is_warm(rules: Rules, settings: Mapping[str, Any]) -> bool:
     """Load the compiled code of rules that have twins before their run; return whether it is loaded."""
     if not (numba_compiles() and all(rule.twin() for rule in rules)):
         return False
+    prepare_arithmetic()
     try:
-        solve(EIGHT_POINTS.dual(), **{**settings, "engine": "numba", "start": None})
+        at_once = {"shrinking": ShrinksAtOnce()} if settings["shrinking"] else {}
+        solve(EIGHT_POINTS.dual(), **{**settings, **at_once, "engine": "numba", "start": None})
     except ValueError:  # the options do not fit the small problem
         return False
     return True

@@ -12,9 +12,15 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 
 from refsvm.compiled.twins import numba_compiles
+from refsvm.compiled.warming import prepare_arithmetic
+from refsvm.core.backend import Backend
+from refsvm.core.engine.limits import Limits
 from refsvm.core.kernels.functions import RBF
-from refsvm.core.result import Status
+from refsvm.core.result import Status, Trace
 from refsvm.core.rule import PlainNumbers
+from refsvm.core.solver.rules import Rules
+from refsvm.core.solver.shrinking import Restriction, all_variables
+from refsvm.core.state import SolverState
 from refsvm.experiment.problem import Instance
 from refsvm.services.identity import described
 
@@ -25,6 +31,22 @@ EIGHT_POINTS: Final = Instance(
     np.arange(8.0)[:, None], np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0
 )
 """The small instance that is computed before anything is timed."""
+
+
+@dataclass(frozen=True)
+class ShrinksAtOnce(Restriction):
+    """Takes a step on all variables, then solves a restricted problem: it calls all the code that shrinking calls."""
+
+    def steps(
+        self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
+        trace: Trace | None,
+    ) -> int:  # fmt: skip
+        """Take a step on all variables, solve the problem of the first six, then take steps on all."""
+        calls, solve_on = state.shrinking or 0, (backend, limits, state, rules)
+        state.shrinking = calls + 1
+        if calls == 1 and state.parent is None:
+            return self.solve_restricted(*solve_on, trace, np.arange(6), budget)
+        return all_variables(*solve_on, budget if calls else 1, trace)
 
 
 @dataclass(frozen=True)
@@ -178,6 +200,8 @@ class Call(Strategy):
             self._warm_up()
 
     def _warm_up(self) -> None:
+        if self.arguments()["engine"] != "numpy" and numba_compiles():
+            prepare_arithmetic()
         if self.arguments()["engine"] == "auto" and numba_compiles():
             compiled: dict[str, Any] = {"engine": "numba"}
             with suppress(ValueError):  # a rule without a twin uses the readable loop

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from refsvm.core._checks import ArrayLike as ArrayLike
+from refsvm.core._checks import ArrayLike as ArrayLike  # noqa: PLC0414  signatures import all of them from here
 
 KernelLike: TypeAlias = Any
 """A name, a `Kernel`, `Precomputed()`, or a function of two arrays of examples."""

@@ -1,4 +1,4 @@
-"""What a terminal shows of a comparison: no line is wider than it; a pipe, and --wide, show all columns."""
+"""What a terminal or a pipe shows of a comparison: no line is wider than it; --wide shows all columns."""
 
 from __future__ import annotations
 
@@ -48,12 +48,20 @@ def test_a_comparison_fits_the_terminal(terminal, width, more):
     assert ("No strategy converged" if "--max-iter" in more else "Fewest steps") in shown.getvalue()
 
 
-@pytest.mark.parametrize("wide", [True, False])
-def test_all_columns_in_a_pipe_or_where_they_are_asked_for(terminal, wide):
-    shown = terminal(60) if wide else None
-    result = works("compare", "heart", "-q", "--engines", "numpy", *(["--wide"] if wide else []))
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_all_columns_where_they_are_asked_for(terminal, is_terminal):
+    shown = terminal(60) if is_terminal else None
+    result = works("compare", "heart", "-q", "--engines", "numpy", "--wide")
     printed = result.stdout + (shown.getvalue() if shown else "")
     assert all(each in printed for each in ("objective", "duality", "training", "support", "Fewest steps"))
+
+
+@pytest.mark.parametrize("data", [["heart"], ["heart", "sonar"]])
+def test_a_table_in_a_pipe_fits_eighty_columns(data, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = works("compare", *data, "-q").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("planning-ahead" in line and "numba s" not in line for line in lines)
 
 
 def test_the_sentence_names_the_fewest_steps():

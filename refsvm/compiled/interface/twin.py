@@ -130,9 +130,7 @@ def only_loads() -> bool:
 @cache
 def announce() -> None:
     """Log the first compilation of a process; the command line shows the record (`refsvm.cli.messages`)."""
-    sentence = (
-        "Numba compiles refsvm's loop and rules for this machine; that takes some five to ten seconds, once."
-    )
+    sentence = "Numba compiles refsvm's loop and rules for this machine, once; nothing that is measured waits for it."
     _log.info(sentence, extra={"notice": True})
 
 

@@ -166,13 +166,9 @@ def _look(
     """Say how far the path is: by log C, or by the parameter of another line."""
     if progress.state is None or progress.steps is None:
         return
-    value, (begin, end) = float(progress.state[0]), ends
+    value, steps, (begin, end) = float(progress.state[0]), progress.steps, ends
     share = math.log(value * begin) / math.log(begin / end) if by_log else (value - begin) / (end - begin)
-    progress.under_way = (
-        f"{name} = {value:.4g}, " * bool(name)
-        + f"{progress.steps:,} breakpoint"
-        + "s" * (progress.steps != 1)
-    )
+    progress.under_way = f"{name} = {value:.4g}, " * bool(name) + f"{steps:,} breakpoint{'s' * (steps != 1)}"
     progress.tell(int(100.0 * (part[0] + min(max(share, 0.0), 1.0)) / part[1]))
 
 
