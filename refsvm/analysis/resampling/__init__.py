@@ -11,6 +11,7 @@
 `results`         the result classes
 `scores`          error, residuals, R²
 `workers`         rounds shared among threads or processes
+`small_left_out`  leave-one-out of many small classes, in stacks
 `small_folds`     folds of many small classes, solved in few calls
 `weights`         weights of examples, which count copies
 `of_model`        calls with an estimator in place of the parameters

@@ -19,6 +19,7 @@ import numpy as np
 
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.analysis.resampling.results import LeaveOneOut
+from refsvm.analysis.resampling.small_left_out import PLAIN, SmallPairs, have_small_pairs
 from refsvm.analysis.resampling.task import Task, task_given
 from refsvm.analysis.resampling.task_table import TaskTable
 from refsvm.analysis.resampling.ties import settle_ties
@@ -209,6 +210,7 @@ def run_leave_one_out(
             "X holds one example, so leaving it out leaves no training data; give at least two examples."
         )
     slow_problem_seeder = WALK if seeder is None else seeder
+    is_plain = seeder is None and checks is CHECKS and type(options.stop) in PLAIN
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
     # all checks and seeds rest on the full solution, so it is solved to a fraction of the tolerance; the proofs need
@@ -220,13 +222,20 @@ def run_leave_one_out(
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
     table = TaskTable(task, progress or Progress("leave_one_out"), callback)
     with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
-        for part in task.parts():
+        small = None
+        if is_plain and have_small_pairs(task, options):
+            small = SmallPairs(task, options, kkt, table)
+            table.take_small(small.run(), options.time_limit, interrupt)
+        for number, part in enumerate(task.parts()):
+            if small is not None and number in small.solved:
+                table.fulls.append(small.solution(part, small.solved[number]))
+                continue
+            if table.status is not Status.CONVERGED:  # a limit; later pairs may have been solved in a stack
+                continue
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)
             settle_ties(here, (seeder, slow_problem_seeder)[here.is_slow], kkt.relative)
             table.end(part, here)
-            if table.status is not Status.CONVERGED:
-                break
         table.is_pressed = interrupt.pressed
     table.progress.close()
     return table
@@ -279,7 +288,7 @@ def result_of(table: TaskTable) -> LeaveOneOut:
         seconds=table.progress.seconds,
         full_solutions=tuple(fulls[:1] if task.kind == NOVELTY else fulls),
         status=Status.CONVERGED if known.all() else table.status,
-        engine=next((family.used for family in table.families if family.used), fulls[0].engine),
+        engine=next((each for each in [*(it.used for it in table.families), *(it.engine for it in fulls)] if each), ""),
         gap_rule_kept=all(table.rule_kept) if table.rule_kept else None, traces=table.traces, weights=task.weights,
         is_solved=known & ~is_unsolved, machine=task.machine,
         sides=np.where(is_open, np.nan, values), is_proved=table.proved[:, each],

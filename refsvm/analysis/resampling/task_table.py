@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
 
 from refsvm.analysis.resampling.task import LeftOutMachine, Task
 from refsvm.analysis.resampling.ties import TIE, signs_elsewhere
+from refsvm.core.engine.limits import Deadline, interruptible
 from refsvm.core.engine.progress import Progress
 from refsvm.core.result import Solution, Status, Trace
 from refsvm.core.rounds.left_out_table import LeftOutTable
@@ -99,6 +101,19 @@ class TaskTable:
         examples, pair = part.examples.tolist(), part.machine.pair if self.values.shape[1] > 1 else ()
         self.unsolved |= {(examples[r], column): status for r, status in table.unsolved.items()}
         self.traces |= {(examples[r], *pair) if pair else examples[r]: t for r, t in table.traces.items()}
+
+    def take_small(self, counts: Iterator[int], deadline: Deadline, interrupt: interruptible) -> None:
+        """Let small pairs write to the table until a limit, Ctrl-C or the callback ends them."""
+        for count in counts:
+            self._place = self._place[0] + count, None
+            if interrupt.pressed:
+                self.status = Status.INTERRUPTED
+            elif deadline.left() <= 0.0:
+                self.status = Status.TIME_LIMIT
+            elif self._callback is not None and self._should_end(0):
+                self.status = Status.CALLBACK
+            if self.status is not Status.CONVERGED:
+                return
 
     def _copy(self, part: LeftOutMachine, table: LeftOutTable) -> int:
         """Copy the results so far of a machine into its column, and return the column's index."""

@@ -1,0 +1,283 @@
+"""Leave-one-out of many small classes: few calls solve all machines and all rounds (`refsvm.analysis.small.small`).
+
+A family of rounds for each pair of classes costs milliseconds before its first step. The pairs of small classes, and
+the rounds that leave out one example of a pair, are stacked instead. A round starts cold here, takes few steps, and
+ends with an exact step on its free variables. Each sign is proved as `refsvm.core.stopping.midpoint` derives, for all
+problems of a stack at once. A sign is a tie only if b may be anything in an interval whose ends lead to both signs. A
+pair with an example of which neither is proved is left to the rounds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import NoneType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from refsvm.analysis.resampling.task import LeftOutMachine, Task
+from refsvm.analysis.resampling.task_table import OTHER_CLASS, TaskTable
+from refsvm.analysis.resampling.ties import TIE
+from refsvm.analysis.small.small import FEW, LARGEST_ALPHA, MOST_STEPS, STEPS, SmallProblems, supports
+from refsvm.analysis.small.small_pairs import CHUNK_ENTRIES, Stack, stacks
+from refsvm.analysis.small.stacked import SmallBackend, small_backend
+from refsvm.core.problem import EPSILON
+from refsvm.core.result import Solution, Status
+from refsvm.core.rounds.machine import CLASSIFICATION
+from refsvm.core.rounds.sufficiency import ZeroAlpha
+from refsvm.core.solver.options import RunOptions
+from refsvm.core.solver.rules import TIGHTEST
+from refsvm.core.stopping import BallRule, KKTGap
+from refsvm.core.stopping.ball_rule import TINY
+from refsvm.core.stopping.midpoint import EXCESS
+
+PLAIN: Final = (NoneType, BallRule, KKTGap)
+"""Types of rules whose rounds may end at the KKT gap."""
+
+
+class SolvedPair(NamedTuple):
+    """The machine of all examples of a pair of classes: α, G, steps and seconds."""
+
+    alpha: np.ndarray
+    gradient: np.ndarray
+    iterations: int
+    seconds: float
+
+
+def have_small_pairs(task: Task, options: RunOptions) -> bool:
+    """Whether pairs of the classes of a task are solved here, with its kernel matrix held as an array."""
+    if task.kind != CLASSIFICATION or len(task.classes) < 3 or not supports(options.rules):
+        return False
+    fewest = np.sort(np.bincount(task.codes))[:2].sum()
+    is_plain = options.max_iter is None and not options.trace and task.gram.facts.is_psd
+    is_held = task.gram.dense is not None and task.gram.dense.dtype == np.float64
+    is_closed = np.isfinite(task.C).all() and (task.C > 0.0).all()
+    return bool(
+        fewest <= FEW and is_plain and is_held and is_closed and task.gram.facts.data_error <= TIGHTEST
+    )
+
+
+class SmallPairs:
+    """Solves the small pairs of a task, and writes what the rounds find to its table.
+
+    Parameters
+    ----------
+    task : Task
+        It has `have_small_pairs`.
+    options : RunOptions
+        Their rule is that of the machines of all examples.
+    kkt : KKTGap
+        The rule of the rounds.
+    table : TaskTable
+
+    Attributes
+    ----------
+    solved : dict of int to SolvedPair
+        The machines of all examples, by the numbers of the pairs; pairs that are missing are left to the rounds.
+    """
+
+    def __init__(self, task: Task, options: RunOptions, kkt: KKTGap, table: TaskTable) -> None:
+        self.task, self.options, self.table = task, options, table
+        self.round_rules, self.backend = options.rules._replace(stop=kkt), small_backend(options.engine)
+        self.solved = dict[int, SolvedPair]()
+
+    def run(self) -> Iterator[int]:
+        """Solve the pairs, stack after stack; yield how many examples of how many pairs each stack has decided."""
+        task, table, K = self.task, self.table, self.task.gram.dense
+        assert K is not None
+        for stack in stacks(task.gram, task.codes, task.C, self.options.cache_mb):
+            began, problems = time.perf_counter(), stack.problems
+            stands = stack.solve(self.backend, self.options.rules, MOST_STEPS)
+            own = left_out(stack, self.backend, self.round_rules, task.gram.facts.rounding)
+            others = elsewhere(stack, K, task.gram.facts.rounding)
+            # neither is asked of an example of the pair itself
+            np.put_along_axis(others.names, stack.rows, TIE, axis=1)
+            some = np.flatnonzero(stands & (own.names != "").all(axis=1) & (others.names != "").all(axis=1))
+            numbers, rows = stack.numbers[some], stack.rows[some]
+            cells = rows, numbers[:, None]
+            for name, ours, theirs in (
+                ("decided", own.names, others.names), ("values", own.values, others.values),
+                ("iterations", own.steps, others.steps), ("proved", own.names != TIE, others.names != TIE),
+            ):  # fmt: skip
+                column = getattr(table, name)
+                column[:, numbers] = theirs[some].T
+                column[cells] = ours[some]
+            seconds = (time.perf_counter() - began) / max(1, len(some))
+            counts = problems.results[some, STEPS].astype(np.int64).tolist()
+            pairs = zip(numbers.tolist(), problems.alpha[some], problems.gradient[some], counts, strict=True)
+            self.solved |= {number: SolvedPair(a, G, count, seconds) for number, a, G, count in pairs}
+            yield rows.size
+
+    def solution(self, part: LeftOutMachine, pair: SolvedPair) -> Solution:
+        """Return the machine of all examples of a pair as `refsvm.solve` does."""
+        problem, stop = part.machine.problem, self.options.rules.stop
+        engine = ", ".join(getattr(self.backend, "used", ())) or "numpy"
+        ending = 0, 0, Status.CONVERGED, stop.reasons[0], pair.seconds, engine
+        return Solution(problem, pair.alpha, pair.gradient, pair.iterations, *ending).of(problem)
+
+
+class Decided(NamedTuple):
+    """What is known of some examples by the machines of some pairs, arrays of shape (P, examples).
+
+    Attributes
+    ----------
+    names : ndarray of object
+        What has decided; "" if nothing has.
+    values : ndarray of float64
+        h, with the sign that is proved.
+    steps : ndarray of int64
+    """
+
+    names: np.ndarray
+    values: np.ndarray
+    steps: np.ndarray
+
+
+def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -> Decided:
+    """Decide each example of each pair by the machine of the pair without it."""
+    problems, m = stack.problems, stack.problems.size
+    P = len(problems)
+    names, values, steps = (
+        np.full((P, m), "", dtype=object),
+        np.zeros((P, m)),
+        np.zeros((P, m), dtype=np.int64),
+    )
+    # without the only example of its class a machine is constant, and wrong
+    positive = problems.v > 0.0
+    same = np.where(positive, positive.sum(axis=1)[:, None], (~positive).sum(axis=1)[:, None])
+    names[same == 1], values[same == 1] = "kkt", -problems.v[same == 1]
+    pairs, left = np.nonzero(same > 1)
+    without = np.array([[t for t in range(m) if t != out] for out in range(m)])
+    for some in np.array_split(np.arange(len(pairs)), max(1, len(pairs) * m * m // CHUNK_ENTRIES)):
+        p, r = pairs[some], left[some]
+        at, rest = p[:, None], without[r]
+        arrays = [each[at, rest] for each in (problems.v, problems.lower, problems.upper)]
+        kernels = problems.kernels[at[:, :, None], rest[:, :, None], rest[:, None, :]]
+        rounds = SmallProblems(kernels, *arrays)
+        # an example with α = 0 leaves the machine as it is
+        rounds.alpha[:], rounds.gradient[:] = problems.alpha[at, rest], problems.gradient[at, rest]
+        rounds.results[:, [STEPS, LARGEST_ALPHA]] = problems.results[p][:, [STEPS, LARGEST_ALPHA]]
+        moves, stands = np.flatnonzero(problems.alpha[p, r] != 0.0), np.ones(len(some), dtype=bool)
+        if len(moves):
+            solved = SmallProblems(kernels[moves], *(each[moves] for each in arrays))
+            backend.small(solved, rules, MOST_STEPS)
+            stands[moves] = solved.finish(rules, stack.noise, stack.is_psd)
+            rounds.alpha[moves], rounds.gradient[moves] = solved.alpha, solved.gradient
+            rounds.results[moves] = solved.results
+            steps[p[moves], r[moves]] = solved.results[:, STEPS].astype(np.int64)
+        row, own = problems.kernels[at, r[:, None], rest], problems.kernels[p, r, r]
+        f = (rounds.alpha * row).sum(axis=1)
+        signs, values[p, r] = signs_of_rounds(rounds, row, own, f, rounding)
+        named = np.where(problems.alpha[p, r] == 0.0, ZeroAlpha.name, "kkt").astype(object)
+        named[signs == 0], named[np.isnan(signs) | ~stands] = TIE, ""
+        names[p, r] = named
+    return Decided(names, values, steps)
+
+
+def elsewhere(stack: Stack, K: np.ndarray, rounding: float) -> Decided:
+    """Decide each example of other classes by the machine of each pair, which has never seen it."""
+    problems, diagonal = stack.problems, K.diagonal()
+    f = sums(K, stack.rows, problems.alpha)
+    bounds = Bounds(problems, rounding)
+    sizes = np.sqrt(np.abs(np.diagonal(problems.kernels, axis1=1, axis2=2)))
+    rho, ends = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None], []
+    for room, side in ((problems.upper - problems.alpha, -1.0), (problems.alpha - problems.lower, 1.0)):
+        over = np.maximum(rho - 0.5 * room * sizes, 0.0) ** 2
+        more = np.divide(over, room, np.full(over.shape, np.inf), where=room > 0.0)
+        ends.append(problems.gradient + side * (rho * sizes + more))
+    size = np.sqrt(np.abs(diagonal))
+    off = bounds.at(size)
+    reach = rho * size * (1.0 + EXCESS) + off
+    error = bounds.at(sizes)
+    low, high = (ends[0] - error).max(axis=1)[:, None], (ends[1] + error).min(axis=1)[:, None]
+    signs = (f + low > reach) * 1.0 - (f + high < -reach)
+    signs[(signs == 0.0) & ~bounds.is_tie(f, off + error.max(axis=1)[:, None])] = np.nan
+    names = np.full(f.shape, OTHER_CLASS, dtype=object)
+    names[signs == 0.0], names[np.isnan(signs)] = TIE, ""
+    return Decided(names, of_signs(f + problems.intercept[:, None], signs), np.zeros(f.shape, dtype=np.int64))
+
+
+class Bounds:
+    """The duality gap of each problem of a stack, and how far rounding may put its G: `Rounding` and `gap` there."""
+
+    def __init__(self, problems: SmallProblems, rounding: float) -> None:
+        alpha, G, m = problems.alpha, problems.gradient, problems.size
+        diagonal = np.abs(np.diagonal(problems.kernels, axis1=1, axis2=2))
+        self.share = 2 * m * rounding + EPSILON * (problems.results[:, STEPS] + 2 * m)
+        self.size = np.abs(G).max(axis=1)
+        largest = np.maximum(problems.results[:, LARGEST_ALPHA], np.abs(alpha).max(axis=1))
+        self.term = largest * np.sqrt(diagonal.max(axis=1))
+        self.top, self.bottom = problems.extremes()
+        error, excess = self.at(np.sqrt(diagonal)), G - (0.5 * (self.top + self.bottom))[:, None]
+        above, below = np.maximum(excess + error, 0.0), np.maximum(error - excess, 0.0)
+        self.delta = ((problems.upper - alpha) * above + (alpha - problems.lower) * below).sum(axis=1)
+        self.has_free = ((problems.lower < alpha) & (alpha < problems.upper)).any(axis=1)
+        self.error = error.max(axis=1)
+
+    def at(self, sizes: np.ndarray) -> np.ndarray:
+        """Return by how much G may be off where √k(x, x) has these values, shape (P, …) of (…) or (P, …)."""
+        return np.asarray(self.share[:, None] * (self.size[:, None] + self.term[:, None] * sizes))
+
+    def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """Whether h is on both sides of 0 at the two ends of the interval of b, shape (P, …) of f.
+
+        Each variable is at a bound that it does not leave, for every b between `top` and `bottom`: α is the optimum.
+        """
+        is_interval = (~self.has_free & (self.bottom - self.top > 4.0 * self.error))[:, None]
+        off = off + self.error[:, None]
+        return np.asarray(is_interval & (f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))
+
+
+def signs_of_rounds(
+    rounds: SmallProblems, row: np.ndarray, own: np.ndarray, f: np.ndarray, rounding: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sign of h at the example that each round leaves out, and h; 0 for a tie, NaN if nothing is proved.
+
+    It is `refsvm.core.stopping.midpoint.certain_sign` of each round.
+
+    Parameters
+    ----------
+    rounds : SmallProblems
+        Without the example.
+    row : ndarray of shape (P, m)
+        Kernel values of the example with all others.
+    own, f : ndarrays of shape (P,)
+        k(x, x), and Σ αᵢ k(x, xᵢ).
+    rounding : float
+        Relative rounding of a term αⱼKᵢⱼ.
+    """
+    alpha, lower, upper = rounds.alpha, rounds.lower, rounds.upper
+    bounds, diagonal = Bounds(rounds, rounding), np.abs(np.diagonal(rounds.kernels, axis1=1, axis2=2))
+    sizes = diagonal + own[:, None]
+    D = np.sqrt(np.maximum(sizes - 2.0 * row, 0.0) + rounding * sizes)
+    off = bounds.at(np.sqrt(np.abs(own))[:, None])
+    error, t = bounds.error[:, None] + off, rounds.gradient + f[:, None]
+    rho = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None]
+    proved = []
+    for s in (1.0, -1.0):
+        # the mirrored test is this one of −t, with the bounds exchanged
+        rises, falls, room = (upper, -lower, upper - alpha) if s > 0.0 else (-lower, upper, alpha - lower)
+        short = s * t - rho * D - error
+        rising, falling = (
+            np.where(short > 0.0, rises, 0.0).sum(axis=1),
+            np.where(short > 0.0, 0.0, falls).sum(axis=1),
+        )
+        by_room = (short * room > np.maximum(rho - 0.5 * room * D, 0.0) ** 2).any(axis=1)
+        proved.append((rising > falling * (1.0 + EXCESS)) | by_room)
+    signs = proved[0] * 1.0 - (proved[1] & ~proved[0])
+    signs[~(proved[0] | proved[1] | bounds.is_tie(f[:, None], off)[:, 0])] = np.nan
+    return signs, of_signs(f + rounds.intercept, signs)
+
+
+def of_signs(values: np.ndarray, signs: np.ndarray) -> np.ndarray:
+    """Return values of h with the proved signs: `refsvm.core.stopping.ball_rule.of_sign` of each."""
+    return np.where(np.abs(signs) == 1.0, signs * np.maximum(signs * values, TINY), values)
+
+
+def sums(K: np.ndarray, rows: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return Σ αᵢ Kᵢ of each problem, shape (P, n), one row of K after another."""
+    total = np.zeros((len(rows), len(K)))
+    for j in range(rows.shape[1]):
+        total += alpha[:, j, None] * K[rows[:, j]]
+    return total
