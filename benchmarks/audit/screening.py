@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -85,15 +86,19 @@ def complaints_about(seed: int) -> tuple[list[str], int, int]:
     rng, (problem, _) = np.random.default_rng(seed), any_problem(seed)
     rule, tol = SafeScreening(int(rng.integers(1, 30))), 10.0 ** rng.uniform(-6, -1)
     start = problem.feasible(rng.normal(size=problem.n) * problem.upper.max()) if seed % 3 == 0 else None
-    with warnings.catch_warnings(), looks() as seen:
+    ways: dict[str, Any] = {"shrinking": rule, "stop": KKTGap(tol), "start": start, "max_iter": 100_000}
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = solve(
-            problem, shrinking=rule, stop=KKTGap(tol), start=start, engine="numpy", max_iter=100_000
-        )
+        with looks() as seen:
+            found = solve(problem, engine="numpy", **ways)
+        with looks() as compiled:
+            other = solve(problem, engine="numba" if find_spec("numba") else "numpy", **ways)
         exact = solve(
             problem, stop=KKTGap(1e-12), polish=True, start=found.alpha, engine="numpy", max_iter=300_000
         )
     complaints = []
+    if (seen, found.iterations, found.alpha.tolist()) != (compiled, other.iterations, other.alpha.tolist()):
+        complaints.append(f"the engines differ: {len(seen)} and {len(compiled)} looks")
     if found.status is not Status.CONVERGED or found.kkt_gap > 1.01 * tol:
         complaints.append(f"{found.status.name} with a gap of {found.kkt_gap:.3g}, tolerance {tol:.3g}")
     G, width = exact.gradient - exact.intercept, problem.upper - problem.lower
