@@ -48,7 +48,6 @@ class ScannedGap(LOODualityGap):
         return scanned_gap
 
     @staticmethod
-    @staticmethod
     def kernel_values(state: SolverState) -> int:
         """Return how many kernel values η has taken."""
         return int(state.stop_memory[VALUES])
