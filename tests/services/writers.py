@@ -11,7 +11,9 @@ import builtins
 import json
 import os
 import resource
+import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -271,11 +273,52 @@ def tried_store(folder: Path, number: int, rng: np.random.Generator) -> dict[str
     return {"processes": number + number // 4, "wrong": wrong}
 
 
+ADDING = """
+import sys
+from pathlib import Path
+from refsvm.services.store import RunStore
+store = RunStore(Path(sys.argv[1]))
+store.prepare()
+for k in range(3):
+    store.add(str(k), config={}, problem="p", strategy="s", metrics={"run": k, "text": "x" * 5000})
+    print(k, flush=True)
+"""
+CHANGES = "pwrite64,write,fsync,fdatasync,ftruncate,unlink,rename"
+"""Calls of the system by which SQLite changes a store; it is not in Python, so that strace has to count them."""
+
+
+def tried_store_at_each_call(folder: Path, every: int) -> dict[str, Any]:
+    """Kill a process that makes a store and adds runs at each of its calls; all confirmed runs stay."""
+    file, log, wrong = folder / "t.sqlite", folder / "calls", list[str]()
+    names = [f"{file}{end}" for end in ("", "-wal", "-shm", "-journal")]
+    within = [word for name in names for word in ("-P", name)]
+
+    def run(*options: str) -> list[str]:
+        for name in names:
+            Path(name).unlink(missing_ok=True)
+        command = ["strace", "-f", "-qq", "-o", log, *options, *within, sys.executable, "-c", ADDING, file]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+
+    if shutil.which("strace") is None or len(run("-e", f"trace={CHANGES}")) != 3:
+        return {"moments": 0, "wrong": []}
+    moments = range(1, len(log.read_text().splitlines()) + 1, every)
+    for at in moments:
+        confirmed = run("-e", f"inject={CHANGES}:signal=KILL:when={at}")
+        store = RunStore(file)
+        store.prepare()
+        found = store.metrics(list("0123"))
+        if not set(confirmed) <= set(found) or any(each["run"] != int(k) for k, each in found.items()):
+            wrong.append(f"killed at call {at}: {confirmed} were confirmed, {[*found]} are there")
+        store.add("3", config={}, problem="p", strategy="s", metrics={"run": 3})
+    return {"moments": len(moments), "wrong": wrong}
+
+
 def main(folder: Path, number: int) -> dict[str, Any]:
     """Kill all writers."""
     rng = np.random.default_rng(1)
     found = {name: tried(folder, name, number, rng) for name in WRITERS}
-    return found | {"store": tried_store(folder, number, rng)}
+    found |= {"store": tried_store(folder, number, rng)}
+    return found | {"store at each call": tried_store_at_each_call(folder, 1 if number >= 200 else 40)}
 
 
 if __name__ == "__main__":
