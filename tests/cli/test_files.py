@@ -101,3 +101,32 @@ def test_a_delimiter_may_be_given(write, model):
     given = [path, "--label", "kind", "--delimiter"]
     assert works("predict", model, *given, "|").stderr.startswith("Accuracy 1.0000")
     assert "delimiter='||' is not a character" in refused("cv", *given, "||")
+
+
+OUTPUTS = [
+    ["fit", "DATA", "--label", "kind", "--model", "FILE"],
+    ["predict", "MODEL", "DATA", "--output", "FILE"],
+    ["loo", "DATA", "--label", "kind", "--plot", "FILE"],
+    ["cv", "DATA", "--label", "kind", "--plot", "FILE"],
+    ["path", "DATA", "--label", "kind", "--plot", "FILE"],
+    ["tune", "DATA", "--label", "kind", "--plot", "FILE"],
+    ["compare", "DATA", "--label", "kind", "--plot", "FILE"],
+]
+
+
+@pytest.mark.parametrize("words", OUTPUTS, ids=lambda words: words[0])
+def test_an_output_that_is_one_of_the_inputs_is_refused(words, write, tmp_path, model):
+    """By its name, by another spelling and by links; before any work, and with nothing changed."""
+    pytest.importorskip("matplotlib")
+    data = write("t.csv", TRAIN)
+    for read in (data, model) if words[0] == "predict" else (data,):
+        symbolic, hard = tmp_path / f"symbolic {read.name}", tmp_path / f"hard {read.name}"
+        symbolic.symlink_to(read)
+        hard.hardlink_to(read)
+        content = read.read_bytes()
+        for name in (read, f"{tmp_path}/../{tmp_path.name}/{read.name}", symbolic, hard):
+            given = {"DATA": data, "MODEL": model, "FILE": name}
+            says = refused(*(given.get(word, word) for word in words))
+            assert f"is the file {str(read)!r}, which this command reads; give another file." in says
+            assert read.read_bytes() == content
+            assert symbolic.is_symlink()
