@@ -1,13 +1,13 @@
-"""Texts of others, such as names of columns, classes and files, as a terminal or a log can show them."""
+"""Names of columns, classes and files, which come from strangers, as a terminal or a log can show them."""
 
 from __future__ import annotations
 
 
 def printable(text: str) -> str:
-    r"""Return a text with escapes in place of what is not printable, but for spaces, tabs and line ends.
+    r"""Return a text with escapes in place of unprintable characters; spaces, tabs and line ends stay.
 
-    An escape code in the name of a column would clear the terminal or forge lines of a log; a sign that turns the
-    direction of writing would hide what a name is.
+    An escape code in the name of a column would clear the terminal or forge lines of a log. A character that turns the
+    direction of writing would disguise a name.
 
     Examples
     --------
