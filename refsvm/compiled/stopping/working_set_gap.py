@@ -13,7 +13,7 @@ def working_set_gap(parameters, state):  # type: ignore[no-untyped-def]
     # ψ ≤ ε
     if now.gap <= parameters[0]:
         return 1
-    # |μ*| < ε on a set related to the one before
+    # |μ*| < ε for a pair that shares a variable with the previous working set
     related = False
     for place in range(2):
         b = sets[0, place]

@@ -62,7 +62,7 @@ def hastie(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         t = now[0].t + step * way if i >= 0 else end
         if room <= enough or (i >= 0 and (end - t) * way <= enough):
             return k
-        # --- one example, at the end none, and nothing that would be refused ---
+        # --- go on only with one example (none at the end) and without anything that the tracker would refuse ---
         s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
         if s == 0.0 or violation > 1e3 * tol:
             return k

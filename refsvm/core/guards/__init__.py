@@ -1,6 +1,6 @@
-"""Guards: what watches over a run without being part of the algorithm, each in a file that the loop does not know.
+"""Guards: objects that watch over a run without being part of the algorithm; the loop does not know them.
 
-`refsvm.core.solver.run.Run` takes chunks of steps until a verdict stands. Its guards (`refsvm.core.guards.base.Guard`)
-look at the state before a chunk, review the verdict, and look at the last point; `refsvm.services.guards.chosen` has
-those that apply.
+`refsvm.core.solver.run.Run` takes chunks of steps until a verdict ends the solve. Its guards
+(`refsvm.core.guards.base.Guard`) check the state before a chunk, review the verdict, and check the last point.
+`refsvm.services.guards.chosen` chooses the guards of a run.
 """

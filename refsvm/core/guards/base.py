@@ -1,14 +1,14 @@
-"""Guard: base of what watches over a run (`refsvm.core.solver.run.Run`) without being part of the algorithm.
+"""Guard: base of the objects that watch over a run (`refsvm.core.solver.run.Run`) without being part of the algorithm.
 
-A run takes chunks of steps until its stopping rule or a limit gives a verdict. It asks its guards, in their order:
+A run takes chunks of steps until its stopping rule or a limit gives a verdict. It calls its guards in their order:
 
 ==========  ==============================================  =======================================
-`before`    before a chunk whose length no clock decides    may end the run, or mend the state
+`before`    before a chunk not cut by the clock             may end the run, or mend the state
 `review`    when a verdict would end the run                may change it, or take it back
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-`review_solution` is `after` for a solution that compiled rounds have found without a run.
+For solutions of compiled rounds, which have no run, it calls `review_solution` in place of `after`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from refsvm.core.stopping.base import StoppingRule
 
 
 class Verdict(NamedTuple):
-    """Why a run ends.
+    """The reason why a run ends.
 
     Attributes
     ----------
     status : Status
+        The status of the solution.
     code : int
-        That of the stopping rule; 0 if another reason ended the run.
+        The code of the stopping rule; 0 if another reason ended the run.
     """
 
     status: Status
@@ -38,19 +39,19 @@ class Verdict(NamedTuple):
 
     @property
     def is_final(self) -> bool:
-        """Whether no step is left to take, rather than no time for it."""
+        """True if the solve is finished, False if a limit ended it early."""
         return self.status in (Status.CONVERGED, Status.STALLED)
 
 
 class Guard:
-    """Watches over the solves of one run, one after the other. The base class lets everything pass.
+    """Watches over the solves of one run, one after another; the base class accepts everything.
 
     Attributes
     ----------
     error : float
-        About how far decision values of the latest solve are off by what this guard watches.
+        Estimated error of the decision values of the latest solve, from the cause that this guard watches.
     for_users_rules : bool
-        Whether it watches only over solves with a rule that does not belong to the package.
+        True if the guard is only used for solves with a user's own rule.
 
     Examples
     --------
@@ -65,31 +66,31 @@ class Guard:
     _has_warned = False
 
     def before(self, state: SolverState, rules: Any) -> Verdict | None:
-        """Return why the run ends before its next steps; None to go on."""
+        """Return the verdict that ends the run before its next steps, or None to continue."""
         return None
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Return the verdict, this or another one; None to take more steps."""
+        """Return this verdict or another one, or None to take more steps."""
         return verdict
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Look at the last point of a solve."""
+        """Check the last point of a solve."""
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Whether it has to review the solutions that compiled rounds find with this matrix."""
+        """Return True if the guard must review the solutions of compiled rounds with this kernel matrix."""
         return False
 
     def review_solution(self, solved: Solution, stop: StoppingRule) -> None:
-        """Look at a solution of compiled rounds."""
+        """Check a solution of compiled rounds."""
 
     def warn(self, sentence: str) -> None:
-        """Warn at the line outside the package that asked, once for all solves of a run."""
+        """Warn once for all solves of a run, at the line outside the package that called it."""
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(sentence, stacklevel=frames_within() + 1)
 
 
 def tolerance_of(solved: Solution, stop: StoppingRule) -> float:
-    """Return what decision values of this solution are right to, by its stopping rule and by its KKT gap."""
+    """Return the accuracy of this solution's decision values, from its stopping rule and its KKT gap."""
     least = stop.tolerance_for_rounding(solved.problem, solved.alpha, solved.decision_range)
     return max(least, solved.kkt_gap)

@@ -1,6 +1,6 @@
-"""Rounding of float64 steps: a gradient that has drifted is computed afresh, and α next to its bound is put there.
+"""Guards against rounding errors of float64 steps: one recomputes a G that has drifted, one sets α to nearby bounds.
 
-The formulas take the numbers of one problem, or arrays of those of many (`refsvm.analysis.small.small`).
+The formulas accept numbers of one problem, or arrays with one entry for each problem (`refsvm.analysis.small.small`).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from refsvm.core.result import Status
 from refsvm.core.state import SolverState
 
 FRESH: Final = 10
-"""Number of fresh gradients after which a rule that disagrees with each of them counts as stalled."""
+"""A solve counts as stalled if the recomputed gradient contradicted the stopping rule this many times."""
 
 NEAR: Final = 1e-6
-"""Share of its box within which a variable may count as being at its bound but for rounding of Σα."""
+"""A variable can only count as being at a bound if its distance is at most this fraction of its box."""
 
 TINY: Final = float(np.finfo(float).tiny)
-"""In place of max Kⱼⱼ = 0 below a line."""
+"""Replaces max Kⱼⱼ in a denominator if it is 0."""
 
 
 class FreshGradient(Guard):
-    """Asks the stopping rule again, with a fresh G, where rounding may have spoiled G and with it the verdict."""
+    """Recomputes G if rounding errors may have spoiled it, and evaluates the stopping rule again."""
 
     _disagreements = 0
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Take a verdict back that the fresh G does not support, up to `FRESH` times; then the solve has stalled."""
+        """Take back a verdict that the recomputed G contradicts, up to `FRESH` times; then the solve has stalled."""
         if not drifted(state, rules.stop.with_absolute_tolerance(state).restricted_tolerance(0.0)):
             return verdict
         state.recompute_gradient()
@@ -43,48 +43,49 @@ class FreshGradient(Guard):
         return Verdict(Status.CONVERGED if code else Status.STALLED, code)
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Begin to count anew."""
+        """Reset the count for the next solve."""
         self._disagreements = 0
 
 
 class Snap(Guard):
-    """Sets each α within rounding of its bound to the bound."""
+    """Sets each α that differs from its bound only by rounding to the bound."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Do so at the last point."""
+        """Set α to bounds at the last point of a solve."""
         snap(state, rules.stop.with_absolute_tolerance(state).restricted_tolerance(0.0))
 
 
 def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
-    """Whether rounding may have moved G by more than a hundredth of the KKT gap, or of what it is compared with.
+    """Return True if rounding errors of G may exceed a hundredth of max(KKT gap, tolerance).
 
-    Where no pair is left, as in a round of one class, there is no gap: b is read from G all the same.
+    If no pair is left, as in a round with one class, there is no gap, but b is still read from G.
     """
     gap = state.gap if state.gap > -math.inf else 0.0
-    # αᵢKᵢⱼ may have been far larger on the way than G is now, and has left its rounding
+    # αᵢKᵢⱼ may have been far larger in earlier steps than G is now, and has left its rounding errors in G
     size = float(np.abs(state.gradient).max()) + state.largest * state.largest_diagonal
     return bool(moves(state.updates + state.iteration, size, gap, tolerance))
 
 
 def moves(updates: Any, size: Any, gap: Any, tolerance: Any) -> Any:
-    """Whether rounding by so many updates moves G by more than a hundredth of ψ, or of what that is compared with.
+    """Return True if this many updates may change G by rounding by more than max(ψ, tolerance)/100.
 
-    Each update rounds G at the size of G and of its summands αᵢKᵢⱼ, the largest of which may have been earlier.
+    The rounding error of an update is proportional to G and to its summands αᵢKᵢⱼ, which may have been larger before.
     """
     return EPSILON * updates * size > 0.01 * np.maximum(np.abs(gap), tolerance)
 
 
 def snap(state: SolverState, tolerance: float = 0.0) -> None:
-    """Set each α within rounding of its bound to the bound: at the end of a solve, whatever its start was.
+    """Set each α that differs from its bound only by rounding to the bound, at the end of a solve.
 
-    The last variable to reach a bound may be short of it by what Σα misses: if all others are at theirs, b would be
-    its G, though a whole interval of b is optimal, and another start would give another b. Here that is
+    The last variable that moves to a bound may stop short of it by the rounding error of Σα. If all other variables are
+    at bounds, b would then be the G of this variable, although a whole interval of b is optimal, and b would depend on
+    the start. A variable counts as at its bound if
 
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
-    I_up and I_down only lose members by it, so that ψ does not grow. G stays. It changes by |αᵢ − bound| max Kⱼⱼ at
-    most: where that is above a hundredth of the KKT gap, or of what it is compared with, αᵢ stays, too. Nothing is
-    done at a point where the KKT gap is above the tolerance: what a rule knows of its b is to stay true.
+    Setting α removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the exact G
+    would change by at most |αᵢ − bound| max Kⱼⱼ. If this exceeds a hundredth of both the KKT gap and its tolerance, αᵢ
+    stays. If the KKT gap is above the tolerance, no α changes, so that proofs of a stopping rule remain valid.
     """
     if state.gap > tolerance:
         return
@@ -102,15 +103,18 @@ def snap(state: SolverState, tolerance: float = 0.0) -> None:
 def next_to_bound(
     alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the nearer bound of each α, its distance, and whether that is small in the box, but not 0."""
+    """Return the nearer bound of each α, the distance to it, and a mask of distances that are small but not 0."""
     above, below = alpha - lower, upper - alpha
     distance = np.minimum(above, below)
-    # a narrow box could lie within the rounding of Σα as a whole; then nearness says nothing
+    # the rounding error of Σα may exceed the width of a narrow box, so distances are also compared with the width
     near = (distance > 0.0) & (distance <= NEAR * (upper - lower))
     return np.where(above < below, lower, upper), distance, near
 
 
 def room(missing: Any, sizes: Any, gap: Any, tolerance: Any, largest: Any) -> Any:
-    """Return min(|z − Σα| + 4ε(Σ|α| + |z|), max(|ψ|, tolerance) / 100 max Kⱼⱼ), within which α is at its bound."""
+    """Return the distance within which α counts as at a bound.
+
+    It is min(|z − Σα| + 4ε(Σ|α| + |z|), max(|ψ|, tolerance) / 100 max Kⱼⱼ).
+    """
     allowed = 0.01 * np.maximum(np.abs(gap), tolerance) / np.maximum(largest, TINY)
     return np.minimum(missing + 4.0 * EPSILON * sizes, allowed)

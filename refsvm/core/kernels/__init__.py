@@ -1,20 +1,20 @@
-"""Kernels, and everything about the matrix they span on data.
+"""Kernels, and the kernel matrix that they give on data.
 
 =============  ====================================================
-`functions`    the formulas, one kernel per file, `base` first
-`gram`         Gram: K on a data set, block by block
-`blocks`       blocks of a matrix that is held, or being written
-`matrix`       KernelMatrix, what all matrices have in common; View, the matrix of some of the variables
-`checked`      a kernel on data, or a matrix of the user's own, both checked first
-`facts`        what is known of the numbers of a matrix
-`precision`    where values are held as float32, and how far their rounding moves decision values
+`functions`    the formulas, with one kernel in each file
+`gram`         Gram: K of a kernel on data, evaluated block by block
+`blocks`       selected entries, mirrored halves, checks for NaN and infinity
+`matrix`       KernelMatrix, the base of all kernel matrices; View, the matrix of some variables
+`checked`      makes a kernel matrix from checked data, or from a user's own matrix
+`facts`        KernelFacts: what is known about the numbers in a matrix
+`precision`    when rows are kept as float32, and how this rounding changes decision values
 `products`     x·z for many pairs of examples
-`origin`       where inner products are taken around
+`origin`       the origin around which inner products are computed
 `sparse`       x·z for CSR data
-`rows`         KernelRows: kernel rows held or computed on demand, within a byte budget, counted
-`cached_rows`  kernel rows computed on demand
+`rows`         KernelRows: kernel rows, stored within a memory budget or computed on demand, and their count
+`cached_rows`  kernel rows that are computed on demand
 `memory`       memory for kernel rows
-`threads`      how threads share the evaluation
+`threads`      how threads share the evaluation of rows
 =============  ====================================================
 """
 

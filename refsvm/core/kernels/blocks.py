@@ -1,4 +1,4 @@
-"""Blocks of a kernel matrix that is held or being written: some values, a mirrored half, values that are none."""
+"""Blocks of a stored kernel matrix: selected entries, a mirrored half, and checks for NaN and infinity."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from refsvm.core._checks import is_sparse
 from refsvm.core.kernels.threads import run_in_pieces
 
 TILE_ROWS: Final = 128
-"""Rows of a strip of such a matrix."""
+"""Number of rows in a strip of the matrix."""
 
 TILE_COLUMNS: Final = 1000
-"""Columns of a tile that is mirrored: no power of 2, for which the values of a column share few places of a cache."""
+"""Number of columns in a mirrored tile; not a power of 2, or the values of a column would share few cache lines."""
 
 ROWS_AT_ONCE: Final = 64
-"""Rows that are copied whole before some of their columns are taken."""
+"""Number of rows that are copied whole before some of their columns are selected."""
 
 FEW_COLUMNS: Final = 16
-"""Where fewer than one column in so many is wanted, values are taken one by one."""
+"""If fewer than one in this many columns is selected, values are copied one by one."""
 
 LARGEST_VALUE: Final = 1e300
 """Kernel values above this are refused."""
 
 
 def is_all(rows: np.ndarray, n: int) -> bool:
-    """Whether these are all rows in order."""
+    """Return True if `rows` are all n rows in order."""
     return len(rows) == n and np.array_equal(rows, np.arange(n))
 
 
 def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
-    """Write K[rows][:, columns] to `out`, some rows at a time: half the time of one index for both."""
-    # a whole row is copied first, in the order of memory, unless most of it is not wanted
+    """Write K[rows][:, columns] to `out`, some rows at a time, which takes half the time of one index for both."""
+    # whole rows are copied first, in the order of memory, unless only few columns are selected
     few = FEW_COLUMNS * len(columns) < K.shape[1]
     for start in range(0, len(rows), ROWS_AT_ONCE):
         part = slice(start, start + ROWS_AT_ONCE)
@@ -44,13 +44,13 @@ def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray
 
 
 def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]) -> None:
-    """Write a symmetric matrix: strips of rows are evaluated from the diagonal on, and mirrored."""
+    """Fill a symmetric matrix: evaluate strips of rows from the diagonal on, and mirror them."""
     n = len(K)
 
     def strip(rows: slice) -> None:
         for start in range(rows.start, n, TILE_COLUMNS):
             columns = slice(start, min(start + TILE_COLUMNS, n))
-            # both halves from one evaluation, tile by tile, while the values are in the cache
+            # write both halves tile by tile, while the values of one evaluation are in the processor's cache
             values = evaluate(rows, columns)
             K[rows, columns] = values
             K[columns, rows] = values.T
@@ -59,14 +59,14 @@ def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]
 
 
 def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
-    """Return what a user's kernel makes of two tables, as a dense array of float64.
+    """Call a user's kernel on two tables and return its values as a dense float64 array.
 
-    The kernel gets copies, so that it may work in place; one object twice stays one object.
+    The kernel gets copies, so that it may change its arguments; if X is Z, it gets one copy twice.
 
     Raises
     ------
     ValueError
-        If it returns complex or masked values, or none that are numbers.
+        If the kernel returns complex or masked values, or values that are not numbers.
 
     Examples
     --------
@@ -80,12 +80,12 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     found = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
     refuse_masked(found, "The kernel callable")
     values = np.asarray(found.toarray() if is_sparse(found) else found)
-    if values.dtype.kind == "O":  # numbers of any kind, or something else
+    if values.dtype.kind == "O":  # Python objects, which may be numbers
         is_complex = any(isinstance(each, complex | np.complexfloating) for each in values.flat)
         values = values.astype(complex) if is_complex else values
     if values.dtype.kind == "c":
         raise ValueError(
-            f"The kernel callable returned complex values ({values.dtype}); a kernel is a real function here: return "
+            f"The kernel callable returned complex values ({values.dtype}), but kernel values must be real; return "
             "the real part or the modulus, if that is the kernel that you mean."
         )
     try:
@@ -97,13 +97,13 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
 
 
 def refuse_masked(found: Any, name: str) -> None:
-    """Refuse an array with masked entries: the numbers behind the mask would be taken for kernel values."""
+    """Raise ValueError for masked entries, because the numbers behind the mask would count as kernel values."""
     if np.ma.is_masked(found):
         raise ValueError(f"{name} returned masked values; return a number for each pair, and no mask.")
 
 
 def shaped(block: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Refuse a result of a user's kernel that is not one value for each pair."""
+    """Return a user's kernel values; raise ValueError unless there is one for each pair."""
     if block.shape != shape:
         raise ValueError(
             f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
@@ -113,7 +113,7 @@ def shaped(block: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def check_finite_values(values: np.ndarray) -> None:
-    """Refuse kernel values that are NaN, infinite, or so large that Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ would overflow."""
+    """Raise ValueError if a kernel value is NaN, infinite, or so large that Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ would overflow."""
     largest = float(np.abs(values).max(initial=0.0))
     if values.dtype == np.float32 and not np.isfinite(largest):
         raise ValueError(

@@ -1,1 +1,1 @@
-"""Paths: the optimum for every C, followed from breakpoint to breakpoint."""
+"""Paths: the optimum for every C or along another line, stored as breakpoints."""

@@ -1,4 +1,4 @@
-"""PathAudit: the KKT conditions along a path, from scratch."""
+"""PathAudit: computes the KKT conditions along a path from scratch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from refsvm.core.shown import Stamped
 from refsvm.core.walk.line import ProblemLine
 
 POINTS: Final = 256
-"""Breakpoints whose values are computed in one product."""
+"""Number of breakpoints whose values are computed in one product."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,16 @@ class PathAudit(Stamped):
     Attributes
     ----------
     at : float
-        At breakpoints: the larger of the natural residual, what ŝ lacks to lie in its box, and |Σŝ|/Σw. The natural
-        residual of an example is the smaller of its KKT violation in units of the margin, |yᵢ(h(xᵢ)) − 1|, and the
-        distance of its ŝ, in widths of the box, from the bound at which there would be none.
+        Worst violation at breakpoints: the largest of the natural residual, the distance of ŝ from its box, and
+        |Σŝ|/Σw. The natural residual of an example is the smaller of two numbers: its KKT violation in units of the
+        margin, |yᵢh(xᵢ) − 1|, and the distance, in widths of the box, of its ŝ from the bound at which there would be
+        no violation.
     between : float
-        The same at points between neighbouring breakpoints.
+        Worst violation at points between neighbouring breakpoints.
     C : float
-        Where the worst of all is; the t of another line.
+        C (on another line: t) of the worst violation.
     points : int
-        How many points were looked at.
+        Number of points that were examined.
     """
 
     at: float
@@ -46,15 +47,18 @@ class PathAudit(Stamped):
 
 
 def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -> PathAudit:
-    """Recompute G − b = v − Kα − b at all points and compare with what α demands; along 1/C of λv − Kŝ − b̂ and ŝ.
+    """Recompute G − b = v − Kα − b (along 1/C: λv − Kŝ − b̂) at all points and compare it with the conditions for α.
 
     Parameters
     ----------
     along : ProblemLine
+        The line.
     K : ndarray of shape (n, n)
+        The kernel matrix.
     record : PathRecord
+        The breakpoints.
     between : int
-        Points between two neighbours.
+        Number of points to examine between two neighbouring breakpoints.
 
     Raises
     ------
@@ -77,9 +81,10 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
 def violations(
     along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the violation at so many points before each breakpoint and there, and t, or λ: shape (m, between + 1).
+    """Return the violations at `between` points before each breakpoint and at it, and their t (or λ).
 
-    Before the first breakpoint there is nothing: its row repeats it.
+    Both arrays have shape (m, between + 1). The row of the first breakpoint, which has none before it, repeats its
+    value.
     """
     ts, points = 1.0 / record.t if along.is_c_path else record.t, Timeline(record, len(K))
     shares, last = np.arange(1, between + 2) / (between + 1), np.arange(len(ts))
@@ -99,12 +104,12 @@ def violations(
 def _residuals(
     along: ProblemLine, K: np.ndarray, ts: np.ndarray, alpha: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Return the violation at each of p points, given α, or ŝ, of shape (p, n)."""
+    """Return the violation at each of p points from their α (or ŝ), shape (p, n)."""
     v, low, high = (np.array(each) for each in zip(*map(along.arrays, ts.tolist()), strict=True))
     unit = along.unit[0] + along.unit[1] * ts
     width = high - low
     open_box = width > 0.0
-    # near the end of a line that closes a box rounding is as wide as the box
+    # near the end of a line that closes a box, rounding errors are as large as the box
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
     # G − b in its unit, λ: above 0 only where α is at its upper bound, below 0 only at the lower one
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]

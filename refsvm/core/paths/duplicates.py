@@ -1,7 +1,7 @@
-"""Merged duplicates: examples with the same features and label as one variable with a wider box.
+"""Merged duplicates: represents examples with equal features and labels by one variable with a wider box.
 
-Their α enter the problem through their sum alone. So the path of the merged problem is the path of the whole one, and
-sharing each sum in proportion to the widths of the boxes gives one of its optimal α.
+Only the sum of their α enters the problem. So the merged problem has the same path as the original problem, and
+dividing each sum in proportion to the widths of the boxes gives one of the optimal α.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from refsvm.core.problem import DualProblem
 
 
 class Merged(NamedTuple):
-    """The variable of each example, where several examples share one.
+    """The assignment of examples to variables, where several examples share one variable.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Merged(NamedTuple):
     group : ndarray of shape (n,), int64
         The variable of each example.
     weight : ndarray of shape (n,)
-        Its bound that is not 0, at C = 1; that of the variable is their sum.
+        For each example, its bound that is not 0, at C = 1; a variable's bound is the sum over its examples.
     """
 
     first: np.ndarray
@@ -35,5 +35,5 @@ class Merged(NamedTuple):
 
 
 def no_merging(problem: DualProblem) -> Merged:
-    """Each variable on its own."""
+    """Return the assignment of each example to its own variable."""
     return Merged(np.arange(problem.n), np.arange(problem.n), problem.lower + problem.upper)

@@ -21,14 +21,14 @@ from refsvm.core.walk.line import RegularizationLine
 class RegularizationPath(TrackedPath):
     """The optimum α(C), b(C) for every C of a range: α(C)/C and b(C)/C are linear in 1/C between breakpoints.
 
-    Made by `refsvm.regularization_path`.
+    `refsvm.regularization_path` makes objects of this class.
 
     Parameters
     ----------
     problem : DualProblem
-        The problem at C = 1, with merged duplicates as one variable.
+        The problem at C = 1, in which one variable stands for merged duplicates.
     record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
-        As of `refsvm.core.paths.tracked.TrackedPath`.
+        As in `refsvm.core.paths.tracked.TrackedPath`.
 
     Examples
     --------
@@ -48,16 +48,16 @@ class RegularizationPath(TrackedPath):
 
     @cached_property
     def along(self) -> RegularizationLine:
-        """The line λ = 1/C in scaled variables."""
+        """The line λ = 1/C in the scaled variables ŝ = α/C."""
         return RegularizationLine(self.problem)
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
 
     @property
     def C(self) -> np.ndarray:  # noqa: N802
-        """Breakpoints, ascending, shape (m,); the first and the last one are the ends of the range.
+        """The C of all breakpoints, ascending, shape (m,); the first and the last are the ends of the range.
 
-        There are none if a limit or Ctrl-C, or rounding, came before the optimum at C_min was found.
+        The array is empty if a limit, Ctrl-C or rounding errors ended the call before the optimum at C_min was found.
         """
         return self.record.t
 
@@ -69,11 +69,11 @@ class RegularizationPath(TrackedPath):
         Raises
         ------
         ValueError
-            If C is outside of the path, here and in the other methods that take one.
+            If C is outside the path; so do the other methods with an argument C.
         """
         bound = self.problem.lower + self.problem.upper
         part = self._variables(C) / np.where(bound == 0.0, 1.0, bound)
-        part = part.clip(0.0, 1.0)  # rounding of the interpolation
+        part = part.clip(0.0, 1.0)  # interpolation rounds
         return C * self.merged.weight * part[self.merged.group]
 
     def intercept(self, C: float) -> float:
@@ -81,22 +81,24 @@ class RegularizationPath(TrackedPath):
         return C * (self._intercept(C) - self._gram.offset(self._variables(C)))
 
     def n_support(self, C: float) -> int:
-        """Count the examples with α ≠ 0."""
+        """Return the number of examples with α ≠ 0 at C."""
         return int(np.count_nonzero(self.alpha(C)))
 
     def objective(self, C: float) -> float:
-        """f(α) = vᵀα − ½ αᵀKα at C: the maximum of the dual problem."""
+        """Return the maximum of the dual problem at C, f(α) = vᵀα − ½ αᵀKα."""
         alpha = C * self._variables(C)
         return float(self.problem.v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
 
     def decision_function(self, X: Any, C: float) -> np.ndarray:
-        """h(x) = Σ αᵢ k(x, xᵢ) + b at C.
+        """Return h(x) = Σ αᵢ k(x, xᵢ) + b at C for each row of X.
 
         Parameters
         ----------
         X : array-like or CSR of shape (t, d)
-            With a precomputed kernel or ``gram=``: shape (t, n), the kernel values with the n training examples.
+            Examples; with a precomputed kernel or ``gram=``, their kernel values with the n training examples, shape
+            (t, n).
         C : float
+            The penalty.
 
         Returns
         -------
@@ -105,16 +107,16 @@ class RegularizationPath(TrackedPath):
         return C * self._decision(X, C)
 
     def predict(self, X: Any, C: float) -> np.ndarray:
-        """Return labels at C, shape (t,); h = 0 counts for the second of `classes`. Of a regression, h itself."""
+        """Return labels at C, shape (t,), where h = 0 counts for the second of `classes`; in regression, return h."""
         values = self.decision_function(X, C)
         return self.classes[(values >= 0.0).astype(np.int64)] if self.problem.has_labels else values
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
-        """Return the kernel values of rows of X with the examples of merged variables, shape (t, len(variables))."""
+        """Return the kernel values between rows of X and (merged) variables, shape (t, len(variables))."""
         gram: Any = self.problem.centred.gram
         whole = self.merged.first
         if len(whole) < self.n and isinstance(getattr(gram, "kernel", None), Precomputed):
-            # the columns of all examples, of which the path holds those that are not merged
+            # X has a column for every example; the path uses one example of each variable
             if (X := examples_like(gram, X)).shape[1] != self.n:
                 raise ValueError(
                     f"X has shape {X.shape}; with a precomputed kernel or gram= give one column for each of the "
@@ -126,10 +128,10 @@ class RegularizationPath(TrackedPath):
     # -- along the whole path --------------------------------------------------------------------------------------
 
     validation_error: ClassVar[Callable[..., Any]]
-    """``validation_error(X, y)``: `refsvm.analysis.paths.error_curve.validation_error`, which that file puts here."""
+    """``validation_error(X, y)``, a method that `refsvm.analysis.paths.error_curve` sets here."""
 
     def to_frame(self) -> Any:
-        """Return the events as a pandas DataFrame: one row for each change of a set, with its C."""
+        """Return the events as a pandas DataFrame with one row, and its C, for each change of a set."""
         pd = pandas_for("to_frame()")
 
         events = self.events

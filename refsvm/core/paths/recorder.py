@@ -1,4 +1,4 @@
-"""PathRecorder: the breakpoints of a tracker, stored change by change."""
+"""PathRecorder: stores the breakpoints of a tracker as changes from one to the next."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from refsvm.core.walk.breakpoint import Point
 
 EVENT = np.dtype(
     [
-        ("breakpoint", np.int64),  # number of the breakpoint at which it happens
-        ("index", np.int64),  # the example; of merged duplicates the first
+        ("breakpoint", np.int64),  # number of the breakpoint at which the event happens
+        ("index", np.int64),  # the example; for merged duplicates, the first of them
         ("before", np.int8),  # −1 right, 0 elbow, 1 left
         ("after", np.int8),
         ("kind", "U16"),  # full rank, linear program, empty elbow, special, backup, repair, start, end
@@ -21,27 +21,27 @@ EVENT = np.dtype(
 POINT: Final = [("t", np.float64), ("intercept", np.float64), ("kind", "U16"), ("elbow", np.int64)]
 
 POINTS: Final = 64
-"""Points that are compared at once: one by one took longer than their compiled events."""
+"""Number of points that are compared at once; comparing them one by one took longer than the compiled events."""
 
 
 class PathRecord(NamedTuple):
-    """A path as arrays, of m breakpoints with c changes of ŝ in all.
+    """A path of m breakpoints with c changes of ŝ in all, as arrays.
 
     Attributes
     ----------
     t : ndarray of shape (m,)
-        The line's own parameter, in the order of the line; C, ascending, on λ = 1/C. A value occurs twice where α, ŝ or
-        b jumps from one of several optimal points to another.
+        The parameter of the line, in the order of the line; for λ = 1/C it is C, ascending. A value occurs twice if α,
+        ŝ or b jumps there from one optimal point to another.
     intercept : ndarray of shape (m,)
-        b̂ = b/C; b on other lines, on which α takes the place of ŝ.
+        b̂ = b/C; on other lines b. (Other lines also have α in place of ŝ.)
     elbow : ndarray of shape (m,), int64
-        Size of the elbow beyond each breakpoint.
+        Size of the elbow after each breakpoint.
     kind : ndarray of shape (m,), str
         How each breakpoint was reached.
     start : ndarray of shape (m + 1,), int64
-        Changes of breakpoint k are those from start[k] to start[k + 1].
+        The changes at breakpoint k are the entries from start[k] to start[k + 1].
     changed, value : ndarrays of shape (c,), int64 and float64
-        Which ŝ changed, and its value from then on.
+        For each change, the index of ŝ and its new value.
     events : structured ndarray of dtype `EVENT`
         Changes of the sets.
     """
@@ -57,7 +57,7 @@ class PathRecord(NamedTuple):
 
     @property
     def C(self) -> np.ndarray:  # noqa: N802
-        """The name of `t` on the line λ = 1/C."""
+        """The C of all breakpoints: another name for `t` on the line λ = 1/C."""
         return self.t
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class PathRecord(NamedTuple):
 
 
 class PathRecorder:
-    """Collects breakpoints; of each only what differs from the one before.
+    """Collects breakpoints and stores only the values that differ from the previous breakpoint.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class PathRecorder:
     """
 
     def __init__(self, n: int) -> None:
-        self._rows, self._filled = np.zeros((POINTS + 1, n)), 1  # of the first point all that is not 0 is new
+        self._rows, self._filled = np.zeros((POINTS + 1, n)), 1  # row 0 is all 0: before the first
         self._points: list[tuple[float, float, str, int]] = []
         self._count: list[np.ndarray] = []
         self._index: list[np.ndarray] = []
@@ -110,7 +110,7 @@ class PathRecorder:
         self._points.append((at, intercept, kind, elbow))
 
     def _compress(self) -> None:
-        """Keep of each point what differs from the one before, and of the last one all."""
+        """Store the changes of the collected points, and keep the last point in full for the next comparison."""
         rows = self._rows[: self._filled]
         new = rows[1:].ravel()
         changed = np.flatnonzero(new != rows[:-1].ravel())
@@ -121,7 +121,7 @@ class PathRecorder:
         self._rows[0], self._filled = rows[-1], 1
 
     def record(self) -> PathRecord:
-        """Return the breakpoints collected, if any."""
+        """Return the breakpoints collected so far."""
         self._compress()
         points = np.array(self._points, dtype=POINT)
         return PathRecord(
@@ -134,7 +134,7 @@ class PathRecorder:
 
 
 class Timeline:
-    """ŝ, or α, of all variables at any breakpoint of a record.
+    """Gives ŝ (or α) of all variables at any breakpoint of a record.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class Timeline:
     """
 
     def __init__(self, record: PathRecord, n: int) -> None:
-        # all changes by variable, then by breakpoint: keys variable·m + breakpoint, and values
+        # all changes sorted by variable, then by breakpoint, with the keys variable·m + breakpoint
         self._m, self._n = len(record.t), n
         keys = record.changed * self._m + np.repeat(np.arange(self._m), np.diff(record.start))
         order = keys.argsort(kind="stable")

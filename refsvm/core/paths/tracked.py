@@ -1,4 +1,4 @@
-"""TrackedPath: base of the paths of `regularization_path` and of all other lines."""
+"""TrackedPath: the base class of paths along C and along other lines."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from refsvm.core.shown import Shown
 from refsvm.core.walk.line import ProblemLine, solved_gram
 
 SIGNS: Final = read_only(np.array([-1, 1]))
-"""The labels of a classification in the mathematics."""
+"""The class labels if the user gave a problem in place of labels."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TrackedPath(Shown):
-    """The optimum along a line, stored as its breakpoints: base of `RegularizationPath` and `ParametricPath`.
+    """The optimum along a line, stored as breakpoints: the base of `RegularizationPath` and `ParametricPath`.
 
-    A concrete class says which line that is, `along`, and gives values between breakpoints.
+    Subclasses define the line (`along`) and compute values between breakpoints.
 
     Parameters
     ----------
     record : PathRecord
-        Breakpoints, and the changes there.
+        The breakpoints and the changes at them.
     merged : Merged
-        Which variables are one.
+        The assignment of examples to variables.
     status : Status
-        Whether the path reaches its end, or why it ended before.
+        CONVERGED if the path reaches its end, or the reason why it ended early.
     seconds, start_seconds : float
-        Time for the path, with kernel matrix and start; and for these two.
+        Seconds for the whole path, and the part of them for the kernel matrix and the first point.
     drift : float
-        Largest error of G, in the line's unit, that had accumulated when it was recomputed.
+        Largest accumulated error of G, in the line's unit, that a recomputation has found.
     nullity : int
         Largest dimension of the null space of A on the way; 0 if every elbow was regular.
     tracker : str
-        The tracker, as it prints.
+        The `repr` of the tracker.
     counts : dict of str to int
         How often each routine of the tracker was called: "special", "derivative", "backup", "repair".
     matrix : ndarray of shape (g, g), optional
-        The kernel matrix of the merged variables, if it is at hand; `kernel_matrix` computes it otherwise.
+        The kernel matrix of the merged variables, if it was stored; otherwise `kernel_matrix` computes it.
     classes : ndarray of shape (2,)
-        The labels of a classification, sorted; the second is the positive class. −1 and +1 where a problem was given.
+        The class labels, sorted; the second is the positive class. They are −1 and +1 if a problem was given.
     """
 
     record: PathRecord
@@ -74,29 +74,29 @@ class TrackedPath(Shown):
         return ", ".join([f"{len(self.record.t)} breakpoints", *self._span(), self.status.name])
 
     def _span(self) -> list[str]:
-        """Return the ends of the path in words; nothing of an empty one."""
+        """Return the ends of the path as text, or an empty list if the path is empty."""
         at = self.record.t
         return [f"{self.along.name} from {at[0]:.6g} to {at[-1]:.6g}"] if len(at) else []
 
     @property
     def events(self) -> np.ndarray:
-        """Variables that left or reached a bound, in order: an array of dtype `refsvm.analysis.paths.EVENT`."""
+        """All events in order (a variable reached or left a bound), an array of dtype `refsvm.analysis.paths.EVENT`."""
         return self.record.events
 
     @property
     def n(self) -> int:
-        """Number of variables, of which each merged one counts."""
+        """Number of variables before duplicates were merged."""
         return len(self.merged.group)
 
     @cached_property
     def _points(self) -> Timeline:
-        """α, or ŝ, of the merged variables at any breakpoint."""
+        """The timeline that gives α (or ŝ) of the merged variables at any breakpoint."""
         return Timeline(self.record, self.along.start.n)
 
     # -- between breakpoints ---------------------------------------------------------------------------------------
 
     def check_not_empty(self) -> None:
-        """Raise ValueError if there is no breakpoint."""
+        """Raise ValueError if the path has no breakpoint."""
         if not len(self.record.t):
             start, advice = (
                 ("C_min", "choose a smaller C_min, ") if self.along.is_c_path else ("its start", "")
@@ -107,7 +107,7 @@ class TrackedPath(Shown):
             )
 
     def warn_if_unfinished(self, what: str) -> None:
-        """Warn that something is made of a path that ends before its end, and lacks the rest."""
+        """Warn that `what` is incomplete if the path ended early."""
         if self.status is not Status.CONVERGED and len(self.record.t):
             where = f"{self.along.name}={self.record.t[-1]:.6g}"
             warn(
@@ -116,7 +116,7 @@ class TrackedPath(Shown):
             )
 
     def _segment(self, at: float, before: bool = False) -> tuple[int, float]:
-        """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}, or 1/C in place of t; the later k where a t stands twice."""
+        """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}, or with 1/C in place of t; the later k if t occurs twice."""
         self.check_not_empty()
         ts, name = self.record.t, self.along.name
         advice = "; choose C_min and C_max accordingly" if self.along.is_c_path else ""
@@ -136,7 +136,7 @@ class TrackedPath(Shown):
         return k, float((t - first) / (last - first))
 
     def _variables(self, at: float, before: bool = False) -> np.ndarray:
-        """α, or ŝ, of the merged variables, eq. (53)."""
+        """Return α (or ŝ) of the merged variables, eq. (53)."""
         k, mu = self._segment(at, before)
         here = self._points.at(k)
         if mu == 0.0:
@@ -145,22 +145,22 @@ class TrackedPath(Shown):
         return np.where(here == there, here, (1.0 - mu) * here + mu * there)
 
     def _intercept(self, at: float, before: bool = False) -> float:
-        """Return b, or b̂."""
+        """Return b (or b̂)."""
         (k, mu), b = self._segment(at, before), self.record.intercept
         return float(b[k] if mu == 0.0 else (1.0 - mu) * b[k] + mu * b[k + 1])
 
     def _decision(self, X: Any, at: float, before: bool = False) -> np.ndarray:
-        """Return h, or λh, of rows of X."""
+        """Return h (or λh) for the rows of X."""
         variables = self._variables(at, before)
         support = np.flatnonzero(variables)
         return np.asarray(self.cross(X, support) @ variables[support] + self._intercept(at, before))
 
     @abstractmethod
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
-        """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
+        """Return the kernel values between rows of X and (merged) variables, shape (m, len(variables))."""
 
     def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Find where the sign of h changes along the path, exactly: h, or λh, is affine between breakpoints.
+        """Find exactly where the sign of h changes along the path, since h (or λh) is affine between breakpoints.
 
         Parameters
         ----------
@@ -169,9 +169,9 @@ class TrackedPath(Shown):
         Returns
         -------
         said : ndarray of shape (m,), bool
-            Whether h ≥ 0 where the path begins.
+            For each row of X, True if h ≥ 0 at the beginning of the path.
         at, index, up : ndarrays of shape (k,)
-            For each change t, or C, the row of X, and whether h ≥ 0 from there on.
+            For each change: t (or C), the row of X, and True if h ≥ 0 after the change.
         """
         self.check_not_empty()
         cross, b = self.cross(X, np.arange(self.along.start.n)), self.record.intercept
@@ -180,7 +180,7 @@ class TrackedPath(Shown):
         for first in range(0, len(ts), POINTS):
             ks = np.arange(len(ts))[first : first + POINTS]
             more = np.array([self._points.at(k) for k in ks]) @ cross.T + b[ks, None]
-            values = np.concatenate([values[-1:], more])  # after the last one before
+            values = np.concatenate([values[-1:], more])  # the last values of the previous block come first
             said, ks = values >= 0.0, ks[-1] + np.arange(1 - len(values), 1)
             if first == 0:
                 begin = said[0]
@@ -192,26 +192,27 @@ class TrackedPath(Shown):
 
     @property
     def _gram(self) -> KernelMatrix:
-        """The kernel matrix of the merged variables, around the origin around which the path was tracked."""
+        """The kernel matrix of the merged variables, with the origin that the tracker used."""
         return solved_gram(self.along.start, self.along.end)
 
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
-        """K of the merged variables, shape (g, g); of a linear kernel perhaps around the mean of the data.
+        """Return K of the merged variables, shape (g, g).
 
-        See `refsvm.DualProblem.centred`. b in ``record.intercept`` belongs to it.
+        With a linear kernel, it may be computed around the mean of the data (`refsvm.DualProblem.centred`); the b in
+        ``record.intercept`` refers to the same origin.
         """
         if self.matrix is not None:
             return self.matrix
         return np.ascontiguousarray(self._gram.block(np.arange(self._gram.n)))
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
-        """Measure how far the path is from optimal, at every breakpoint and at points between neighbours.
+        """Measure how far the path is from optimal, at all breakpoints and at points between them.
 
         Parameters
         ----------
         between : int
-            Points between two neighbours.
+            Number of points to examine between two neighbouring breakpoints.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Tracking of one path: its start, its breakpoints, its end, and its rounding error."""
+"""Tracking of one path: its first point, its breakpoints, its end, and its rounding errors."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from refsvm.core.walk.state import PathState, whole_rows
 DEFAULT_TRACKER: Final = SVMP()
 
 EPS_START: Final = 1e-9
-"""KKT gap to which SMO solves the start, in units of the decision function."""
+"""KKT gap to which SMO solves the first point, in units of the decision function."""
 
 HARD: Final = 1e6
-"""From how many times the C at which the start is easy on it is not tried by SMO."""
+"""If the first C exceeds the C at which SMO is fast by this factor, SMO is not tried there."""
 
 TENTH: Final = 0.1 * ACCEPTED
-"""Rounding of the targets, in the unit of G − b, that hides the optimum from a path."""
+"""Rounding error of the targets, in the unit of G − b, above which a path cannot find the optimum."""
 
 LOOK: Final = 16
 """Events between two looks whether all numbers of a path are finite."""
 
 SPOILED: Final = 10.0 * ACCEPTED
-"""Violation of the conditions, computed afresh, from which a point is not part of the path."""
+"""A point is removed from the path if its violation, computed from scratch, exceeds this."""
 
 
 def track(
@@ -63,17 +63,18 @@ def track(
     Parameters
     ----------
     problem : DualProblem
-        At C = 1: z = 0, and each box has a bound at 0, as those of classification and of ε-regression have.
+        The problem at C = 1, with z = 0 and a bound at 0 in each box, as in classification and ε-regression.
     merged : Merged, optional
-        For the path, which of the examples share a variable of `problem`.
+        The assignment of examples to the variables of `problem`, which the path stores.
     limits : PathLimits, optional
+        The limits of the path.
     C_min, C_max, tracker, engine, cache_mb
         As in `regularization_path`.
 
     Raises
     ------
     ValueError
-        As `regularization_path`, and for a box without a bound at 0 or a z that is not 0.
+        As `regularization_path`; also if a box has no bound at 0, or if z is not 0.
     """
     C_min, C_max = positive("C_min", C_min), positive("C_max", C_max)
     if not C_min < C_max:
@@ -82,7 +83,7 @@ def track(
     limits = PathLimits(problem.n) if limits is None else limits
     if problem.z != 0.0 or (problem.lower * problem.upper != 0.0).any():
         raise ValueError(
-            "The box of a path grows with C from α = 0: give a problem with z = 0 and a bound at 0 in each box."
+            "A path in C begins at α = 0, which this problem does not allow; give z = 0 and a bound at 0 in each box."
         )
     K = kernel_matrix(problem.centred.gram, cache_mb)
     walk = PathState(problem, K, engine, RegularizationLine(problem, C_min, C_max))
@@ -100,7 +101,7 @@ def chosen_tracker(tracker: PathTracker | None) -> PathTracker:
 def followed(
     walk: PathState, tracker: PathTracker, begin: float, end: float, limits: PathLimits
 ) -> dict[str, Any]:
-    """Follow the line from `begin` to `end`; return the fields of a `TrackedPath`, but for what is merged."""
+    """Follow the line from `begin` to `end`; return the fields of a `TrackedPath` except `merged`."""
     recorder = PathRecorder(walk.problem.n)
     look_at_line(limits, begin, end, walk.along.name, by_log=walk.along.is_c_path)
     with interruptible() as limits.interrupt:
@@ -115,12 +116,12 @@ def followed(
                     break
                 walk.status = limits.reached(point, events)
                 if walk.status is not None:
-                    # a limit reached with the point that ends the path is none
+                    # a limit reached at the last point of the path does not count
                     at = 1.0 / point[0] if walk.along.is_c_path else point[0]
                     if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
                         walk.status = None
                     break
-        # after Ctrl-C as well: the path as far as it came is kept
+        # also after Ctrl-C, so that the first part of the path is kept
         record = recorder.record()
         if walk.status is None and limits.interrupt.pressed:
             walk.status = Status.INTERRUPTED
@@ -154,7 +155,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
-    """Let the progress of these limits, if there is one, say how far a walk is that begins now."""
+    """If these limits have a progress report, let it show how far the walk is that begins now."""
     if limits.progress is not None:
         look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)
@@ -163,7 +164,7 @@ def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_
 def _look(
     progress: Progress, part: tuple[int, int], ends: tuple[float, float], name: str, by_log: bool
 ) -> None:
-    """Say how far the path is: by log C, or by the parameter of another line."""
+    """Update the progress report: how far the path is, measured in log C or in the parameter of another line."""
     if progress.state is None or progress.steps is None:
         return
     value, steps, (begin, end) = float(progress.state[0]), progress.steps, ends
@@ -173,13 +174,13 @@ def _look(
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:
-    """Move the walk to the optimum for t: by SMO, or, if that takes too long, from an easier t."""
+    """Move the walk to the optimum for t, by SMO or, if that takes too long, by a walk from an easier t."""
     eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
     if estimate is not None:
         walk.variables.alpha[:], eps = estimate
-    # |Kŝ|/λ ≤ 1 at this λ: nearly all examples are at their bounds, and SMO is done soon
+    # at this λ, |Kŝ|/λ ≤ 1: nearly all examples are at their bounds, and SMO takes few steps
     easy = walk.largest * float((walk.variables.upper - walk.variables.lower).sum())
-    # SMO from scratch is fast where nearly all α are at a bound, and slow where few are
+    # SMO from scratch is fast if nearly all α are at a bound, and slow if few are
     if easy <= HARD * t or not walk.along.is_c_path:
         solve_at(walk, t, eps, "start")
         if walk.status is not Status.STALLED:
@@ -188,10 +189,10 @@ def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) 
 
 
 def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: PathLimits) -> None:
-    """Follow another line to the optimum for t: along 1/C from a smaller C, or in a box that grows to the whole."""
+    """Follow another line to the optimum for t: along 1/C from a smaller C, or with a box that grows to full size."""
     along = walk.along
     first, last, eps = easy, t, EPS_START * max(easy, 1.0)  # in units of the margin
-    if not along.is_c_path:  # in a part of the box, which grows to the whole
+    if not along.is_c_path:  # start in a smaller box, which grows to full size
         whole, first, last, eps = along.at(t), along.unit[0] / max(easy, along.unit[0]), 1.0, EPS_START
         small = DualProblem(whole.gram, whole.v, first * whole.z, first * whole.lower, first * whole.upper)
         along = ProblemLine(small, whole, (first, last), walk.largest, walk.K) if first < last else along
@@ -209,11 +210,11 @@ def _walk_from_where_it_is_easy(walk: PathState, t: float, easy: float, limits: 
 
 
 def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return the sentence for a path that rounding has ended, of the kernel values or of the targets."""
+    """Return the warning for a path that was ended by rounding errors of the kernel values or of the targets."""
     along, where = walk.along, _where(record, walk, begin)
     what = f"kernel values up to {walk.largest:.1g}"
     remedy = "subtract the mean of each feature and scale it (StandardScaler), or choose smaller C"
-    # ε max|v| in the unit of G − b: of targets far from 0 that is above the accuracy of a path, whatever K is
+    # if targets are far from 0, their rounding error ε max|v|, in the unit of G − b, exceeds the accuracy of a path
     if EPSILON * np.abs(along.arrays(begin)[0]).max() > TENTH * (along.unit[0] + along.unit[1] * begin):
         what, remedy = f"targets up to {np.abs(along.start.v).max():.1g}", "subtract the mean of the targets"
     return (
@@ -223,7 +224,7 @@ def _why_it_stalled(record: PathRecord, walk: PathState, begin: float) -> str:
 
 
 def _where(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return where a path ends, or that it has no start, in words."""
+    """Return a phrase that says where a path ends, or that it has no start."""
     name, at = walk.along.name, 1.0 / begin if walk.along.is_c_path else begin
     return f"ends at {name}={record.t[-1]:.6g}" if len(record.t) else f"has no start at {name}={at:.6g}"
 
@@ -238,7 +239,7 @@ def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
 
 
 def _what_is_noisy(record: PathRecord, walk: PathState) -> str:
-    """Return the sentence for a path whose kernel values are rounded by too much at some breakpoint; "" for others."""
+    """Return the warning for a path with too large rounding errors of kernel values at some breakpoint, or ""."""
     along, diagonal = walk.along, walk.K.diagonal()
     gram = solved_gram(along.start, along.end)
     if noise_of_values(gram, walk.largest) == 0.0:
@@ -253,12 +254,12 @@ def _what_is_noisy(record: PathRecord, walk: PathState) -> str:
 
 
 def largest(K: np.ndarray) -> float:
-    """Return max |Kᵢⱼ|, which of a positive semi-definite matrix stands on the diagonal."""
+    """Return max |Kᵢⱼ|, which is on the diagonal, because K is positive semi-definite."""
     return float(np.abs(K.diagonal()).max())
 
 
 def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
-    """Return K of shape (n, n), if the budget holds it and it is positive semi-definite."""
+    """Return K, shape (n, n); raise ValueError if it does not fit in `cache_mb` or is not positive semi-definite."""
     n = gram.n
     needed = megabytes(n, n)
     if gram.dense is None and needed > positive_or_inf("cache_mb", cache_mb):
@@ -267,7 +268,7 @@ def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
             f"needs as a whole; give cache_mb={needed + 1:.0f} if there is memory for it, or fewer examples."
         )
     K = gram.dense
-    # the twin reads whole rows of float64; what is held otherwise is copied once
+    # the twin reads whole rows of float64; a matrix stored in another form is copied once
     if K is None or whole_rows(K) is None:
         K = np.ascontiguousarray(gram.block(np.arange(n)))
     if not gram.facts.is_psd:
@@ -276,8 +277,8 @@ def kernel_matrix(gram: KernelMatrix, cache_mb: float) -> np.ndarray:
 
 
 def _refuse_indefinite(K: np.ndarray) -> None:
-    """Refuse a matrix with a clearly negative eigenvalue: K + shift·I has no Cholesky factor then."""
-    # a positive semi-definite matrix has eigenvalues of rounding below 0
+    """Raise ValueError if K has a clearly negative eigenvalue, so that K + shift·I has no Cholesky factor."""
+    # the shift allows for eigenvalues that are negative only by rounding
     shift = 1e-10 * max(float(np.abs(K).max()), 1e-300) * len(K)
     try:
         np.linalg.cholesky(K + shift * np.eye(len(K)))

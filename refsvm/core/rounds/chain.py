@@ -1,6 +1,6 @@
-"""Which round of the folds starts from which: the loop of Wen et al. (2017), Algorithms 1 to 3, as a list of rounds.
+"""The rounds of folds, and which round starts from which: the loop of Wen et al. (2017), Algorithms 1 to 3, as a list.
 
-`refsvm.core.rounds.runner` runs them: it empties the box of each round, seeds it and solves it.
+`refsvm.core.rounds.runner` runs the rounds: for each it empties the boxes of the held-out examples, seeds and solves.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from refsvm.core.seeders import Cold, Seeder
 
 
 def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_full: bool) -> list[Round]:
-    """Return the rounds of some folds for one machine: the loop of Wen et al., Algorithms 1 to 3."""
-    # --- the origin: the solution on all examples, or, in a chain, that of the round before ---
+    """Return one round for each fold of one machine: the loop of Wen et al., Algorithms 1 to 3."""
+    # --- the origin of a round: the solution on all examples or, in a chain, the solution of the previous round ---
     origin = None if isinstance(seeder, Cold) else ORIGIN
     first = [Round(keep=origin)] if origin and from_full else []
     keep = None if from_full else origin

@@ -29,16 +29,16 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.stopping import BallRule, KKTGap, StoppingRule
 
 TRIED: Final = 10
-"""Rounds after which a rule that decides early has to have done so in half of them, or is given up: the paper's M."""
+"""The paper's M: a rule that decides early is given up unless it decided half of this many first rounds."""
 
 
 def algorithm_1(
     table: LeftOutTable, seeders: tuple[Seeder, Seeder], stop: StoppingRule, kkt: KKTGap, checks: tuple[Check, ...],
     efficiency_test: bool,
 ) -> None:  # fmt: skip
-    """Decide the examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
+    """Decide all examples of one machine: Algorithm 1 of Franc, Laskov & Müller.
 
-    The second of the seeders is that of problems on which SMO takes many steps.
+    The second seeder is used for problems on which SMO takes many steps.
     """
     # 1. solve on all examples, more exactly than the rounds
     table.solve_on_all(kkt)
@@ -46,7 +46,7 @@ def algorithm_1(
     if table.status is not Status.CONVERGED:
         return
     warn_if_stalled(table.full, rounds.rules, kkt.tol)
-    # 2. the sufficiency checks, those that hold for this kernel
+    # 2. the sufficiency checks whose proofs hold for this kernel
     if not rounds.problem.gram.facts.is_psd and table.proves:
         table.proves, checks = checks_valid_for_kernel(rounds, checks, stop)
     table.check(checks)
@@ -57,7 +57,7 @@ def algorithm_1(
         stop = replace(stop, tol=min(stop.tol, table.smallest_tolerance()))
     stop, rest = stop.with_reference(table.full), [table.round(r) for r in table.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
-    # a rule that proves signs costs a look in every round, which it has to be worth
+    # a rule that proves signs costs a test in each round; keep it only if it ends enough rounds early
     if tried:
         table.record_rounds(rounds.run(rest[:tried], seeder, stop, proves=table.proves), stop)
         # efficiency test: half of the first M rounds were decided early, or the rule is given up
@@ -74,7 +74,7 @@ def algorithm_1(
 
 
 def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
-    """Warn if the solution on all examples, on which all else rests, has stalled."""
+    """Warn if the solve on all examples stalled, because the checks use its solution."""
     tol *= rules.stop.share_of_tolerance(full.decision_range)
     if full.status is Status.STALLED and full.kkt_gap > tol:
         warn(
@@ -88,7 +88,7 @@ def checks_valid_for_kernel(
 ) -> tuple[bool, tuple[Check, ...]]:
     """Return whether K is positive semi-definite, on which most proofs rest, and the checks that hold."""
     rows, n = rounds.rows, rounds.rows.n
-    # the steps on all examples have looked at some curvatures; one below 0 needs no eigenvalues
+    # if a step on all examples met a curvature below 0, K is indefinite, and no eigenvalues are needed
     convex = rounds.state.least_curvature >= 0.0
     if convex and rows.holds_all and n <= ALL_AT_ONCE:
         rows.fetch(np.arange(n))
@@ -99,7 +99,7 @@ def checks_valid_for_kernel(
     without = [check for check in checks if check.needs_convex] + [stop] * stop.left_out
     if without:
         warnings.warn(
-            f"The kernel is not positive semi-definite, on which the proof of each of {without} rests: none is used"
+            f"The kernel is not positive semi-definite, but the proof of each of {without} needs this: none is used"
             + "; each round ends at the KKT gap." * stop.left_out,
             stacklevel=frames_within() + 1,
         )

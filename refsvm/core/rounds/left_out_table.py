@@ -22,53 +22,55 @@ from refsvm.core.stopping.ball_rule import BallRule, of_sign
 from refsvm.core.stopping.relative import rounding_of_gradient
 
 ALL_AT_ONCE: Final = 2000
-"""Up to this many examples, all kernel rows are computed at once."""
+"""With at most this many examples, all kernel rows are computed at once."""
 
 SMALLEST_TOL: Final = 1e-10
 """The KKT gap to which a round goes on for the sign of h, or what rounding of G allows."""
 
 
 class LeftOutTable:
-    """Table of leave-one-out: each of the m examples of one machine.
+    """Table of leave-one-out with one entry for each of the m examples of one machine.
 
     Parameters
     ----------
     machine : Machine
-        Its problem has all examples.
+        The machine; its problem contains all examples.
     rounds : Rounds
-        Rounds of that problem.
+        Rounds of this problem.
     asked : sequence of int, optional
-        The examples to leave out; by default all.
+        The examples to leave out; all by default.
     start : ndarray of shape (n,), optional
-        Feasible signed α from which the solution on all examples starts; by default cold.
+        Feasible signed α at which the solve on all examples starts; near α = 0 by default.
     progress : Progress, optional
-        Watches the solution on all examples.
+        Progress report for the solve on all examples.
     should_end : callable, optional
-        Called after each round with the number of examples decided; a true result ends the rounds.
+        Function that is called after each round with the number of decided examples; if it returns True, the rounds
+        end.
 
     Attributes
     ----------
     decided, signs, values : ndarrays of shape (m,)
-        The reason that decided an example ("" if it is open), the sign of h if only the sign is known, and h.
+        For each example: the reason that decided it ("" if it is undecided), the sign of h if only this is known, and
+        h.
     iterations : ndarray of shape (m,), int64
-        Steps of the rounds of each example.
+        Number of steps of each example's rounds.
     unsolved : dict of int to Status
-        How the rounds ended whose rule was not satisfied, by example.
+        For each example whose round did not satisfy the stopping rule: the status of this round.
     traces : dict of int to Trace
-        The steps of the rounds, by example, if they were asked for.
+        Trace of each example's round, if traces are recorded.
     status : Status
-        CONVERGED, or what ends the call.
+        CONVERGED, or the reason why the call ended early.
     full, given : Solution
-        The solution on all examples, in the coordinates of the solver and of the problem that was given.
+        The solution on all examples, for the centred problem of the solver and for the problem as given.
     proves : bool
         Whether signs can be proved: there are labels, a finite box, float64 rows and, as `algorithm_1` finds out, a
         positive semi-definite K.
     proved : ndarray of shape (m,), bool
         Whether the sign of h is proved.
     is_slow : bool
-        Whether SMO takes many steps on all examples.
+        True if SMO takes many steps on all examples.
     rule_kept : bool or None
-        Outcome of the efficiency test; None if the test was not made.
+        True if the stopping rule passed the efficiency test, None if there was no test.
     """
 
     full: Solution
@@ -76,7 +78,7 @@ class LeftOutTable:
     status = Status.CONVERGED
     is_slow = False
     rule_kept: bool | None = None
-    _early = 0  # rounds that a rule for left-out examples has ended
+    _early = 0  # number of rounds that a rule for left-out examples has ended
 
     def __init__(
         self, machine: Machine, rounds: Rounds, asked: Sequence[int] | None = None, start: np.ndarray | None = None,
@@ -94,7 +96,7 @@ class LeftOutTable:
         self._progress = Progress("leave_one_out") if progress is None else progress
 
     def solve_on_all(self, kkt: KKTGap) -> None:
-        """Train on all examples: by a walk, if that takes many steps (`refsvm.core.rounds.walked`)."""
+        """Train on all examples, by a walk in C if SMO takes many steps (`refsvm.core.rounds.walked`)."""
         rounds, m = self.rounds, len(self.decided)
         if rounds.rows.holds_all and m <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
@@ -107,11 +109,11 @@ class LeftOutTable:
             self.given = rounds.solve(
                 start=self._start, max_iter=rounds.max_iter if rounds.options.shrinking else few
             )
-            # one exact seed after the other then, and the steps that are left with shrinking
+            # if it is, exact seeds are computed one after another, and the remaining steps are taken with shrinking
             self.is_slow = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
             if self.is_slow:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
-            rounds.limits.progress = self.rounds.limits.progress = None  # a round has a gap of its own
+            rounds.limits.progress = self.rounds.limits.progress = None  # do not report gaps of rounds
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
         if self.proves:  # what is proved of a round rests on the G from which it starts
             fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
@@ -132,11 +134,11 @@ class LeftOutTable:
         return Round(self.machine.variables(np.array([r])), "all", evaluate=r)
 
     def undecided(self) -> list[int]:
-        """Return the examples to leave out that nothing has decided yet."""
+        """Return the examples to leave out that are not yet decided."""
         return self.asked[self.decided[self.asked] == ""].tolist()
 
     def count(self) -> int:
-        """Return how many of the examples to leave out are decided."""
+        """Return the number of decided examples among the examples to leave out."""
         return int(np.count_nonzero(self.decided[self.asked] != ""))
 
     def record_rounds(self, rounds: Iterator[RoundResult], stop: StoppingRule) -> None:
@@ -172,7 +174,7 @@ class LeftOutTable:
             self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:
-        """Record that the walk of an exact seed has reached the optimum, where the round took no step after it."""
+        """Mark rounds as decided by "path" if their exact seed was the optimum, so that they took no step."""
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
     def smallest_tolerance(self, r: int | None = None) -> float:
@@ -198,7 +200,7 @@ class LeftOutTable:
             self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:
-        """Whether M_prec/M ≥ 0.5: the rule for left-out examples has decided so many of the first rounds early."""
+        """Return True if M_prec/M ≥ 0.5, where the stopping rule ended M_prec of the first M rounds early."""
         is_kept = self.status is Status.CONVERGED and self._early >= tried / 2
         if self.status is Status.CONVERGED:
             self.rule_kept = is_kept

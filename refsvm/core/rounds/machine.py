@@ -1,4 +1,4 @@
-"""Machines: the problems whose examples rounds leave out."""
+"""Machine: a problem from which rounds leave examples out."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from refsvm.core.problem import DualProblem
 CLASSIFICATION, REGRESSION, NOVELTY = "classification", "regression", "novelty"
 
 COPIES: Final = {CLASSIFICATION: 1, REGRESSION: 2, NOVELTY: 1}
-"""Variables of an example."""
+"""Number of variables of an example, for each kind of problem."""
 
 
 class Machine(NamedTuple):
-    """One of the machines of a task: a family of problems that differ in which examples are left out.
+    """One model of a task, such as one pair of classes, from whose problem examples are left out.
 
     Attributes
     ----------
     problem : DualProblem
-        With all examples.
+        The problem with all examples.
     pair : (int, int)
-        Numbers of the two classes; (0, 0) where there are none.
+        Numbers of the two classes; (0, 0) if there are no classes.
     copies : int
-        Variables of an example.
+        Number of variables of an example.
     """
 
     problem: DualProblem
@@ -32,7 +32,7 @@ class Machine(NamedTuple):
     copies: int
 
     def variables(self, examples: np.ndarray) -> np.ndarray:
-        """Return the variables of some examples, shape (copies · m,): those of the first copy come first."""
+        """Return the variables of some examples, shape (copies · m,): first the first variable of each example."""
         if self.copies == 1:
             return examples
         return np.concatenate([examples, examples + self.problem.n // 2])

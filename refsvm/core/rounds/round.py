@@ -10,7 +10,7 @@ import numpy as np
 from refsvm.core.result import Status, Trace
 
 LATEST: Final = "latest of all"
-"""Name of the solution that is kept to look at what rounding does to it; no round starts from it."""
+"""Name of a solution that is kept only for a review of its rounding errors; no round starts from it."""
 
 
 class Round(NamedTuple):
@@ -19,20 +19,20 @@ class Round(NamedTuple):
     Attributes
     ----------
     left_out : int or ndarray of int64, optional
-        Examples left out: L = U = 0.
+        Examples to leave out, by setting L = U = 0.
     origin : hashable, optional
-        Name of the kept solution that the round starts from; α = 0 if nothing is kept by that name.
+        Name of the kept solution from which the round starts; α = 0 if no solution is kept under this name.
     keep : hashable, optional
-        Name under which its own solution is kept, in place of an earlier one.
+        Name under which the solution of this round is kept, in place of an earlier solution.
     C : float
-        Factor of the box of the problem.
+        Factor that multiplies the problem's box.
     weights : ndarray of shape (n,), float64, optional
-        A further factor of the box of each example; those with 0 are left out, too.
+        Further factors for the box of each example; examples with weight 0 are left out.
     neighbour : (hashable or None, hashable), optional
-        Names of a neighbour's solutions before and after the change that this round makes:
+        Names of the solutions of a neighbouring round before and after the change that this round makes, see
         `refsvm.core.seeders.neighbour.extrapolate`.
     evaluate : int or ndarray of int64, optional
-        Examples whose decision values are returned; by default those of `left_out`.
+        Examples whose decision values are returned; by default the examples in `left_out`.
 
     Examples
     --------
@@ -58,16 +58,17 @@ class RoundResult(NamedTuple):
     left_out : int, ndarray of int64 or None
         Examples that were left out.
     values : float or ndarray of float64
-        h(xᵢ) = vᵢ − Gᵢ + b of the examples to evaluate.
+        Decision values h(xᵢ) = vᵢ − Gᵢ + b of the examples in ``Round.evaluate``.
     iterations : int
-        Steps.
+        Number of steps.
     reason : str
-        Sentence of the stopping rule, or the status.
+        Sentence of the stopping rule or of the status that ended the round.
     status : Status
+        Why the round ended.
     seed_seconds, solve_seconds : float
-        Time to make the start, and to solve from there. Compiled rounds of one chunk share its time.
+        Seconds to compute the start, and to solve from there. Compiled rounds of one chunk share the chunk's time.
     kernel_rows : int
-        Kernel rows computed.
+        Number of kernel rows computed.
     trace : Trace, optional
         Its steps, if `Rounds` was asked for them.
     sign : int

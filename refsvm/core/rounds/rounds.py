@@ -1,9 +1,9 @@
-"""Rounds: many related solves over one kernel matrix.
+"""Rounds: many related solves that share one kernel matrix.
 
-Leave-one-out, cross-validation, a grid over C and the path are families of problems that share K, v and z and differ in
-their box: a left-out example or a fold has L = U = 0, another C scales the box. A round
+Leave-one-out, cross-validation, a grid over C and the path are families of problems that share K, v and z and differ
+only in their box: left-out examples and folds have L = U = 0, and another C scales the box. A round
 
-    sets the box,  moves to its start (α += δ, G −= Kδ),  solves,  reads the result off the state
+    sets the box,  moves to its start (α += δ, G −= Kδ),  solves,  reads the result from the state
 
 so that kernel rows are computed once for all rounds, and a round costs little more than its steps.
 """
@@ -43,40 +43,41 @@ RELATIVE: Final = KKTGap(relative=True)
 
 
 class Rounds(Shown):
-    """Solve a family of problems that share the kernel matrix, v and z, and differ in their box.
+    """Solve a family of problems that share the kernel matrix, v and z, and differ only in their box.
 
     Parameters
     ----------
     problem : DualProblem
-        Its box is the default box of a round.
+        The common problem, whose box is the default box of a round.
     selector, step, stop, engine, shrinking, cache_mb, cache_dtype, max_iter,
     callback, polish
-        As in `refsvm.solve`, but the default of `stop` is
-        ``KKTGap(relative=True)``. `max_iter` is a limit for each round.
+        As in `refsvm.solve`, except that the default of `stop` is
+        ``KKTGap(relative=True)`` and `max_iter` limits each round.
     time_limit : float, optional
         Seconds for all rounds together.
     trace : bool or int
-        Record every step, or every k-th, of the rounds of `run`, which then do
-        not run in compiled chunks.
+        True records every step of the rounds of `run`, a number k every k-th
+        step. Recorded rounds do not run in compiled chunks.
     n_jobs : int, optional
-        Workers that share the rounds of `run`: threads, or processes if joblib
-        is set up for them (``joblib.parallel_config``). −1: one for each core.
+        Number of workers that share the rounds of `run`, −1 for one worker for
+        each core. Workers are threads, or processes if joblib is set up for
+        them (``joblib.parallel_config``).
 
     Attributes
     ----------
     rows : KernelRows
-        The one store of kernel rows.
+        The kernel rows that all rounds share.
     problem : DualProblem
-        With a Gram matrix that takes its rows from the store, so that none is
-        computed twice.
+        The common problem, with a kernel matrix that reads `rows`, so that no
+        row is computed twice.
     solutions : dict of names to Solution
-        The solutions that rounds keep under a name (``Round.keep``) and that
-        others start from (``Round.origin``).
+        The solutions that rounds have kept under a name (``Round.keep``), from
+        which other rounds can start (``Round.origin``).
     state : SolverState
-        Where the last round ended. Made by the first round.
+        The state at the end of the last round; the first round makes it.
     status : Status
-        INTERRUPTED once Ctrl-C has ended a run, CALLBACK once the callback
-        has, TIME_LIMIT once rounds take longer than what is left.
+        INTERRUPTED after Ctrl-C has ended a run, CALLBACK after the callback
+        has, TIME_LIMIT after the time limit has.
 
     Raises
     ------
@@ -85,10 +86,10 @@ class Rounds(Shown):
 
     Notes
     -----
-    A round begins with counters and scratch memory of its own. Its steps
-    depend on earlier rounds only through the rounding of G, and not at all if
-    the round starts cold or names its `origin`. Threads must not share an
-    object of this class.
+    Each round begins with new counters and new scratch memory. Earlier rounds
+    influence its steps only through rounding errors of G, and do not influence
+    them if the round starts cold or names its `origin`. Threads must not share
+    an object of this class.
 
     Examples
     --------
@@ -128,34 +129,34 @@ class Rounds(Shown):
 
     @classmethod
     def of(cls, problem: DualProblem, options: RunOptions) -> Rounds:
-        """Return the rounds of a problem with options that are checked already."""
+        """Make the rounds of a problem with options that were checked before."""
         rounds = object.__new__(cls)
         rounds._begin(problem, options)
         return rounds
 
     def _begin(self, problem: DualProblem, options: RunOptions) -> None:
-        """Begin with memory for kernel rows and a clock."""
+        """Make the memory for kernel rows and start the clock."""
         self.options, self.rules, self.workers = options, options.rules, DOORS.workers(options.n_jobs)
         self.solutions: dict[Hashable, Solution] = {}
         self.status, self.used = Status.CONVERGED, ""
-        self.most_iterations, self.first_iterations = 0, 0  # of the longest round, of the first
+        self.most_iterations, self.first_iterations = 0, 0  # steps of the longest and of the first round
         self._given, self._is_centred = problem, problem.centred is not problem
         self._set_run()
         self.max_iter, self.problem = self.limits.most, problem.with_gram(self.rows)
-        self._grams = [problem.gram, self.rows]  # of problems that belong here
+        self._grams = [problem.gram, self.rows]  # kernel matrices of problems that belong to these rounds
 
     def _set_run(self, rows: KernelRows | None = None, limits: Limits[SolverState] | None = None) -> None:
-        """Make a run. Decision values are read off G."""
+        """Make the run that solves all rounds; decision values will be read from G."""
         self._run = Run(self._given, self.options, rows=rows, limits=limits, reads_values=True)
         self.rows, self.limits, self.backend = self._run.rows, self._run.limits, self._run.backend
 
     def boxed(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return the problem of a round, for instance to hand it to a seeder.
+        """Return the problem with another box, for example for a seeder.
 
         Parameters
         ----------
         lower, upper : ndarrays of shape (n,), float64
-            The box.
+            Bounds of the box.
 
         Returns
         -------
@@ -165,30 +166,30 @@ class Rounds(Shown):
         return self.problem.boxed(lower, upper)
 
     def clone_for_worker(self) -> Rounds:
-        """Return the same rounds for another worker: one store, and a state and an engine of its own."""
+        """Return a copy for another worker, which shares the kernel rows and has its own state and engine."""
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
-        # a worker that shared its rounds again would wait for workers that wait for it
+        # without workers: a worker that shared its rounds again would wait for workers that wait for it
         other.workers, other.solutions, other._grams = None, self.solutions.copy(), self._grams.copy()
-        # what a run remembers of its solve belongs to one thread
+        # with its own run, because a run's data belong to one thread
         other._set_run(self.rows, copy(self.limits))
         return other
 
     def with_shrinking(self) -> Rounds:
-        """Return the same rounds with shrinking and one exact step at the end of each, over the same store of rows."""
+        """Return a copy that shares the kernel rows, shrinks, and ends each round with one exact step."""
         other = self.clone_for_worker()
         other.workers, other.options = self.workers, replace(self.options, shrinking=True, polish=True)
         other._set_run(other.rows, other.limits)
         return other
 
     def __reduce__(self) -> Any:
-        """Pickle without kernel rows, which the other process computes anew."""
-        # rows may take gigabytes: to compute them anew is faster than to pickle them
+        """Pickle the rounds without kernel rows, which the other process computes again."""
+        # rows may take gigabytes: computing them again is faster than pickling them
         anew = partial(Rounds.of, self._given, replace(self.options, n_jobs=1))
         return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
-        """Let Ctrl-C end the rounds of this block between two of them; at its end KeyboardInterrupt is raised."""
+        """Open a block in which Ctrl-C takes effect between two rounds; its end then raises KeyboardInterrupt."""
         self._block = interruptible()
         self._block.__enter__()
         return self
@@ -202,21 +203,23 @@ class Rounds(Shown):
         self, rounds: Iterable[Round], seeder: Seeder | None = None, stop: StoppingRule | None = None, *,
         time_seeds: bool = False, proves: bool = False,
     ) -> Iterator[RoundResult]:  # fmt: skip
-        """Run rounds in order, each from the solution that it names, moved by the seeder.
+        """Run rounds in order; the seeder makes each start from the solution that the round names.
 
-        Where all kernel rows are in memory and every rule has a twin, a chunk
-        of rounds runs in compiled code, by several workers if there are any:
-        same α bit for bit, but for the order in which workers are done.
+        If all kernel rows are in memory and every rule has a twin, chunks of
+        rounds run in compiled code, shared by the workers if there are any.
+        α is the same bit for bit; only the order in which rounds end may vary
+        with several workers.
 
         Parameters
         ----------
         rounds : iterable of Round
+            The rounds to run.
         seeder : Seeder, optional
-            By default `Cold`.
+            The seeder, `Cold` by default.
         stop : StoppingRule, optional
-            The stopping rule of these rounds.
+            The stopping rule of these rounds; by default that of the object.
         time_seeds : bool
-            Whether the seconds of seeds are measured separately from those of
+            True measures the time for seeds separately from the time for
             steps.
         proves : bool
             Whether each round, which then leaves one example of a
@@ -226,9 +229,9 @@ class Rounds(Shown):
         Yields
         ------
         RoundResult
-            The result of each round. After Ctrl-C there are no more, and
-            KeyboardInterrupt is raised; within a block, ``with rounds:``, at
-            its end.
+            The result of each round. Ctrl-C ends the rounds and raises
+            KeyboardInterrupt; inside a block ``with rounds:``, the end of the
+            block raises it.
 
         Examples
         --------
@@ -243,7 +246,7 @@ class Rounds(Shown):
         39
         """
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
-        for name, kept in self.solutions.items():  # what the caller keeps may have G around 0
+        for name, kept in self.solutions.items():  # solutions that the caller keeps may not be centred
             self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
         if not self._run.needs_solutions(self.problem):  # compiled rounds warn of nothing
@@ -252,13 +255,13 @@ class Rounds(Shown):
         return self._unless_interrupted(self._reviewed(runner.run(plan), rules.stop))
 
     def _unless_interrupted(self, ended: Iterator[RoundResult]) -> Iterator[RoundResult]:
-        """Yield the results; then raise KeyboardInterrupt if Ctrl-C has ended the rounds, and no block around them."""
+        """Yield the results; raise KeyboardInterrupt if Ctrl-C ended the rounds outside a ``with`` block."""
         yield from ended
         unless_interrupted("Rounds.run", self)
 
     def _reviewed(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
         """Yield the results; then let the guards review the kept solutions."""
-        # not before: how large α is decides how far rounding moves decision values
+        # not earlier, because rounding errors of decision values depend on the size of α
         yield from ended
         for kept in self.solutions.values():
             self._run.review_solution(kept, stop)
@@ -274,34 +277,36 @@ class Rounds(Shown):
         Parameters
         ----------
         box : DualProblem, optional
-            The problem in the box of this round, as returned by `boxed` or
+            The problem with the box of this round, made by `boxed` or
             ``problem.without(r)``.
         lower, upper : ndarrays of shape (n,), float64, optional
-            The box itself. Without any, it is that of the problem.
+            The bounds, in place of `box`. Without both, the box of the common
+            problem is used.
         start : array-like of shape (n,), optional
-            Signed α to start from; cold by default. An infeasible start is
-            repaired with a warning.
+            Signed α to start from; near α = 0 by default. An infeasible start
+            is repaired with a warning.
         origin : Solution, optional
-            An earlier round, from whose α and G the start is reached; where
-            the last round ended by default. Results then do not depend on the
-            rounds between.
+            An earlier solution, from whose G the gradient at the start is
+            computed; by default the end of the last round. With an origin,
+            results do not depend on the rounds in between.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional
-            The limit on the steps of this round.
+            The largest number of steps of this round.
         trace : bool or int
-            Record every step, or every k-th.
+            True records every step, a number k every k-th step.
 
         Returns
         -------
         Solution
-            With counters of this round alone, and copies of α and G.
+            The solution, which counts only this round and holds copies of α
+            and G.
 
         Raises
         ------
         ValueError
-            If the box is not a box, belongs to another problem or holds no α
-            with the sum z, or if the start is not a vector of n numbers.
+            If `box` belongs to another problem, if no α in the box has the sum
+            z, or if the start is not a vector of n numbers.
         """
         most = self.max_iter if max_iter is None else whole("max_iter", max_iter, 1)
         rules = self.rules if stop is None else self.rules._replace(stop=StoppingRule.checked("stop", stop))
@@ -319,16 +324,16 @@ class Rounds(Shown):
         self, problem: DualProblem, start: ArrayLike, origin: Solution | None, rules: Rules, most: int, *,
         shrinks: bool = True, trace: bool | int = False,
     ) -> Solution:  # fmt: skip
-        """Solve one round whose arguments need no check; see `solve`.
+        """Solve one round with arguments that were checked before; see `solve`.
 
         Parameters
         ----------
         problem : DualProblem
-            In the box of the round, its rows taken from the store.
+            The problem with the box of the round, which reads the shared rows.
         start, origin, rules, most, trace
-            As in `solve`, all of them given.
+            As in `solve`, but without defaults.
         shrinks : bool
-            False takes steps on all variables, also if other rounds shrink.
+            False takes steps on all variables, even if other rounds shrink.
         """
         self.limits.most = most
         with self._run as run:
@@ -336,7 +341,7 @@ class Rounds(Shown):
             if start is None and not problem.zero_is_feasible:
                 start = starting_point(problem, None)
             if not hasattr(self, "state"):
-                # from zero where an origin follows: G of its own start would be computed in vain
+                # with an origin, begin at α = 0: computing G at the start would be in vain
                 first = start if start is not None and origin is None else np.zeros(problem.n)
                 self.state = rules.begin(problem, first, self.rows)
             known = None if origin is None else (origin.alpha, origin.gradient)
@@ -350,11 +355,11 @@ class Rounds(Shown):
         return solution
 
     def _take_over(self, rows: KernelRows, problem: DualProblem) -> DualProblem:
-        """Take over the rows that a guard has put in place of less exact ones, and return the problem on them."""
+        """Adopt the more exact rows with which a guard has replaced the shared rows; return the problem on them."""
         self.rows, self.problem = rows, self.problem.with_gram(rows)
         self._grams.append(rows)
         self.state.problem = problem.with_gram(rows)
-        # seeds start from kept solutions: a G of the old rows would bring their rounding into every round
+        # kept solutions need a G from the new rows, or seeds would carry the old rounding errors into every round
         for name, solved in self.solutions.items():
             its = solved.problem.with_gram(rows)
             self.solutions[name] = replace(
@@ -365,7 +370,7 @@ class Rounds(Shown):
     def _in_box(
         self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
     ) -> DualProblem:
-        """Return the problem of a round, after checking that a box which is a problem belongs to these rounds."""
+        """Return the problem of a round, after a check that `box` belongs to these rounds."""
         given = self._given
         if box is None:
             return self.boxed(
@@ -377,7 +382,7 @@ class Rounds(Shown):
             raise ValueError(
                 f"box={box!r:.60} is not a DualProblem; pass problem.without(r), or lower and upper."
             )
-        # identity, and not equal numbers: comparing matrices would cost more than the round
+        # compare identities, not numbers: comparing matrices would cost more than the round
         if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
                 "box belongs to another problem; make it from the problem of these rounds, by boxed() or without()."
@@ -385,17 +390,17 @@ class Rounds(Shown):
         return self._stored(box)
 
     def _stored(self, problem: DualProblem) -> DualProblem:
-        """Return the problem of a round, its rows taken from the store."""
+        """Return the problem of a round with a kernel matrix that reads the shared rows."""
         return problem if problem.gram is self.problem.gram else problem.with_gram(self.problem.gram)
 
     def close(self) -> None:
-        """Release the compiled loop; done when the object is deleted, too. Another round would load it again."""
+        """Release the compiled loop, as deleting the object does; another round would load it again."""
         if hasattr(self, "state"):
             self.state.session = None
 
 
 def _from_pickle(anew: Callable[[], Rounds], solutions: dict[Hashable, Solution], first: int) -> Rounds:
-    """Return rounds that come from another process."""
+    """Unpickle rounds of another process."""
     rounds = anew()
     rounds.first_iterations = first
     rounds.solutions.update(solutions)

@@ -1,7 +1,7 @@
-"""Rounds one after another: the box, the seed, the steps, the decision values of the examples left out.
+"""Runner: runs rounds one after another, with box, seed, steps and decision values of the left-out examples.
 
-Left-out examples, folds and cells of a grid are all rounds. `refsvm.compiled.rounds.packed` runs many at a
-time, with the same α bit for bit.
+Left-out examples, folds and cells of a grid are all rounds. `refsvm.compiled.rounds.packed` runs many rounds at once,
+with the same α bit for bit.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from refsvm.core.stopping.base import StoppingRule, has_target
 from refsvm.core.stopping.midpoint import sign_at
 
 SHORT_ROUND: Final = 2000
-"""Steps that a round may take on all variables; what is left then is solved with shrinking."""
+"""Number of steps that a round may take on all variables, before it continues with shrinking."""
 
 _log = logging.getLogger("refsvm")
 
 LARGE: Final = 1000
-"""With more examples a round takes milliseconds, and a few microseconds more before it do not count."""
+"""With more examples, a round takes milliseconds, so that a few microseconds of preparation do not matter."""
 
 FOLD_SHARE: Final = 0.01
-"""A round that leaves out a larger share of a large problem takes about as long as a round from α = 0."""
+"""In a large problem, a round that leaves out a larger share takes about as long as a round from α = 0."""
 
 TOLD_FROM: Final = 30.0
-"""Expected seconds from which on the first round logs how many rounds are left."""
+"""If the rounds are expected to take more seconds than this, the first round logs how many are left."""
 
 LATE_FROM: Final = 3.0
-"""Seconds without a first result after which a message is logged."""
+"""Seconds without a result after which a message is logged."""
 
 OVERTIME_SECONDS: Final = 1.0
 """Seconds beyond a time limit that the remaining rounds may take."""
@@ -54,7 +54,7 @@ NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 
 
 def log_remaining(rounds: int, seconds: float, name: str = "rounds") -> bool:
-    """Log how many rounds are left, and about how long they take, if that is long; return whether it was."""
+    """If the remaining rounds take long, log their number and estimated time, and return True."""
     rest = rounds * seconds
     if rest > TOLD_FROM:
         shown = f"{rest:.0f} s" if rest < 120.0 else f"{rest / 60.0:.0f} minutes"
@@ -63,7 +63,7 @@ def log_remaining(rounds: int, seconds: float, name: str = "rounds") -> bool:
 
 
 class LateNotice:
-    """Logs a sentence with these values if a block takes longer than `LATE_FROM`."""
+    """Context manager that logs a sentence with these values if its block takes longer than `LATE_FROM`."""
 
     def __init__(self, sentence: str, *values: object) -> None:
         notice = {"extra": {"notice": True}}
@@ -78,13 +78,13 @@ class LateNotice:
 
 
 def log_if_slow(n: int, sentence: str, *values: object) -> AbstractContextManager[None]:
-    """Return a context that logs a sentence if its block on n examples takes long: the first result may be late."""
-    # a thread that is started costs some ten microseconds, which short calls notice
+    """Return a context manager that logs a sentence if its block, with n examples, takes longer than `LATE_FROM`."""
+    # starting a thread costs some ten microseconds, too much for short calls
     return LateNotice(sentence, *values) if n > LARGE else nullcontext()
 
 
 class Runner:
-    """Runs the rounds of one family from one seeder to one stopping rule.
+    """Runs the rounds of one family with one seeder and one stopping rule.
 
     Parameters
     ----------
@@ -95,13 +95,14 @@ class Runner:
     Attributes
     ----------
     limit : int
-        Steps that a short round may take, which begins without shrinking (`is_short`). −1: no round is short.
+        Largest number of steps that a short round, which begins without shrinking (`is_short`), may take; −1 if no
+        round is short.
     trained : int
-        The number of variables that may move.
+        Number of variables that may move.
     is_large : bool
-        Whether shrinking pays from the first steps of a round that begins at α = 0.
+        True if shrinking pays from the first steps of a round that begins at α = 0.
     shares : bool
-        Whether seeds from one solution have work in common.
+        True if seeds from one solution share work.
     time_seeds : bool
         Whether the time of seeds is measured separately from that of steps.
     proves : bool
@@ -120,7 +121,7 @@ class Runner:
         self._shared: tuple[Solution, int, np.ndarray | None] | None = None
         self._shown: tuple[Solution, Solution] | None = None
         rows, shrinks = family.rows, bool(family.options.shrinking)
-        # of all examples a pair of classes trains on its own
+        # a pair of classes trains only on its own examples
         self.trained = np.count_nonzero(family.problem.lower < family.problem.upper)
         self.is_large = shrinks and self.trained > LARGE
         # short rounds are faster without shrinking, if all rows are in memory and there is no callback
@@ -131,29 +132,29 @@ class Runner:
             limit = min(limit, SHORT_ROUND)
         may_be_short = not watched and (rows.holds_all or rows.gram.is_float32)
         self.limit = limit if may_be_short else -1
-        # all rows in one product, since every round will read most of them
+        # compute all rows in one product, since every round will read most of them
         if may_be_short and not rows.gram.is_float32:
             rows.fetch(np.arange(rows.gram.n))
 
     def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
-        """Yield how each round ended, until Ctrl-C or the callback ends them."""
+        """Yield the result of each round, until Ctrl-C or the callback ends the rounds."""
         family, workers, waiting, is_told = self.family, self.family.workers, deque(plan), False
         limits = family.limits
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
-            # around each call: the generator may rest between two of them, while the caller works
+            # around each call only, because the generator may be suspended while the caller works
             with interruptible() as interrupt:
                 done = family.backend.rounds(self, waiting)
             each = (time.perf_counter() - began) / len(done)
-            # only after they are done: a round that raises is still the first that waits
+            # remove rounds only after they are done, so that a round that raises an error remains the first waiting one
             for _ in done:
                 waiting.popleft()
             if interrupt.pressed:
                 family.status = Status.INTERRUPTED
-            # rounds without a step are over soon where kernel rows are at hand; elsewhere their seeds take long
+            # after the time limit, rounds without steps end soon if their kernel rows are stored; other seeds take long
             elif limits.seconds_left() < -OVERTIME_SECONDS:
                 family.status = Status.TIME_LIMIT
-            # the round of all examples, from which others start, says nothing about how long they take
+            # the round on all examples, from which others start, says nothing about their duration
             is_measure = done[-1].left_out is not None
             if is_measure and not is_told:
                 is_told = log_remaining(len(waiting), each / (workers.count if workers else 1))
@@ -167,10 +168,10 @@ class Runner:
                 break
 
     def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:
-        """Whether a round begins without shrinking, given the names of the kept solutions.
+        """Return True if a round begins without shrinking, given the names of the kept solutions.
 
-        On a large problem no round from α = 0 does, nor a fold if the first of those was long. How long other rounds
-        took does not count, so that workers take the steps of one thread.
+        On a large problem, rounds from α = 0 begin with shrinking, as do folds if the first fold was long. The duration
+        of other rounds does not count, so that several workers take the same steps as one thread.
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
@@ -195,7 +196,7 @@ class Runner:
         return self.ended(each, solution, began, seeded, rows)
 
     def boxed(self, each: Round) -> DualProblem:
-        """Return the problem of a round."""
+        """Return the problem of a round, with its box."""
         problem: DualProblem = self.family.problem
         lower, upper = problem.lower.copy(), problem.upper.copy()
         if each.weights is not None or each.C != 1.0:
@@ -210,7 +211,7 @@ class Runner:
         seeder = self.family.backend.seeder(self.seeder, self.family.rows)
         if is_builtin(type(self.seeder)):
             return seeder.seed(solved, problem, **more)
-        # that of a seeder of the user's is checked, and it may only read the solution
+        # a user's own seeder gets a read-only copy of the solution, and its seed is checked
         # one read-only copy serves all seeds from a solution
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, read_only_solution(solved)
@@ -224,7 +225,7 @@ class Runner:
         return checked_seed(self.seeder, seed, problem)
 
     def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
-        """Return the memory that all seeds from one solution share, made once it pays for some of these rounds."""
+        """Return the memory that all seeds from one solution share; make it if that pays for these rounds."""
         if self._shared is None or self._shared[0] is not solved:
             self._shared = solved, self.family.most_iterations, None
         _, steps, memory = self._shared
@@ -239,18 +240,18 @@ class Runner:
     def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
-        """Return the seed that follows a neighbour, and the solution from whose gradient fewer rows lead there."""
+        """Return the seed from a neighbouring round, and the solution from whose G it is reached with fewer rows."""
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
-            # every α at its bound away from 0: how small values of C end
+            # start with every α at its bound away from 0, where solutions for small C are
             return extrapolate(problem.lower + problem.upper, problem, after), after
         alpha = extrapolate(self.seed(each, solved, problem), problem, after, before, solved)
         changes = [np.count_nonzero(alpha != solution.alpha) for solution in (solved, after)]
         return alpha, after if changes[1] < changes[0] else solved
 
     def ended(self, each: Round, solution: Solution, began: float, seeded: float, rows: int) -> RoundResult:
-        """Return the result of a round and keep its solution; an unfinished short round is resumed first."""
+        """Return the result of a round and keep its solution; before that, resume an unfinished short round."""
         family, steps = self.family, solution.iterations
         if solution.status is Status.MAX_ITER and steps < family.max_iter:
             solution = self._resume_with_shrinking(each, solution)
@@ -258,7 +259,7 @@ class Runner:
         family.most_iterations = max(family.most_iterations, steps)
         # the first round of a large problem begins at α = 0
         family.first_iterations = family.first_iterations or steps
-        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # which end all rounds
+        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # these end all rounds
             family.status = solution.status
         if each.keep is not None:
             family.solutions[each.keep] = solution
@@ -272,7 +273,7 @@ class Runner:
         )  # fmt: skip
 
     def _resume_with_shrinking(self, each: Round, begun: Solution) -> Solution:
-        """Solve with shrinking what a short round has left; the steps are counted anew, the trace has all of them."""
+        """Continue an unfinished short round with shrinking; the step count begins anew, the trace has all steps."""
         family, steps = self.family, begun.iterations
         rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
         most, trace = family.max_iter - steps, family.options.trace
@@ -284,26 +285,26 @@ class Runner:
 
 
 def scaled(box: tuple[np.ndarray, np.ndarray], each: Round) -> Iterator[np.ndarray]:
-    """Return the box times C and the weights of a round, both bounds; 0 · ∞ is 0."""
+    """Return both bounds of the box, multiplied by the C and the weights of a round, with 0 · ∞ = 0."""
     sizes = np.asarray(each.C if each.weights is None else each.C * each.weights)
     if not (sizes >= 0.0).all():
-        raise ValueError(f"C={each.C!r} times the weights of a round is negative; give 0 or more.")
+        raise ValueError(f"C={each.C!r} times the weights of a round is negative; give numbers ≥ 0.")
     return (np.multiply(bound, sizes, np.zeros(len(bound)), where=sizes > 0.0) for bound in box)
 
 
 def for_example(stop: StoppingRule, r: Any) -> StoppingRule:
-    """Return the rule of the round without r: one that is made for left-out examples gets to know which it is."""
+    """Return the rule for the round without r; a rule made for left-out examples gets r as its example."""
     return replace(stop, example=r) if has_target(stop) else stop  # type: ignore[type-var]
 
 
 def read_only_solution(solved: Solution) -> Solution:
-    """Return the same solution with arrays that cannot be written to: later rounds start from it, too."""
+    """Return the solution with read-only arrays, because later rounds also start from it."""
     alpha, gradient = solved.alpha.view(), solved.gradient.view()
     alpha.flags.writeable = gradient.flags.writeable = False
     return replace(solved, alpha=alpha, gradient=gradient)
 
 
 def checked_seed(seeder: Seeder, seed: Any, problem: DualProblem) -> np.ndarray:
-    """Return the seed that a seeder has made, as compiled rounds can read it; repaired with a warning if infeasible."""
+    """Return a user's seed as an array for compiled rounds; repair it with a warning if it is infeasible."""
     name = f"the seed of {type(seeder).__name__}"
     return feasible_start(problem, vector(name, seed, problem.n), name)

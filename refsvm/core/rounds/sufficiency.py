@@ -1,4 +1,4 @@
-"""Check: a proof of a leave-one-out prediction from the full solution, without training again. Four are shipped."""
+"""Check: proves leave-one-out predictions from the full solution, without training again; four checks are shipped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def known_to(full: Solution, rows: KernelRows) -> tuple[float, np.ndarray]:
 
 
 class Check(Rule):
-    """Decides examples for which the machine trained without them is proved to predict one class.
+    """Base of checks, which prove for some examples what a model trained without them would predict.
 
     It sees the solution on all examples, where v holds the labels ±1. α is known up to the duality gap: a check that
     proves a sign allows for that, and for rounding (`known_to`). Examples that are alone in their class are never asked
@@ -41,11 +41,11 @@ class Check(Rule):
     Attributes
     ----------
     name : str
-        Entry in `LeaveOneOut.decided_by` for the examples that it decides.
+        Entry in `LeaveOneOut.decided_by` for the examples that the check decides.
     needs_convex : bool
-        Whether the proof needs a positive semi-definite K.
+        True if the proof needs a positive semi-definite K.
     keeps_machine : bool
-        Whether the machine is the same without the example, so that its decision value is known too.
+        True if the model without the example is the full model, so that the decision value is also known.
     """
 
     example_call: ClassVar[str] = "ZeroAlpha()"
@@ -55,15 +55,15 @@ class Check(Rule):
 
     @abstractmethod
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Return the sign of h(xᵣ) without example r, 1 or −1, and 0 where it is not known; shape (n,).
+        """Return for each example r the sign of h(xᵣ) without r, 1 or −1, or 0 if it is not known; shape (n,).
 
-        `rows` are the kernel rows that the full solution has left in memory.
+        `rows` are the kernel rows that are in memory after the solve on all examples.
         """
 
 
 @dataclass(frozen=True)
 class ZeroAlpha(Check):
-    """αᵣ = 0. The solution is the same without r, and so is h(xᵣ).
+    """Decide example r if αᵣ = 0: the solution without r is the same, and so is h(xᵣ).
 
     Then α is feasible without r, and its duality gap δ is no larger: it proves the sign of h(xᵣ) as
     `refsvm.core.stopping.midpoint` derives, with distances that need no kernel row. Where that is not enough, a round
@@ -136,7 +136,7 @@ class TrainingError(Check):
 
 @dataclass(frozen=True)
 class XiAlphaBound(Check):
-    """2|αᵣ|R² + ξᵣ < 1, where R² ≥ k(x, x) − k(x, x′) for all pairs, and the other free variables can take αᵣ over.
+    """Decide example r if 2|αᵣ|R² + ξᵣ < 1 and the other free variables have room for αᵣ.
 
     That is the check for an exact solution. For yᵣ = 1 the last condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r; for
     yᵣ = −1 it is Σ (αⱼ − Lⱼ) > −αᵣ. The paper asks for one free support vector; with weights that is not enough, nor is
@@ -149,11 +149,10 @@ class XiAlphaBound(Check):
        for every η below fᵣ + min G over I_down: there its slope is at most αᵣ less the room of the free ones. So
        h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
 
-    Not used without a bound R², which takes an RBF kernel or all rows in memory.
+    The check decides nothing if no bound R² is known; this needs an RBF kernel or all kernel rows in memory.
 
-    References
-    ----------
-    T. Joachims, "Estimating the generalization performance of an SVM efficiently", ICML 2000: one C for all.
+    References ---------- T. Joachims, "Estimating the generalization performance of an SVM efficiently", ICML 2000,
+    with one C for all examples.
     """
 
     name: ClassVar[str] = "xi-alpha bound"
@@ -180,19 +179,20 @@ class XiAlphaBound(Check):
 
 @dataclass(frozen=True)
 class Ball(Check):
-    """A ball around the full machine and that of a seed holds the machine without r, and leaves one sign to h(xᵣ).
+    """Decide example r if all models in a ball that contains the model without r give h(xᵣ) the same sign.
 
-    It is `refsvm.BallRule` before the first step of a round, here for every support vector, in NumPy. As `checks` come
-    before the rounds, it leaves fewer of them to a stopping rule that does not know the ball.
+    The ball is computed from the full model and the model of a seed. `refsvm.BallRule` does the same before the first
+    step of a round. This check applies it in NumPy to every support vector before the rounds, which is useful with
+    other stopping rules.
 
     Parameters
     ----------
     seeder : Seeder
-        Its seed, α without r, is the second machine.
+        The seeder whose seed, an α without r, gives the second model.
 
     References
     ----------
-    `refsvm.core.stopping.midpoint` has the proof, and names what is near.
+    `refsvm.core.stopping.midpoint` contains the proof and cites related work.
 
     Examples
     --------
@@ -237,11 +237,11 @@ SHIPPED: Final[dict[str, Check]] = {
     check.name: check for check in (ZeroAlpha(), TrainingError(), XiAlphaBound(), Ball())
 }
 CHECKS: Final = tuple(SHIPPED)[:3]
-"""The names of the paper's checks, which are used by default: the ball is part of the default stopping rule."""
+"""Names of the paper's checks, which are the default; the ball is already part of the default stopping rule."""
 
 
 def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, ...]:
-    """Return the checks, those shipped first and in the order of the paper; they may be given by their names.
+    """Return checks, given as objects or by their names; shipped checks come first, in the order of the paper.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, .
     """
     if not isinstance(checks, Iterable | Check):
         raise ValueError(
-            f"checks={checks!r} is no list of checks; choose from {', '.join(map(repr, CHECKS))}."
+            f"checks={checks!r} is not a list of checks; choose from {', '.join(map(repr, CHECKS))}."
         )
     given: list[Any] = [checks] if isinstance(checks, str | Check) else list(checks)
     for check in given:
@@ -265,25 +265,27 @@ def chosen_checks(checks: Iterable[str | Check] | str | Check) -> tuple[Check, .
 def sufficient(
     full: Solution, rows: KernelRows, checks: Iterable[Check], copies: int = 1
 ) -> tuple[np.ndarray, ...]:
-    """Apply the checks, each to the examples that the ones before have left undecided.
+    """Apply the checks in order, each to the examples that the previous checks have left undecided.
 
     Parameters
     ----------
     full : Solution
-        Of all examples; v holds the labels ±1 of a classification.
+        The solution on all examples; in classification, v holds the labels ±1.
     rows : KernelRows
+        The kernel rows in memory.
     checks : iterable of Check
+        The checks to apply.
     copies : int
-        Variables of an example: a check has to decide all of them.
+        Number of variables of an example; a check must decide all of them.
 
     Returns
     -------
     names : ndarray of shape (n,) of str
-        The check that decided, or "".
+        Name of the check that decided the example, or "".
     signs : ndarray of shape (n,), float64
-        Sign of h(xᵣ) then, 1 or −1; the label if nothing is decided.
+        Sign of h(xᵣ), 1 or −1; the label if the example is undecided.
     values : ndarray of shape (n,), float64
-        h(xᵣ) where it is known, else NaN.
+        h(xᵣ) if it is known, otherwise NaN.
     """
     problem, n = full.problem, full.problem.n // copies
     names, values, labels = np.full(n, "", dtype=object), np.full(n, np.nan), problem.v[:n]
@@ -301,9 +303,9 @@ def sufficient(
 
 
 def are_alone(problem: DualProblem) -> np.ndarray:
-    """Whether an example is alone in its class, shape (n,): without it there is nothing to learn.
+    """Return a mask, shape (n,), of the examples that are alone in their class.
 
-    That machine is trained, and wrong.
+    A model without such an example is trained on one class only, and predicts the wrong class for it.
     """
     y, takes_part = problem.v, problem.lower < problem.upper
     counts = [int((takes_part & (y == label)).sum()) for label in (-1.0, 1.0)]
@@ -313,7 +315,7 @@ def are_alone(problem: DualProblem) -> np.ndarray:
 
 
 def largest_distance(rows: KernelRows) -> float:
-    """R², a bound on k(x, x) − k(x, x′): 1 for an RBF kernel, max Kᵢᵢ − min Kᵢⱼ where all rows are stored, else ∞."""
+    """Return R² ≥ k(x, x) − k(x, x′): 1 for an RBF kernel, max Kᵢᵢ − min Kᵢⱼ if all rows are stored, otherwise ∞."""
     if isinstance(getattr(rows.gram, "kernel", None), RBF):
         return 1.0
     if not (rows.holds_all and rows.filled == rows.gram.n):

@@ -1,9 +1,9 @@
-"""Problems on which SMO takes many steps, such as a linear machine at a large C: their optimum by a walk in C.
+"""Walks in C: a faster way to the optimum if SMO takes many steps, for example with linear models at a large C.
 
-If free α must be exact to a thousandth of the bounded ones, steps of pairs gain almost nothing. At a small C the
-optimum takes few steps. From there the walk of `refsvm.core.seeders.ato` follows it to the C of the problem; the same
-walk leads from the machine of all examples to the machine without one of them. Where a matrix on the way is singular,
-shrinking and one exact step (`refsvm.services.guards.polish`) go on from where the walk ended.
+If free α must be exact to 1/1000 of the bounded α, pair steps gain almost nothing. At a small C, SMO reaches the
+optimum in few steps. From there, the walk of `refsvm.core.seeders.ato` follows the optimum to the C of the problem; the
+same walk leads from the model of all examples to the model without one of them. If a matrix on the way is singular,
+shrinking and one exact step (`refsvm.services.guards.polish`) continue where the walk ended.
 """
 
 from __future__ import annotations
@@ -26,41 +26,43 @@ from refsvm.core.stopping.kkt_gap import KKTGap
 
 FEW_STEPS: Final = 10_000
 STEPS_EACH: Final = 100
-"""A problem is walked from so many steps on, in all and for each variable; most problems take 1 to 10 for each."""
+"""Numbers of steps, in all and for each variable, after which a walk solves the problem; most problems need 1 to 10
+steps for each variable."""
 
 EASIER: Final = 0.1
-"""A walk begins at a C that is at least ten times smaller."""
+"""Largest factor of the problem's C at which a walk begins."""
 
 WALK: Final = ATO(margin=math.inf, budget=math.inf, max_events=100_000)
-"""Follows every variable, to the end."""
+"""The seeder that follows every variable to the end of the walk."""
 
 EASY, WALKED, ORIGIN = "at an easy C", "walked to", "origin"
-"""Names of solutions that rounds keep: on the way, and the one of all examples from which folds start."""
+"""Names under which rounds keep solutions: two on the way of a walk, and the solution on all examples, from which folds
+start."""
 
 
 def few_steps(n: int) -> int:
-    """Return the steps after which a problem of n variables is left to `walked`."""
+    """Return the number of steps after which `walked` takes over a problem with n variables."""
     return max(FEW_STEPS, STEPS_EACH * n)
 
 
 def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Solution]:
-    """Solve a problem on which steps alone take long; return rounds that shrink, and its solution.
+    """Solve a problem on which SMO alone would take long; return rounds that shrink, and the solution.
 
     Parameters
     ----------
     rounds : Rounds
-        Without shrinking; its rule is that of the solution.
+        Rounds without shrinking, with the stopping rule of the solution.
     begun : Solution
-        Where its first steps have ended.
+        The point at which the first steps ended.
     kkt : KKTGap
-        A looser rule, from which one exact step is expected to lead to the optimum.
+        A looser stopping rule, after which one exact step is expected to reach the optimum.
 
     Returns
     -------
     Rounds
-        With shrinking, over the same store of kernel rows.
+        Rounds with shrinking that share the kernel rows.
     Solution
-        Its steps and seconds include those of `begun`.
+        The solution, whose steps and seconds include the steps and seconds of `begun`.
     """
     began, rounds = time.perf_counter(), rounds.with_shrinking()
     origin, steps, problem = begun.in_solver_coordinates(rounds.problem), begun.iterations, rounds.problem
@@ -73,7 +75,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     if rounds.status is Status.CONVERGED:
         solution = rounds.solve(start=origin.alpha, origin=origin, stop=kkt)
         steps += solution.iterations
-        if solution.status is Status.CONVERGED:  # the exact step has mostly done it
+        if solution.status is Status.CONVERGED:  # usually by the exact step
             solution = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
             steps += solution.iterations
     else:
@@ -85,19 +87,20 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
 def folds_walked_to(
     rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
 ) -> Iterator[RoundResult]:
-    """Yield the results of `refsvm.Rounds.run`; if the origin takes many steps, walk to it, and from it to each fold.
+    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, walk to it, and then to each fold.
 
     Parameters
     ----------
     rounds : Rounds
-        After it, they hold the origin and the status.
+        The rounds, which hold the solution on all examples and the status afterwards.
     plan : sequence of Round
-        The origin first, without anything left out, or `rounds` holds it.
+        The rounds to run; the first leaves nothing out, unless `rounds` already holds the solution on all examples.
     seeder : Seeder
+        The usual seeder.
     walk : Seeder or None
-        The seeder of problems on which SMO takes many steps; None: that is not looked at.
+        The seeder for problems on which SMO takes many steps; None never walks.
     **options
-        Of `refsvm.Rounds.run`.
+        Options of `refsvm.Rounds.run`.
     """
     few, rest = few_steps(rounds.problem.n), list(plan)
     if walk is None or rounds.first_iterations < few:
@@ -123,7 +126,7 @@ def folds_walked_to(
 
 
 def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
-    """Return the factor of the box at which no variable changes an output by more than 1; 1 where there is no walk.
+    """Return the factor of the box at which no variable changes an output by more than 1; 1 if no walk is possible.
 
     Examples
     --------
@@ -134,7 +137,7 @@ def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
     >>> easy_share(problem, problem.gram.diagonal())
     0.0002
     """
-    if problem.z != 0.0 or problem.is_open:  # a smaller box may not hold z; an infinite one has no share
+    if problem.z != 0.0 or problem.is_open:  # a smaller box may not allow z; ∞ cannot shrink
         return 1.0
     size = float(np.abs(diagonal).max() * (problem.upper - problem.lower).max())
     return 1.0 / size if size > 1.0 else 1.0

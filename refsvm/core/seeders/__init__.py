@@ -1,6 +1,6 @@
-"""Seeders: one rule per file, `base` first; its line here registers it.
+"""Seeders: each file holds one rule, and its import here registers it; `base` is their base class.
 
-`spread`, `exchange` and `neighbour` hold what they share.
+`spread`, `exchange` and `neighbour` hold functions that several seeders share.
 """
 
 from refsvm.core.rule import export

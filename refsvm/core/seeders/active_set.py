@@ -1,4 +1,4 @@
-"""ActiveSet: the same variables stay at their bounds when the bounds move."""
+"""ActiveSet: keeps the same variables at their bounds when the bounds move."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class ActiveSet(Seeder):
 
         αᵢ = Uᵢ where αᵢ* was at its upper bound,  Lᵢ at its lower one,  clip(αᵢ*) where it was free
 
-    The rest of the sum is then spread over the free variables, and over all if these have no room left. Scaling all α
-    by C′/C, as for linear classifiers (Chu et al. 2015), keeps the same sets too, but moves the free variables, whose α
-    hardly depends on C: that saves next to nothing here.
+    What the sum then lacks is spread over the free variables, and over all variables if these have no room left.
+    Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the same variables at their
+    bounds, but it moves the free variables, whose α hardly depends on C, and therefore saves almost no steps here.
 
     References
     ----------
     H. J. Ferreau, H. G. Bock and M. Diehl, "An online active set strategy to overcome the limitations of explicit
-    MPC", International Journal of Robust and Nonlinear Control 18, 2008: quadratic programs in sequence, each started
-    from the active set of the last.
+    MPC", International Journal of Robust and Nonlinear Control 18, 2008: a sequence of quadratic programs, each of
+    which starts from the active set of the previous one.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class ActiveSet(Seeder):
     reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return the feasible α."""
+        """Return a feasible α for `problem` with the active set of `solved`."""
         old, before = solved.problem, solved.alpha
         moves = old.lower < old.upper
         alpha = np.clip(before, problem.lower, problem.upper)

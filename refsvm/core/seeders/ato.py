@@ -1,4 +1,4 @@
-"""ATO: follow the optimum while the removed examples lose their weight and the added ones gain theirs."""
+"""ATO: follows the optimum while the removed examples lose their weight and the added examples gain theirs."""
 
 from __future__ import annotations
 
@@ -20,66 +20,69 @@ from refsvm.core.walk.bordered import SINGULAR, independent, inverse_of
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Line, Walk
 
 EVENTS: Final = 2.0
-"""Events expected for each variable that moves: measured, 1.1 to 3.6."""
+"""Number of events expected for each variable that moves; measurements gave 1.1 to 3.6."""
 
 PATIENCE: Final = 4.0
-"""Stop once the work exceeds so many times what is allowed: the first part of a path alone saves few steps."""
+"""Stop when the work exceeds this multiple of the allowed work. (Stopping early saves little: an incomplete path spares
+the solver few steps.)"""
 
 SHARED: Final = 30.0
-"""The inverse, which all paths from a solution share, may take so many times the work allowed for one."""
+"""The inverse matrix, which all paths from a solution share, may take this multiple of one path's allowed work."""
 
 ROUNDING: Final = 1e-12
-"""Distance from the end of the line at which the walk counts as there."""
+"""Distance from the end of the line at which the walk counts as finished."""
 
 BEGIN_COST: Final = 100_000
 EVENT_COST: Final = 8000
 STEP_COST: Final = 1000
-"""Cost of a path, an event, and a step of SMO in addition to passes over their arrays, in multiplications: measured."""
+"""Measured cost of a path, an event and an SMO step, in multiplications, apart from passes over their arrays."""
 
 
 @dataclass(frozen=True)
 class ATO(Seeder):
-    """Adjust α towards the optimum: move along the piecewise linear path on which the others stay optimal.
+    """Adjust α towards the optimum: follow the piecewise linear path on which all other variables stay optimal.
 
-    The variables F that the new box forces to move, such as removed examples, go to it in a straight line, d_F; those
-    T it lets go, such as added examples that violate their condition, go to their other bound, d_T; the free ones M
-    keep Gᵢ = b:
+    Variables F that must move into the new box, such as removed examples, go there in a straight line with direction
+    d_F. Variables T that the new box allows to move, such as added examples that violate their optimality condition,
+    move towards their other bound with direction d_T. The free variables M keep Gᵢ = b:
 
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d
 
-    as far as η ≤ 1 or the first event: a free variable reaches a bound and leaves M; G of a bounded variable or of one
-    of T reaches b, and it joins M. Where F has arrived, so has the path: the end is the optimum up to the
-    tolerance of what was solved. This is the walk of `refsvm.core.walk.walk` along a line that moves the boxes of F and
-    T.
+    until η = 1 or the next event. At an event, a free variable reaches a bound and leaves M, or Gᵢ of a bounded
+    variable or of a variable in T reaches b, and the variable joins M. When F has arrived, the path ends at the
+    optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this path, along a line that
+    moves the boxes of F and T.
 
-    To compute all of this again at each event is what made the published algorithm slow. Here the inverse of the matrix
-    is computed once for a solved problem, and each event adds a product of two vectors to it. K d_F + K d_T is
-    summed once. The gradient is followed only for variables that are near b, measured by the speeds at the beginning.
-    The path is not followed, or no further, where that would cost more than the steps of the solver that it saves:
-    what F has left is then spread over the free variables.
+    The published algorithm is slow because it computes everything again at each event. This implementation computes the
+    inverse of the matrix once for each solved problem and K d_F + K d_T once for each path. An event changes the
+    inverse by one product of two vectors, and the gradient is updated only for variables whose Gᵢ may reach b, judged
+    by the speeds at the beginning. If following the path would take longer than the solver's steps that it saves, the
+    seeder ends it, and spreads the weight that F still has over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
-        A bounded variable is watched if its G would reach b before η = 1 at its first speed plus `margin` times the
-        root mean square of all first speeds; if all of these are 0, if it is no further from b than `margin`. A
-        missed event only adds steps of the solver.
+        A bounded variable is watched if its G would reach b before η = 1 with its initial speed plus `margin` times the
+        root mean square of all initial speeds. (If all these speeds are 0: if G is within `margin` of b.) A missed
+        event only costs additional steps of the solver.
     max_events : int, default 1000
-        Most events.
+        Largest number of events.
     max_free : int, default 500
-        With more free variables than this the path is not followed.
+        Largest number of free variables; with more, the path is not followed.
     budget : float, default 0.3
-        Most work that a path may be expected to take, in multiplications, as a part of the work of the longest round so
-        far, its steps times n. Infinity: the path is followed at any cost. With an infinite `margin` as well the seed
-        without some examples is the new optimum, where `max_events` and `max_free` allow it and the matrix of the free
-        variables is regular: `leave_one_out` by ``ATO(margin=np.inf, budget=np.inf)`` takes no step after the path
-        there. Where C shrinks the seed is a start only, from which the solver takes steps to the optimum.
+        Largest expected work of a path, in multiplications, as a fraction of the work of the longest round so far (its
+        number of steps times n). With infinity the path is followed at any cost.
 
     Raises
     ------
     ValueError
         If a parameter is out of range.
+
+    Notes ----- With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new
+    optimum itself, so that `leave_one_out` takes no step after the path. This requires that `max_events` and `max_free`
+    are not exceeded and that the matrix of the free variables is regular. If C becomes smaller, the seed is only a
+    starting point.
 
     References
     ----------
@@ -109,15 +112,15 @@ class ATO(Seeder):
 
     @property
     def is_exact(self) -> bool:
-        """Whether each path is followed to its end: `margin` and `budget` are infinite."""
+        """True if each path is followed to its end, because `margin` and `budget` are infinite."""
         return self.margin == self.budget == math.inf
 
     def seed(self, solved: Solution, problem: DualProblem, memory: np.ndarray | None = None) -> np.ndarray:
-        """Return the feasible α."""
+        """Return a feasible α for `problem`: the end of the path, or where the seeder stopped following it."""
         memory = self.memory(solved, solved.longest_round) if memory is None else memory
         alpha = np.clip(solved.alpha, problem.lower, problem.upper)
         if len(memory):
-            # --- F goes to its box in a straight line, T to its far bound, where that is expected to pay ---
+            # --- F goes to its box in a straight line, T to its far bound, if that is expected to pay ---
             walk, allowed = exchange(solved, problem), float(memory[0])
             n, m, moving = problem.n, int(memory[1]), int(np.count_nonzero(walk.variables.pace))
             work = float(n * (moving + m))
@@ -132,14 +135,14 @@ class ATO(Seeder):
         return complete(alpha, problem.z, problem.lower, problem.upper)
 
     def begin(self, walk: Walk, memory: np.ndarray) -> np.ndarray:
-        """Set M and the first direction; return the variables to watch: those that move, and those with G near b."""
+        """Set M and the first direction; return the variables to watch: all that move, and all whose G is near b."""
         m, side = int(memory[3]), walk.side
         inverse = memory[4 + m :].reshape(m + 1, m + 1)
         walk.begin(memory[4 : 4 + m].astype(np.int64).tolist(), inverse, SINGULAR * float(memory[2]))
-        # the free variables outside M depend on it
+        # rows of free variables outside M are linear combinations of rows of M
         side[side == FREE] = TIED
         side[walk.members] = FREE
-        # --- how fast G of the others comes nearer to b, and which are near ---
+        # --- how fast G of the other variables approaches b, and which variables are near ---
         walk.direction()
         approach, distance = side * walk.variables.speed, np.maximum(side * walk.variables.excess, 0.0)
         waiting = (np.abs(side) == 1) & (walk.variables.pace == 0.0)
@@ -152,7 +155,7 @@ class ATO(Seeder):
         return watched
 
     def memory(self, solved: Solution, steps: int = 0) -> np.ndarray:
-        """Return the most work, the number of free variables, max |Kᵢᵢ|, M and its inverse; nothing if no path pays."""
+        """Return the allowed work, the number of free variables, max |Kᵢᵢ|, M, the inverse; empty if no path pays."""
         if not self.pays(solved, steps, ()):
             return np.zeros(0)
         gram, free = solved.problem.gram, np.flatnonzero(_are_free(solved))
@@ -163,40 +166,40 @@ class ATO(Seeder):
         return np.concatenate([head, free[kept], inverse.ravel()])
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Whether the shortest of these paths may pay, by the variables that go and come back, and the inverse."""
+        """Return True if the shortest path may pay, judged by the number of variables that move, and the inverse."""
         n, most = solved.problem.n, self._most(solved, steps)
-        if expected(n, 0, 0) > most:  # nothing needs to be counted
+        if expected(n, 0, 0) > most:  # even the shortest path is too long
             return False
         m = int(np.count_nonzero(_are_free(solved)))
         going = min((int(np.count_nonzero(solved.alpha[out])) for out in left_out), default=0)
-        # those that will violate their condition when they come back move, at least
+        # at least the variables that violate their optimality condition when they come back will move
         violate = solved.problem.v * (solved.gradient - offset(solved)) > 0.0
         returning = int(np.count_nonzero(violate & absent(solved.problem)))
         is_short = expected(n, m, max(going, returning)) <= most
         return is_short and m <= self.max_free and m**3 <= SHARED * most
 
     def _most(self, solved: Solution, steps: int) -> float:
-        """The most work that a path may take: a step makes two passes over n variables."""
+        """Return the allowed work of a path, in multiplications: a step makes two passes over n variables."""
         return self.budget * max(steps, 1) * 2 * (solved.problem.n + STEP_COST)
 
 
 def expected(n: int, m: int, moving: int) -> float:
-    """Return the work expected of a path on which so many of n variables move, m of them free at first."""
+    """Return the expected work of a path on which `moving` of n variables move, with m free variables at the start."""
     return n * (moving + m) + BEGIN_COST + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
 
 
 def exchange(solved: Solution, problem: DualProblem) -> Walk:
-    """Return the walk from the solved problem to the next box: t from 0 to 1, on which the boxes of F and T move."""
+    """Return the walk from the solved problem to the new box, along which the boxes of F and T move (t from 0 to 1)."""
     old, alpha, excess = solved.problem, solved.alpha, solved.gradient - offset(solved)
     lower, upper, zero = problem.lower, problem.upper, np.zeros(problem.n)
     clipped = np.clip(alpha, lower, upper)
-    # F: outside the new box, or in one without width
+    # F: variables outside the new box, or whose new box has no width
     forced = (clipped != alpha) | (lower == upper)
     free = ~forced & (old.lower < alpha) & (alpha < old.upper) & (lower < clipped) & (clipped < upper)
-    # T: the box is another, and lets it go where its condition drives it
+    # T: variables with a changed box, which may now move in the direction that improves f
     other = ~forced & ~free & ((lower != old.lower) | (upper != old.upper))
     rises, falls = other & (excess > 0.0) & (clipped < upper), other & (excess < 0.0) & (clipped > lower)
-    # where there is no bound, as far as the largest weight so far
+    # a variable without a bound moves as far as the largest |αᵢ| so far
     far = max(1.0, float(np.abs(alpha).max()))
     to = np.where(rises, np.where(np.isinf(upper), alpha + far, upper), clipped)
     to = np.where(falls, np.where(np.isinf(lower), alpha - far, lower), to)
@@ -210,7 +213,7 @@ def exchange(solved: Solution, problem: DualProblem) -> Walk:
 
 
 def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Return α where the walk has ended, exactly at the bounds that it has reached; `otherwise` if it went astray."""
+    """Return α at the end of the walk, set exactly to the reached bounds, or `otherwise` if the walk failed."""
     alpha = np.clip(walk.variables.alpha, lower, upper)
     if walk.t >= 1.0 - ROUNDING:
         for side, bound in ((ABOVE, upper), (BELOW, lower)):

@@ -1,4 +1,4 @@
-"""AVG: the free support vectors share the left-out weight equally."""
+"""AVG: spreads the left-out weight equally over the free support vectors."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class AVG(Seeder):
-    """Clip the solution to the new box; the free variables share the missing sum equally.
+    """Clip the solution to the new box, and spread what the sum lacks equally over the free variables.
 
         α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped, again and again
 
-    Free variables are those that may move in both directions. All variables share the rest that these cannot take.
+    Free variables may move in both directions. If they reach their bounds, the rest is spread over all variables.
 
     References
     ----------
@@ -38,6 +38,6 @@ class AVG(Seeder):
     reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return the feasible α."""
+        """Return a feasible α for `problem`."""
         lower, upper = problem.lower, problem.upper
         return complete(np.clip(solved.alpha, lower, upper), problem.z, lower, upper)

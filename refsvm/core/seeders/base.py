@@ -1,4 +1,4 @@
-"""Seeder: where the next of several similar problems starts."""
+"""Seeder: computes a starting point for a problem from the solution of a similar problem."""
 
 from __future__ import annotations
 
@@ -14,34 +14,38 @@ from refsvm.core.rule import Rule
 
 
 class Seeder(Rule):
-    """Returns a feasible start for a problem, from the solution of a related one.
+    """Computes a feasible start (a seed) for a problem from the solution of a related problem.
 
-    Both problems have the same n variables; they differ in their boxes. A removed example has Lᵣ = Uᵣ = 0 in the new
-    problem, an added one had it in the old. A seed changes the cost of a solve and never its answer.
+    Both problems have the same n variables and differ in their boxes: a removed example has Lᵣ = Uᵣ = 0 in the new
+    problem, and an added example has it in the old problem. A seed changes the number of steps of a solve, never its
+    result.
 
-    Seeds from one solution may share work, such as an inverse: `memory` does it once, for a solution in place of a
-    problem, and returns an empty array where nothing is shared. A seeder that has one is asked with it, with an empty
-    one and without: ``seed(solved, problem, memory=None)``. The twin is ``seed(parameters, seeding) -> 0``; it writes α
-    to ``seeding.seed`` (`refsvm.compiled.interface.seeding.Seeding`).
+    Seeds from one solution may share work, such as an inverse matrix. `memory`, which for a seeder takes the solution
+    in place of a problem, does this work once and returns its result, or an empty array if nothing is shared. A seeder
+    with a memory has the signature ``seed(solved, problem, memory=None)``, and must accept the memory, an empty array,
+    and None. The signature of a twin is ``seed(parameters, seeding) -> 0``; it writes α to ``seeding.seed``
+    (`refsvm.compiled.interface.seeding.Seeding`).
     """
 
     example_call: ClassVar[str] = "TOP()"
     role: ClassVar[str] = "SEED"
     reads_rows: ClassVar[bool] = True
-    """Whether a seed depends on kernel rows, which the twin reads as float64."""
+    """True if a seed depends on kernel rows, which the twin reads as float64."""
     is_exact: Any = False
-    """Whether a seed is the new optimum itself, as exactly as the old one is known.
+    """True if a seed is the new optimum itself, as exact as the old optimum.
 
-    `leave_one_out` solves the full problem more exactly then, and says "path" where no step came after the seed.
+    `leave_one_out` then solves the full problem more exactly, and counts rounds without any step after the seed as
+    decided by "path".
     """
 
     @abstractmethod
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z of the new `problem`."""
+        """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z for the new `problem`."""
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Return whether to make `memory` for problems that leave these examples of `solved` out, one entry for each.
+        """Return True if making the memory pays for problems that leave these examples of `solved` out.
 
-        Where not, their seeds get an empty one. `steps` as in `memory`.
+        `left_out` has one entry for each problem; `steps` is the argument of `memory`. If the result is False, the
+        seeds get an empty memory.
         """
         return True

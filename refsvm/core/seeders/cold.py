@@ -1,4 +1,4 @@
-"""Cold start: the seeder that seeds nothing."""
+"""Cold start: the seeder that ignores the solution and starts at α = 0."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class Cold(Seeder):
-    """α = 0, clipped to the box; all variables share the missing sum equally.
+    """Start at α = 0, clipped to the box; what the sum lacks is spread equally over all variables.
 
     Examples
     --------
@@ -29,6 +29,6 @@ class Cold(Seeder):
     reads_rows: ClassVar[bool] = False
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return 0, clipped and completed; the solution is not used."""
+        """Return α = 0, clipped to the box and completed to the sum z; the solution is not used."""
         alpha = np.clip(np.zeros(problem.n), problem.lower, problem.upper)
         return complete(alpha, problem.z, problem.lower, problem.upper)

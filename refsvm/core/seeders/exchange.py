@@ -1,4 +1,4 @@
-"""The exchange from one box to the next: the examples that leave, and those that join."""
+"""The difference between two boxes: the examples that are removed, and the examples that are added."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from refsvm.core.result import Solution
 
 
 def removed(old: DualProblem, new: DualProblem) -> np.ndarray:
-    """Return R, ascending: the variables fixed at 0 in the new problem and not in the old one.
+    """Return R, ascending: the variables that are fixed at 0 in the new problem but not in the old problem.
 
     Examples
     --------
@@ -24,17 +24,17 @@ def removed(old: DualProblem, new: DualProblem) -> np.ndarray:
 
 
 def added(old: DualProblem, new: DualProblem) -> np.ndarray:
-    """Return T, ascending: the variables fixed at 0 in the old problem and not in the new one."""
+    """Return T, ascending: the variables that are fixed at 0 in the old problem but not in the new problem."""
     return removed(new, old)
 
 
 def absent(problem: DualProblem) -> np.ndarray:
-    """Whether L = U = 0."""
+    """Return a mask of the variables with L = U = 0."""
     return (problem.lower == 0.0) & (problem.upper == 0.0)
 
 
 def offset(solved: Solution) -> float:
-    """Return b of the solved problem; 0 where none of its variables may move, so that any b would do."""
+    """Return b of the solved problem, or 0 if none of its variables may move, because any b would be optimal."""
     G = solved.gradient
     ends = most_violating_pair(solved.alpha, G, solved.problem.lower, solved.problem.upper)[:2]
     known = [float(G[i]) for i in ends if i >= 0]

@@ -1,4 +1,4 @@
-"""MIR: all removed examples are replaced by all added ones at once, by least squares."""
+"""MIR: replaces all removed examples by all added examples at once, by least squares."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from refsvm.core.seeders.spread import complete, spread
 
 @dataclass(frozen=True)
 class MIR(Seeder):
-    """Multiple instance replacement: α_T of the added examples T such that the gradient changes as wanted.
+    """Multiple instance replacement: choose α_T of the added examples T so that the gradient changes by a wanted dG.
 
         ⎡ −K_XT ⎤         ⎡ dG_X − K_XR α_R ⎤
         ⎣   1ᵀ  ⎦ α_T  ≈  ⎣      1ᵀα_R      ⎦       in least squares,  X = S ∪ T
 
-    R are the removed examples; α_S of the shared ones S stays. Wanted is dGᵢ = b − Gᵢ where i is free or would join,
-    and 0 where its optimality condition holds. Then α_T is clipped to the box, and the rest of the sum is spread
-    over T, and if T has no room left over the free variables, then over all.
+    R are the removed examples, and S are the examples in both problems, whose α_S stays. dGᵢ is b − Gᵢ if i is free or
+    violates its optimality condition, and 0 otherwise. Then α_T is clipped to the box. What the sum lacks is spread
+    over T, then over the free variables, then over all variables, each time as far as these have room.
 
-    Conjugate gradients on the normal equations, begun at 0, find the solution of least norm, that of the
-    pseudo-inverse, without forming KᵀK and whatever the rank.
+    Conjugate gradients on the normal equations, started at 0, find the solution of least norm for a matrix of any rank
+    and do not form KᵀK.
 
     Parameters
     ----------
     max_iter : int, default 50
-        Most steps of conjugate gradients; fewer where T has fewer examples.
+        Largest number of steps of conjugate gradients, or the number of examples in T if this is smaller.
     tol : float, default 1e-3
-        They end when the gradient of the squares is this part of the first one.
+        The conjugate gradients end when the gradient of the squared error is at most this fraction of its first value.
 
     Raises
     ------
@@ -62,7 +62,7 @@ class MIR(Seeder):
         positive("tol", self.tol)
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return the feasible α."""
+        """Return a feasible α for `problem`."""
         lower, upper, before, gram = problem.lower, problem.upper, solved.alpha, problem.gram
         alpha = np.clip(before, lower, upper)
         T, R = added(solved.problem, problem), removed(solved.problem, problem)
@@ -82,7 +82,7 @@ class MIR(Seeder):
 
 
 def gradient_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np.ndarray:
-    """Return dG, shape (n,): b − Gᵢ for the free variables and those of T that violate their condition at 0, else 0."""
+    """Return dG, shape (n,): b − Gᵢ for free variables and for members of T that violate optimality at 0, else 0."""
     old, alpha, G, b = solved.problem, solved.alpha, solved.gradient, offset(solved)
     moving = (alpha > old.lower) & (alpha < old.upper)
     moving[T] = np.where(G[T] > b, problem.upper[T] > 0.0, problem.lower[T] < 0.0)
@@ -90,12 +90,12 @@ def gradient_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np
 
 
 def least_squares(rows: np.ndarray, right: np.ndarray, max_iter: int, tol: float) -> np.ndarray:
-    """Return x minimising ‖Aᵀx − right‖² for the rows of A, by conjugate gradients from 0 (CGLS, Björck 1996, §7.4).
+    """Return the x that minimises ‖Aᵀx − right‖², by conjugate gradients from 0 (CGLS, Björck 1996, §7.4).
 
     Parameters
     ----------
     rows : ndarray of shape (m, k)
-        The matrix A.
+        The rows of the matrix A.
     right : ndarray of shape (k,)
         The right side.
     max_iter : int

@@ -1,4 +1,4 @@
-"""Extrapolate from a neighbouring round: a seed from three solved problems."""
+"""Extrapolation from a neighbouring round: a seed computed from three solved problems."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ def extrapolate(
 ) -> np.ndarray:  # fmt: skip
     """Return a seed that changes as the solution of a neighbouring problem did, such as another fold at the same two C.
 
-        αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems,
+        αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems
 
-    where `before` became `after` and `source` is to become the solution of `problem`. A variable that did not change
-    there keeps its value, and one that was the same here and there follows without rounding. Without `before` and
-    `source`, αᵢ = clip(after αᵢ). The rest of the sum is spread as by `complete`.
+    The neighbour's solution changed from `before` to `after`; the new solution of `problem` should differ from `source`
+    in the same way. A variable with equal values in `before` and `after` keeps its value in `source`, and a variable
+    with equal values in `before` and `source` gets exactly its value in `after`. Without `before` and `source`,
+    αᵢ = clip(after αᵢ). What the sum lacks is spread by `complete`.
 
     Parameters
     ----------
     alpha : ndarray of shape (n,), float64
-        L ≤ α ≤ U for all others; changed in place.
+        Values within the box for all other variables; changed in place.
     problem : DualProblem
-        To be seeded.
+        The problem that needs a seed.
     after : Solution
-        The neighbour in the box that corresponds to the new one.
+        Solution of the neighbouring problem with the new penalty.
     before, source : Solution, optional
-        The neighbour in the old box, and the old problem itself.
+        Solutions of the neighbouring problem and of this problem, both with the old penalty.
 
     Returns
     -------
     ndarray of shape (n,)
-        The feasible α.
+        A feasible α.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""SIR: every removed example is replaced by a similar added one."""
+"""SIR: replaces every removed example by a similar added example."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ MODULUS: Final = 2**31 - 1
 
 @dataclass(frozen=True)
 class SIR(Seeder):
-    """Single instance replacement: the weight of a removed example goes to the most similar added one of its class.
+    """Single instance replacement: give the weight of a removed example to the most similar added one of its class.
 
         for every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ
 
-    R are the removed examples, T the added ones; α of the others stays. If no t of that class is left, a random unused
-    one takes the weight with its own sign, yₜαₜ = yᵣαᵣ. The rest of the sum is then spread over T, and if T
-    has no room left over the free variables, then over all.
+    R are the removed examples and T the added examples; the α of all other examples stays. If no t of this class is
+    left, a random unused t takes the weight with its own sign, yₜαₜ = yᵣαᵣ. What the sum then lacks is spread over T,
+    then over the free variables, then over all variables, each time as far as these have room.
 
     Parameters
     ----------
     seed_number : int, default 0
-        Start of the random choices. They occur only where no added example of a class is left.
+        Seed of the random choices, which occur only if no added example of a class is left.
 
     Raises
     ------
@@ -61,7 +61,7 @@ class SIR(Seeder):
         whole("seed_number", self.seed_number, 0)
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return the feasible α."""
+        """Return a feasible α for `problem`."""
         lower, upper, before = problem.lower, problem.upper, solved.alpha
         alpha = np.clip(before, lower, upper)
         T = added(solved.problem, problem)
@@ -85,9 +85,9 @@ class SIR(Seeder):
         return complete(alpha, problem.z, lower, upper)
 
     def _first_state(self) -> int:
-        """Start of the generator, 1 … MODULUS − 1: exact as a float, whatever the size of `seed_number`."""
+        """The generator's first state, from 1 to MODULUS − 1: a float represents it exactly for every `seed_number`."""
         return 1 + int(self.seed_number) % (MODULUS - 1)
 
     def parameters(self) -> tuple[float, ...]:
-        """Return the first state of the random choices."""
+        """Return the first state of the random generator."""
         return (float(self._first_state()),)

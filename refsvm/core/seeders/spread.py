@@ -1,4 +1,4 @@
-"""Spread the missing sum over the variables that have room; seeders share this."""
+"""Functions for all seeders that spread what the sum of α lacks over the variables that have room."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ ROUNDING: Final = 4.0 * float(np.finfo(float).eps)
 def spread(
     alpha: np.ndarray, among: np.ndarray, missing: float, lower: np.ndarray, upper: np.ndarray
 ) -> float:
-    """Add equal shares of the missing sum to the variables that still have room, again and again.
+    """Add equal shares of the missing sum to all variables that have room, and repeat with what is still missing.
 
     Parameters
     ----------
     alpha : ndarray of shape (n,), float64
-        L ≤ α ≤ U; changed in place.
+        Values within the box; changed in place.
     among : ndarray of shape (m,), int64
-        The variables that take part, ascending.
+        The variables that may change, ascending.
     missing : float
-        z − 1ᵀα. Its sign says in which direction the variables move.
+        The missing sum z − 1ᵀα; the variables move in the direction of its sign.
     lower, upper : ndarrays of shape (n,), float64
         The box. A variable that reaches a bound is set to it exactly.
 
     Returns
     -------
     float
-        The sum that is still missing: only rounding, unless no variable has room left.
+        The sum that is still missing: only rounding error, unless no variable has room left.
 
     Examples
     --------
@@ -58,17 +58,17 @@ def spread(
 
 
 def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Spread z − 1ᵀα among the variables strictly inside the box, the rest among all; return α.
+    """Spread z − 1ᵀα over the variables strictly inside the box, then what is left over all variables; return α.
 
-    A rest of rounding, up to 4 units in the last place of Σ|α|, is not redistributed: variables at bounds stay
-    there.
+    A difference of up to 4 units in the last place of Σ|α| counts as rounding error and is not spread, so that
+    variables at bounds stay there.
 
     Parameters
     ----------
     alpha : ndarray of shape (n,), float64
-        L ≤ α ≤ U; changed in place.
+        Values within the box; changed in place.
     z : float
-        The sum wanted.
+        The sum that α must have.
     lower, upper : ndarrays of shape (n,), float64
 
     Examples
@@ -80,7 +80,7 @@ def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) 
     """
     free = np.flatnonzero((alpha > lower) & (alpha < upper))
     spread(alpha, free, z - total(alpha), lower, upper)
-    for _ in range(2):  # again, where the rounding of large numbers is left beside small ones
+    for _ in range(2):  # twice, as the first pass may leave rounding errors of large numbers
         missing = z - total(alpha)
         if abs(missing) <= ROUNDING * (total(np.abs(alpha)) + abs(z)):
             break

@@ -1,4 +1,4 @@
-"""TOP: the left-out weight goes to the most similar example."""
+"""TOP: gives the left-out weight to the most similar examples."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from refsvm.core.state import moved
 
 @dataclass(frozen=True)
 class TOP(Seeder):
-    """Clip the solution to the new box; the weight of r goes to the t with the largest k(xᵣ, xₜ), then to the next.
+    """Clip the solution to the new box, and move the weight of r to the t with the largest k(xᵣ, xₜ), then to the next.
 
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ
 
-    Lowest index first where kernel values are equal. If the sum is not z in the end, since the problems differ in
-    more than the removed examples, the rest is shared as by `AVG`.
+    With equal kernel values, the lowest index comes first. If the sum still differs from z, because the problems differ
+    in more than the removed examples, the rest is spread as `AVG` does.
 
     References
     ----------
@@ -38,7 +38,7 @@ class TOP(Seeder):
     """
 
     def seed(self, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return the feasible α."""
+        """Return a feasible α for `problem`."""
         lower, upper = problem.lower, problem.upper
         clipped = np.clip(solved.alpha, lower, upper)
         alpha = clipped.copy()

@@ -1,4 +1,4 @@
-"""StoppingRule: when the point is good enough."""
+"""StoppingRule: decides when the point is good enough."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from refsvm.core.stopping.relative import LEAST_SHARE, ROUNDED
 class StoppingRule(Rule):
     """Decide, before every step, whether to stop.
 
-    ``state.stop_memory`` is the array that `memory` returned. Its twin is ``check(parameters, state) -> code``.
+    ``state.stop_memory`` is the array that `memory` returned. The signature of a twin is
+    ``check(parameters, state) -> code``.
 
     Attributes
     ----------
     reasons : tuple of str
         One sentence for each positive code that `check` returns, in order.
     period : int
-        The rule looks when ``state.iteration`` is a multiple of this; the steps that shrinking takes end there too.
+        The rule is evaluated when ``state.iteration`` is a multiple of this number; shrinking stops there for it.
     left_out : bool
-        Whether the rule is made for problems from which one example is left out, and for no others. Which one it is
-        says ``state.left_out``, and a field ``example`` of the rule, if it has one: then its memory begins with it.
+        True if the rule only works on problems from which an example is left out. The example is in
+        ``state.left_out``; it may also be a field ``example`` of the rule, and then the rule's memory begins with it.
     relative : bool or float
-        Whether ε is relative to the range of the decision values (`refsvm.core.stopping.relative`), or the range up to
-        which it is; True is 1. The last number of the rule's memory is then the number that the KKT gap was compared
-        with, if it was at most `tol`.
+        True, or a number u (True means 1), if ε is relative to the range s of the decision values: the tolerance is
+        ε min(1, s/u), see `refsvm.core.stopping.relative`. The last number in the rule's memory is then the tolerance
+        with which the rule last compared the KKT gap.
     """
 
     example_call: ClassVar[str] = "KKTGap()"
@@ -45,33 +46,33 @@ class StoppingRule(Rule):
 
     @abstractmethod
     def check(self, state: SolverState) -> int:
-        """Return 0 to go on, or the 1-based number of the reason to stop.
+        """Return 0 to continue, or the number of the reason to stop, counted from 1.
 
-        May be asked more than once between two steps; asking again must change nothing.
+        The solver may call `check` more than once between two steps; a second call must change nothing.
         """
 
     @property
     def tolerance(self) -> float:
-        """The KKT gap that rounding is compared with, and ε where ε-KKT takes over: `tol`, or 1e-3 without it."""
+        """The KKT gap with which rounding errors are compared: `tol`, or 1e-3 if the rule has no `tol`."""
         return float(getattr(self, "tol", 1e-3))
 
     def share_of_tolerance(self, s: float) -> float:
-        """Return the factor of ε where the decision values differ by s: 1, or min(1, s/u) of a relative rule."""
+        """Return the factor of ε for decision values with the range s: min(1, s/u) for a relative rule, otherwise 1."""
         return min(1.0, s / self.relative) if self.relative else 1.0
 
     def with_absolute_tolerance(self, state: SolverState) -> Any:
-        """Return the rule with the absolute tolerance that it last compared the KKT gap with.
+        """Return a copy of the rule whose absolute tolerance is the number with which it last compared the KKT gap.
 
-        A rule that has an absolute one already, or whose gap is above ε or not finite, is returned as it is.
+        A rule with an absolute tolerance is returned unchanged, as is a rule whose gap is above ε or not finite.
         """
         if not self.relative or state.gap > self.tolerance or not math.isfinite(state.stop_memory[-1]):
             return self
-        absolute = object.__new__(type(self))  # `replace` would check all numbers again
+        absolute = object.__new__(type(self))  # `dataclasses.replace` would check all numbers again
         absolute.__dict__.update(self.__dict__, tol=float(state.stop_memory[-1]), relative=False)
         return absolute
 
     def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
-        """Return the tolerance that rounding of K is compared with: ε, of a relative rule times its share.
+        """Return the tolerance with which rounding of K is compared: ε, times `share_of_tolerance` for a relative rule.
 
         Where terms cancel, as where the best machine is a constant, s says nothing of K: a hundredth of what Σ|αᵢ|Kᵢⱼ
         varies by is the least. A rule that proves signs allows for rounding by itself, and asks for no smaller ε than
@@ -88,7 +89,7 @@ class StoppingRule(Rule):
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:
-        """Return the rule for rounds from this full solution; a rule made for left-out examples may want to know it."""
+        """Return the rule for rounds that start from this full solution; rules for left-out examples may use it."""
         return self
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
@@ -97,7 +98,7 @@ class StoppingRule(Rule):
 
     @classmethod
     def checked(cls, name: str, rule: Any) -> Any:
-        """Return the value of argument `name` if it is a stopping rule with a period, or raise ValueError."""
+        """Return the rule given for argument `name`; refuse it unless it is a stopping rule with a valid `period`."""
         stop = super().checked(name, rule)
         if not isinstance(stop.period, int | np.integer) or stop.period < 1:  # type: ignore[redundant-expr]
             raise ValueError(
@@ -106,17 +107,17 @@ class StoppingRule(Rule):
         return stop
 
     def restricted_tolerance(self, gap: float) -> float:
-        """Return the KKT gap to which a restricted problem is solved while the full one has `gap`; by default, half.
+        """Return the KKT gap to which a restricted problem is solved while the full problem's gap is `gap`: half of it.
 
-        With shrinking the rule is asked about the full problem, after each restricted one and at its `period`. A rule
-        that knows which gap satisfies it goes there at once. Large problems go to half of what this says
-        (`refsvm.core.solver.shrinking`).
+        With shrinking, the rule is evaluated on the full problem only, after each restricted problem and at multiples
+        of `period`. A rule that knows which gap will satisfy it should return that gap at once. Large problems are
+        solved to half of the returned gap (`refsvm.core.solver.shrinking`).
         """
         return gap / 2.0
 
 
 def has_target(stop: StoppingRule) -> bool:
-    """Whether the rule has a field for the example that is left out."""
+    """Return True if the rule has a field that names the left-out example."""
     return stop.left_out and hasattr(stop, "example")
 
 
@@ -124,23 +125,23 @@ def validated_code(stop: StoppingRule, code: Any) -> int:
     """Return the code of `check` as an int; refuse one that is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
     count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0
-    if type(code) is int and 0 <= code <= count:  # as nearly always
+    if type(code) is int and 0 <= code <= count:  # the usual case
         return code
     if isinstance(code, int | float | np.number | np.bool_) and code in range(count + 1):
         return int(code)
     raise ValueError(
         f"{stop!r}.check() returned {code!r}; expected a whole number from 0 to {count}: 0 to go on, or the number of "
-        "one of its reasons."
+        "a reason."
     )
 
 
 def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProblem) -> np.ndarray:
-    """Return the examples that a rule is about, ascending: all with an empty box L = U = 0, or the one that it names.
+    """Return the sorted left-out examples of a rule: the example that the rule names, or all with a box L = U = 0.
 
     Raises
     ------
     ValueError
-        If the sum of α is not 0, or the example named may still move.
+        If the sum of α is not 0, or the named example is not left out.
     """
     if problem.z != 0.0:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""ε-KKT: stop when no pair violates the optimality conditions by more than ε."""
+"""The KKT gap: stop when no pair violates the optimality conditions by more than ε."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from refsvm.core.stopping.relative import compare
 class KKTGap(StoppingRule):
     """Stop when ψ(α) = max over I_up of G − min over I_down of G ≤ ε, or ≤ ε times the range of the decision values.
 
-    ψ has the unit of the labels: ε = 1e-3 means every decision value is right to about a thousandth of the margin.
-    Where all decision values differ by less than that, as with a tiny C or with targets in a small unit, ψ ≤ ε says
-    nothing: any machine will do. A relative tolerance has no unit.
+    ψ has the unit of the labels: ε = 1e-3 means that every decision value is right to about a thousandth of the margin.
+    If all decision values differ by less than ε, for example with a tiny C or with targets in a small unit, every model
+    satisfies ψ ≤ ε, and a relative tolerance is needed.
 
     Parameters
     ----------
     tol : float
-        ε > 0; LIBSVM's default is 1e-3.
+        Tolerance ε > 0, 1e-3 by default as in LIBSVM.
     relative : bool or float
-        Stop when ψ(α) ≤ ε min(1, s), with s the range of the decision values (`refsvm.core.stopping.relative`). The
-        estimators, `leave_one_out` and `cross_validate` do so by default. False is the rule of the papers. With a
-        number u, the unit of the targets, stop when ψ(α) ≤ ε min(1, s/u).
+        False (default) stops when ψ(α) ≤ ε, as in the papers. True stops when ψ(α) ≤ ε min(1, s), where s is the range
+        of the decision values; the estimators, `leave_one_out` and `cross_validate` use this. A number u, the unit of
+        the targets, stops when ψ(α) ≤ ε min(1, s/u).
 
     Raises
     ------
     ValueError
-        If tol, or the number that `relative` is, is not positive and finite.
+        If `tol`, or a number given for `relative`, is not positive and finite.
 
     References
     ----------
@@ -49,7 +49,7 @@ class KKTGap(StoppingRule):
     >>> solve(DualProblem.classification(X, y, kernel=RBF(1.0)), stop=KKTGap(1e-6)).kkt_gap <= 1e-6
     True
 
-    With C = 1e-6 the papers' rule is satisfied at once:
+    With C = 1e-6, the papers' rule is satisfied at the start:
 
     >>> tiny = DualProblem.classification(X, y, kernel=RBF(1.0), C=1e-6)
     >>> [solve(tiny, stop=KKTGap(relative=each)).reason for each in (False, True)]
@@ -69,14 +69,14 @@ class KKTGap(StoppingRule):
             positive("relative", self.relative)
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return v, the first s, and the last tolerance of ψ; nothing for an absolute tolerance."""
+        """Return the memory of a relative rule: v, the first s, and the last tolerance; empty for an absolute rule."""
         return np.append(problem.v, (0.0, self.tol)) if self.relative else NOTHING
 
     def check(self, state: SolverState) -> int:
-        """Compare the gap that the state keeps with ε, or with ε min(1, s/u)."""
+        """Compare the state's KKT gap with ε, or with ε min(1, s/u)."""
         # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         return compare(self, state)
 
     def restricted_tolerance(self, gap: float) -> float:
-        """Solve restricted problems to 10 ε at first, to ε at the end."""
+        """Return 10 ε while the full problem's gap is large, and ε at the end."""
         return 10.0 * self.tol if gap > 200.0 * self.tol else self.tol

@@ -1,4 +1,4 @@
-"""Leave-one-out duality gap: stop when the sign at the left-out example can no longer change."""
+"""Leave-one-out duality gap: stop when the sign of h at the left-out example can no longer change."""
 
 from __future__ import annotations
 
@@ -15,65 +15,69 @@ from refsvm.core.stopping.midpoint import INDEFINITE, Rounding, gap, tangent
 from refsvm.core.stopping.relative import compare
 
 EXAMPLE, TAKEN, NEXT, ASKED, CODE, H, F, PARTNER, LENGTH, HEAD = range(10)
-"""Places in the memory: r; how far η has come, in steps of α, −1 before it begins; when F is due; when last asked, and
-what was said; H; F; the partner that waits for its kernel row, in compiled code, and how far it will move. From HEAD
-on: η, v − K′η, K[r] and v, n values each. Behind them are two of `refsvm.core.stopping.relative` if ε is relative."""
+"""Positions in the memory: r; number of steps of α that η has followed, −1 before it begins; step at which F is due;
+step and code of the last call; H; F; in compiled code, the partner that waits for its kernel row, and its step. From
+HEAD on: η, v − K′η, K[r] and v, with n values each. Two numbers for `refsvm.core.stopping.relative` follow if ε is
+relative."""
 
 PERIOD: Final = 10
-"""Steps between two evaluations of F, once H has passed f(α)."""
+"""Number of steps between two evaluations of F, once H exceeds f(α)."""
 
 ROUNDING: Final = 1e-10
 """By how much H has to exceed F, relative to both: what the rounding of the sums adds up to."""
 
 SINGULAR: Final = 1e-10
-"""A pair whose 2 × 2 part of K′ has a determinant of less, relative to the product of its diagonal, does not move."""
+"""A pair does not move if the determinant of its 2 × 2 part of K′, relative to its diagonal's product, is smaller."""
 
 CUTS: Final = 64
-"""Tangents at most in the search for b̂."""
+"""Largest number of tangents in the search for b̂."""
 
 EXACT: Final = 1e-13
-"""The search for b̂ ends where the objective is as the tangents predict, up to this, relatively."""
+"""The search for b̂ ends when the objective equals the tangents' prediction up to this relative difference."""
 
 
 @dataclass(frozen=True)
 class LOODualityGap(StoppingRule):
-    """Stop when F(α, b̂) < H(η): the sign of the decision function at the left-out example xᵣ is that of the optimum.
+    """Stop when F(α, b̂) < H(η): then h has the same sign at the left-out example xᵣ as the optimum.
 
     F(α, b) is the primal objective without example r, and b̂ minimises it. H is the dual of the same problem with the
-    constraint h(xᵣ) = 0 added, which fixes the intercept, so that no sum is prescribed:
+    additional constraint h(xᵣ) = 0. This constraint fixes the intercept, so the dual has no constraint on a sum:
 
         maximise H(η) = vᵀη − ½ ηᵀK′η   subject to  L ≤ η ≤ U, ηᵣ = 0,     K′ᵢⱼ = Kᵢⱼ − Kᵣᵢ − Kᵣⱼ + Kᵣᵣ
 
-    K′ is the Gram matrix of φ(x) − φ(xᵣ). (The paper prints − Kᵣᵣ, which is no Gram matrix.) It is never formed: a step
-    δ of ηᵢ changes v − K′η by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). η starts where α starts. With every step of α the ηᵢ with
-    the largest gain moves, and the ηⱼ that gains most together with it. The paper moves ηᵢ alone; but a step of α moves
-    two variables too, and alone η falls behind.
+    K′ is the Gram matrix of φ(x) − φ(xᵣ). (The paper prints − Kᵣᵣ, which does not give a Gram matrix.) The rule never
+    forms K′: a step δ of ηᵢ changes v − K′η by −δ(K[i] − K[r] − Kᵣᵢ + Kᵣᵣ). η starts at the first α. After every step
+    of α, the rule moves the ηᵢ with the largest gain and the ηⱼ that gains most together with it. The paper moves only
+    ηᵢ; but a step of α moves two variables, and with one variable η falls behind.
 
-    No point with h(xᵣ) = 0 has an objective below H(η). The optimum and a point with F < H could only lie on
-    different sides of xᵣ if some point between them, whose F is no larger by convexity, had h(xᵣ) = 0. The rule stops
-    only where the intercept that a `Solution` reports gives the same sign as b̂. It also stops at ψ(α) ≤ ε: F < H
-    cannot be reached if h(xᵣ) = 0 at the optimum.
-
-    F is evaluated in every tenth step, and only where H(η) > f(α), without which F ≥ f cannot be below H. Measured on
-    twelve left-out examples of heart, linear kernel, C = 1, from a cold start: in every step, the rounds took 445 steps
-    on average and 0.82 s in all; in every tenth, 470 steps and 0.50 s; in every fortieth, 532 steps and 0.51 s.
+    No point with h(xᵣ) = 0 has an objective below H(η). If a point with F < H and the optimum gave h(xᵣ) different
+    signs, some point between them would have h(xᵣ) = 0, and by convexity its objective would be at most F < H: a
+    contradiction. The rule stops only if the intercept that a `Solution` reports gives the same sign as b̂. It also
+    stops at ψ(α) ≤ ε, because F < H cannot be reached if h(xᵣ) = 0 at the optimum.
 
     Parameters
     ----------
     tol : float
-        ε > 0 of the KKT gap.
+        Tolerance ε > 0 for the KKT gap.
     example : int, optional
-        The left-out one, r. None: the only example with an empty box Lᵣ = Uᵣ = 0, as `DualProblem.without` leaves it.
+        The left-out example r. By default the only example with an empty box Lᵣ = Uᵣ = 0, which `DualProblem.without`
+        makes.
     variables : {2, 1}
-        Number of ηᵢ that move per step of α; the paper moves 1.
+        Number of variables ηᵢ that move after each step of α, 2 by default; the paper moves 1.
     relative : bool
-        Whether ε is relative to the range of the decision values, as in `KKTGap`.
+        True if ε is relative to the range of the decision values, as in `KKTGap`.
 
     Raises
     ------
     ValueError
-        If tol is not positive. When a solve begins: if the sum of α is not 0, example r may still move, or r is not
-        given and no example, or more than one, has an empty box.
+        If tol is not positive; at the beginning of a solve, if the sum of α is not 0, if example r is not left out, or
+        if `example` is None and not exactly one example is left out.
+
+    Notes
+    -----
+    F is evaluated at every tenth step, and only if H(η) > f(α), because otherwise F ≥ f cannot be below H. For twelve
+    left-out examples of heart (linear kernel, C = 1, cold start), evaluating F at every step, every tenth and every
+    fortieth step took 445, 470 and 532 steps for each round on average, and 0.82 s, 0.50 s and 0.51 s for all rounds.
 
     References
     ----------
@@ -111,7 +115,7 @@ class LOODualityGap(StoppingRule):
             raise ValueError(f"variables={self.variables!r} is unknown; give 2, or 1 for the paper's rule.")
 
     def memory(self, problem: DualProblem, steps: int = 0) -> np.ndarray:
-        """Return the memory: `HEAD` numbers, then η, v − K′η, K[r] and v, n values each."""
+        """Return the memory: `HEAD` numbers, then η, v − K′η, K[r] and v with n values each."""
         examples = left_out_examples(self, self.example, problem)
         memory = np.zeros(HEAD + 4 * problem.n + 2 * self.relative)
         if len(examples) != 1:
@@ -127,7 +131,7 @@ class LOODualityGap(StoppingRule):
         return memory
 
     def check(self, state: SolverState) -> int:
-        """Move η as often as α has moved since the last time, and compare F with H when that is due."""
+        """Move η once for each step of α since the last call, and compare F with H if this is due."""
         memory = state.stop_memory
         # ψ ≤ ε, or ψ ≤ ε min(1, s/u)
         if compare(self, state):
@@ -146,15 +150,15 @@ class LOODualityGap(StoppingRule):
         return int(memory[CODE])
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return "duality gap" where that decided; the sign of the value is certain then."""
+        """Return "duality gap" if F < H ended the round; the sign of the decision value is then certain."""
         return "duality gap" if reason == self.reasons[1] else "kkt", value
 
     def rows_needed(self, n: int) -> int:
-        """Two, of the η that move."""
+        """Return 2: the rule reads the kernel rows of the two variables of η that move."""
         return 2
 
     def restricted_tolerance(self, gap: float) -> float:
-        """Solve restricted problems to a tenth of the gap, so that F < H is looked at in between."""
+        """Return a tenth of the gap, so that F < H is tested often enough on the full problem."""
         return max(gap / 10.0, self.tol)
 
     def parameters(self) -> tuple[float, ...]:
@@ -168,7 +172,7 @@ def _parts(state: SolverState) -> np.ndarray:
 
 
 def _begin(state: SolverState) -> None:
-    """η ← α, for which g and H need no product with K."""
+    """Set η ← α; for this η, g and H need no product with K."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, row, v = _parts(state)
     row[:] = state.row(r)
@@ -181,7 +185,7 @@ def _begin(state: SolverState) -> None:
 
 
 def _ascend(state: SolverState, variables: int) -> bool:
-    """Move the ηᵢ that gains most, and with it the partner ηⱼ that gains most with it; False if none gains anything."""
+    """Move the ηᵢ that gains most, together with its best partner ηⱼ; return False if no variable gains."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, row, _ = _parts(state)
     low, high = state.lower - eta, state.upper - eta
@@ -216,7 +220,7 @@ def _ascend(state: SolverState, variables: int) -> bool:
 def _with_partner(
     i: int, row_i: np.ndarray, box: tuple[np.ndarray, np.ndarray, np.ndarray], state: SolverState
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return twice the gain of moving ηᵢ and ηₜ, and both steps, for all t: Newton's, clipped one after the other."""
+    """Return twice the gain and both steps of moving ηᵢ and ηₜ, for all t: the Newton step, clipped in ηᵢ, then ηₜ."""
     r = int(state.stop_memory[EXAMPLE])
     _, g, row, _ = _parts(state)
     q, low, high = box
@@ -264,8 +268,8 @@ def best_intercept(
 ) -> tuple[float, float]:
     """Return b̂ and P(b̂), the minimum of P(b) = Σ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)), by cutting planes.
 
-    P is convex and piecewise linear. The tangents at two points on either side of the minimum meet at the next point,
-    until P there is what the tangents predict.
+    P is convex and piecewise linear. The next point is where the tangents at two points on either side of the minimum
+    meet; the search ends when P at this point equals the value on the tangents.
     """
     left, right = tangent(G, lower, upper, low), tangent(G, lower, upper, high)
     b, value = (low, left[0]) if left[0] <= right[0] else (high, right[0])

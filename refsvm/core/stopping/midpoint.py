@@ -50,7 +50,7 @@ EXCESS: Final = 1e-10
 """By how much one side of (3) has to exceed the other, and ρ² its computed value, relatively: rounding of the sums."""
 
 INDEFINITE: Final = -1e-8
-"""Least curvature met, relative to Kᵣᵣ, from which on K counts as positive semi-definite."""
+"""K counts as indefinite if the least curvature of a step, relative to Kᵣᵣ, was below this."""
 
 
 class Rounding(NamedTuple):
@@ -88,7 +88,7 @@ class Rounding(NamedTuple):
 
 
 def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tuple[float, float]:
-    """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
+    """Return P(b) and a slope of P at b, −Σ_{G > b} U − Σ_{G ≤ b} L."""
     excess = G - b
     bound = np.where(excess > 0.0, upper, lower)
     return total(bound * excess), -total(bound)

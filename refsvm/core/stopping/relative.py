@@ -1,20 +1,20 @@
-"""A tolerance relative to the range of the decision values.
+"""A tolerance for the KKT gap that is relative to the range of the decision values.
 
-ψ ≤ ε is meant for decision values of size one, as those of classification with a common C are. With s = max − min of
-v − G over the examples, which is the range of the decision values, a relative rule ends at
+The rule ψ ≤ ε suits decision values of size 1, which are usual in classification. Let s be the range of the decision
+values, max − min of v − G over the examples. A relative rule stops when
 
     ψ(α) ≤ ε min(1, s)
 
-For decision values of another size u, as where targets stand in another unit, ε belongs to that size: a rule whose
-``relative`` is the number u ends at ψ(α) ≤ ε min(1, s/u). With targets, C, ε and u in another unit the steps are the
-same, to rounding. True is u = 1.
+If the decision values have another size u, for example because the targets are in another unit, set ``relative`` to u;
+the rule then stops when ψ(α) ≤ ε min(1, s/u). A change of the unit of targets, C, ε and u changes the steps only by
+rounding. ``relative=True`` means u = 1.
 
-f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f): where ψ ≤ εs, both sides go as α², so the relative error of the
-machine has no unit. Where nothing has moved yet, s is the range of v, which holds the targets. s is computed where
-ψ ≤ ε, of all variables: where s ≥ u the steps are those of ψ ≤ ε, bit for bit.
+This tolerance bounds the relative error of the model: f* − f ≤ ψ · ½‖α* − α‖₁ and ‖w − w*‖² ≤ 2(f* − f), and if ψ ≤ εs,
+both sides are proportional to α². At α = 0, s is the range of v, which holds the targets. The rule computes s only when
+ψ ≤ ε; if s ≥ u, the steps are the same as with an absolute tolerance, bit for bit.
 
-The best machine may be a constant: then s falls with ψ, and no number of steps would end it. So s counts for no less
-than a hundredth of what it was when it was first computed with some αᵢ ≠ 0.
+If the best model is a constant, s falls to zero with ψ, and the solve would never end. Therefore s counts as at least a
+hundredth of its value when it was first computed with some αᵢ ≠ 0.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ ROUNDED: Final = 16.0 * EPSILON
 """Rounding error of G, relative to √n (max |G| + max |αᵢ| max Kⱼⱼ)."""
 
 LEAST_SHARE: Final = 0.01
-"""Of the first s: what a later one counts for at least."""
+"""A later s counts as at least this fraction of the first s."""
 
 SMALLEST: Final = float(np.finfo(float).tiny)
-"""Of a tolerance, where all of α, G and K is 0."""
+"""Least tolerance, for problems in which α, G and K are all 0."""
 
 
 def compare(rule: Any, state: SolverState) -> int:
-    """Return 1 where ψ ≤ ε, 0 where it is not; of a relative rule 2 where ψ ≤ εs/u with s < u.
+    """Return 1 if ψ ≤ ε and otherwise 0; a relative rule with s < u returns 2 if ψ ≤ εs/u and otherwise 0.
 
-    The last two numbers in the memory of a relative rule are the first s, 0 before there is one, and what it has
-    compared ψ with.
+    The last two numbers in the memory of a relative rule are the first s (0 before it is known) and the tolerance with
+    which ψ was last compared.
     """
     # ψ ≤ ε
     if not rule.relative or not state.gap <= rule.tol:
@@ -56,7 +56,7 @@ def compare(rule: Any, state: SolverState) -> int:
 
 
 def relative_tolerance(tol: float, share: float, state: SolverState) -> float:
-    """Return ε min(1, s/u), or what rounding of G allows where that is more; never more than ε."""
+    """Return ε min(1, s/u), or the rounding error of G if this is larger, but at most ε."""
     if share >= 1.0:
         return tol
     rounding = rounding_of_gradient(state.alpha, state.gradient, state.largest_diagonal)
@@ -64,6 +64,6 @@ def relative_tolerance(tol: float, share: float, state: SolverState) -> float:
 
 
 def rounding_of_gradient(alpha: np.ndarray, gradient: np.ndarray, largest: float) -> float:
-    """Return the KKT gap that rounding of G = v − Kα leaves, for the largest |Kᵢⱼ|."""
+    """Return the KKT gap that rounding of G = v − Kα can cause; `largest` is the largest |Kᵢⱼ|."""
     size = float(np.abs(gradient).max()) + float(np.abs(alpha).max()) * largest
     return ROUNDED * math.sqrt(len(alpha)) * size

@@ -1,4 +1,4 @@
-"""The maximum-gain paper's own stopping rule: stop when the working set hardly moves."""
+"""The stopping rule of the maximum-gain paper: stop when the working set hardly moves."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from refsvm.core.stopping.base import StoppingRule
 
 @dataclass(frozen=True)
 class WorkingSetGap(StoppingRule):
-    """Stop when ψ(α) ≤ ε, or when a step that reselected a variable was shorter than ε.
+    """Stop when ψ(α) ≤ ε, or when a step that moved a variable of the previous working set was shorter than ε.
 
-    The paper stops an iteration with a maximum-gain choice when its clipped step has μ* < ε, and one with a most
-    violating pair when the violation is below ε. A maximum-gain choice always shares a variable with the working set
-    before it, which is how it is recognised here; the short step itself has been taken.
+    If the maximum-gain rule chose the pair, the paper stops when the clipped step has μ* < ε; if the pair is the most
+    violating pair, the paper stops when its violation is below ε. This rule recognises a choice of maximum gain by a
+    variable that the pair shares with the previous working set, and stops after the short step.
 
-    |μ| has the unit of α and says nothing about optimality: use `KKTGap` unless the paper's tables are to be
-    reproduced.
+    The length |μ| has the unit of α and says nothing about optimality; use `KKTGap` unless you want to reproduce the
+    paper's tables.
 
     Parameters
     ----------
     tol : float
-        ε > 0; the paper uses LIBSVM's default, 1e-3.
+        Tolerance ε > 0; the paper uses LIBSVM's default, 1e-3.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class WorkingSetGap(StoppingRule):
         positive("tol", self.tol)
 
     def restricted_tolerance(self, gap: float) -> float:
-        """Solve restricted problems to a tenth of the gap: |μ| is looked at in between."""
+        """Return a tenth of the gap, so that |μ| is tested often enough on the full problem."""
         return gap / 10.0
 
     def check(self, state: SolverState) -> int:
@@ -63,7 +63,7 @@ class WorkingSetGap(StoppingRule):
         # ψ ≤ ε
         if state.gap <= self.tol:
             return 1
-        # |μ*| < ε on a set related to the one before
+        # |μ*| < ε for a pair that shares a variable with the previous working set
         latest, before = state.working_sets[0].tolist(), state.working_sets[1].tolist()
         related = latest[0] >= 0 and (latest[0] in before or latest[1] in before)
         return 2 if related and abs(state.last_step) < self.tol else 0

@@ -1,6 +1,6 @@
-"""Path trackers: following the optimum from one breakpoint to the next.
+"""Path trackers: each file holds one tracker, and its import here registers it; `base` is their base class.
 
-One tracker per file, `base` first; its line here registers it.
+A tracker follows the optimum from one breakpoint to the next.
 """
 
 from refsvm.core.rule import export

@@ -1,4 +1,4 @@
-"""Initialisation and backup routines (§IV and §V): points and directions found by SMO instead of by tracking."""
+"""Initialisation and backup routines (§IV and §V), which find points and directions by SMO in place of tracking."""
 
 from __future__ import annotations
 
@@ -18,56 +18,59 @@ from refsvm.core.walk.state import PathState
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE
 
 ACCEPTED: Final = 1e-6
-"""Largest violation of the conditions, in units of the margin, and of Σŝ relative to Σ|ŝ|, at a point of a path."""
+"""Largest violation of the optimality conditions at a point of a path, in units of the margin, and of Σŝ = 0, relative
+to Σ|ŝ|."""
 
 MOST_STEPS: Final = 20_000
-"""Steps that SMO may take, or 100n if that is more: where it needs so many, rounding hides the optimum."""
+"""SMO may take this many steps, or 100n if that is more; if it needs more, rounding errors hide the optimum."""
 
 WEAK = 1e-8
-"""Distance from its bound, and from g = 0, at which an example is between two sets: relative to width and unit."""
+"""An example is between two sets if its α is this close to a bound, relative to the box, and g this close to 0."""
 
 
 def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
-    """Move the walk to the optimum for t, or λ, found by SMO from the present α, or ŝ.
+    """Move the walk to the optimum at t (or λ), which SMO computes from the present α (or ŝ).
 
     Parameters
     ----------
     walk : PathState
+        The walk to move.
     t : float
+        The position on the line.
     eps_smo : float
-        Tolerance on the KKT gap, in units of the decision function; for C < 1 also relative to C, as h is
-        then of that size.
+        Tolerance for the KKT gap, in units of the decision function; for C < 1 it is multiplied by C, because h has
+        this size.
     kind : str
-        Entry for the examples that change their set.
+        Name of the event for examples that change their set.
 
     Returns
     -------
     bool
-        Whether the walk is at an optimum. If not, ``walk.status`` says why: a limit, Ctrl-C, or STALLED.
+        True if the walk is at an optimum. Otherwise ``walk.status`` says why: a limit, Ctrl-C, or STALLED.
     """
     walk.counts[kind] += 1
     problem = walk.along.at(t).with_gram(walk.problem.gram)
     stop = KKTGap(walk.along.tolerance(t, eps_smo))
-    # a cold start takes the fewest steps from 0, and needs no repair of Σα
+    # starting at α = 0 takes the fewest steps, and Σα needs no repair
     is_cold = problem.zero_is_feasible and not walk.variables.alpha.any()
     solution = solved_on_path(
         walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha)
     )
-    # where all decision values differ by far less than the unit, as those of one class may, such a gap says nothing
+    # if all decision values differ by much less than 1, as with one class, this gap is too large for them
     if solution is not None and solution.kkt_gap > ACCEPTED * solution.decision_range:
         finer = KKTGap(_tolerance_of_range(solution, walk.largest, eps_smo))
         solution = solved_on_path(walk, problem, finer, solution.alpha)
     if solution is None:
         return False
     walk.place(t, solution.alpha, solution.intercept, kind)
-    # not `>`: a NaN is no optimum either
+    # not `>`, because NaN must also count as a violation
     if not max(walk.violation(), walk.unbalanced()) <= ACCEPTED:
         walk.status = Status.STALLED
     return walk.status is None
 
 
 def _tolerance_of_range(solution: Solution, largest: float, eps: float) -> float:
-    """Return the KKT gap that is `eps` of the range of the decision values, or what rounding leaves."""
+    """Return `eps` times the range of the decision values, or the gap that rounding leaves if this is larger."""
     rounding = rounding_of_gradient(solution.alpha, solution.gradient, largest)
     return max(eps * solution.decision_range, rounding, SMALLEST)
 
@@ -75,8 +78,8 @@ def _tolerance_of_range(solution: Solution, largest: float, eps: float) -> float
 def solved_on_path(
     walk: PathState, problem: DualProblem, stop: KKTGap, start: np.ndarray | None = None
 ) -> Solution | None:
-    """Solve a problem within the limits of the path; if one of them, or rounding, ends that ``walk.status`` says it."""
-    # SMO would take all of its steps in vain where no α satisfies the conditions
+    """Solve a problem within the limits of the path; if a limit or rounding ends the solve, set ``walk.status``."""
+    # if rounding allows no α to satisfy the conditions, SMO would take all its steps in vain
     if walk.rounding() > ACCEPTED:
         walk.status = Status.STALLED
         return None
@@ -90,19 +93,20 @@ def solved_on_path(
 
 
 def choose_sets(walk: PathState) -> bool:
-    """Decide which of the examples between two sets belong to the elbow, so that the walk can go on.
+    """Decide which examples between two sets belong to the elbow, so that the walk can continue.
 
     The derivative x of α along the line solves
 
         max (v¹)ᵀx − ½ xᵀKx   subject to   1ᵀx = z¹,   xᵢ free on 𝓔,   ≥ L¹ᵢ or ≤ U¹ᵢ where αᵢ is there and Gᵢ = b,
 
-    and is that of the bound elsewhere: a dual problem again, solved by SMO in a large box. Along λ = 1/C it is that of
-    ŝ, v¹ = −v, and the others are 0. Examples that do not go with a bound form the elbow.
+    and equals the derivative of the bound for all other examples. This is a dual problem, which SMO solves in a large
+    box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹ are 0. Examples whose x differs from the
+    derivative of their bound form the elbow.
 
     Returns
     -------
     bool
-        Whether a set has changed.
+        True if an example has changed its set.
     """
     walk.counts["derivative"] += 1
     of = walk.variables
@@ -113,12 +117,12 @@ def choose_sets(walk: PathState) -> bool:
     B = np.flatnonzero(weak | inside)
     if len(B) < 2:
         return False
-    # a bound for the derivative, which SMO needs: far above any that moves α by its box before the end
+    # SMO needs bounds for the derivative: far larger than any that moves α through its box before the end of the line
     box = 1e3 * float((of.upper - of.lower).max()) / walk.scale
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
     lower = np.where(at_low, walk.line.lower, -box)[B]
     upper = np.where(at_high, walk.line.upper, box)[B]
-    # those that go with their bound whatever x is
+    # examples that stay at their bound whatever x is
     others = of.pace.copy()
     others[B] = 0.0
     v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())
@@ -129,12 +133,12 @@ def choose_sets(walk: PathState) -> bool:
     if derivative is None:
         return False
     x = derivative.alpha
-    # x is known to the tolerance of SMO: a rate below that is one of 0
+    # SMO computes x up to its tolerance, so smaller rates count as 0
     tiny = 1e-9 * float(np.abs(x).max())
     low, high = at_low[B] & (x - lower <= tiny), at_high[B] & (upper - x <= tiny)
     side = walk.side.copy()
     side[B] = np.where(high & (~low | (walk.side[B] == ABOVE)), ABOVE, np.where(low, BELOW, FREE))
-    # compared before the sets are changed; without a change the walk would stand where it stood
+    # compare before changing the sets: without a change, the walk could not continue
     changed = bool((side != walk.side).any())
     walk.assign(side, "backup")
     if walk.along.pace > 0.0:

@@ -1,4 +1,4 @@
-"""PathTracker: from one regularisation to all of them."""
+"""PathTracker: follows the optimum along a line of problems, such as all values of C."""
 
 from __future__ import annotations
 
@@ -14,54 +14,53 @@ from refsvm.core.walk.state import PathState
 
 
 class PathTracker(Rule):
-    """Follow the optimum of a problem along a line: while λ = 1/C falls, or from one problem to another.
+    """Follow the optimum of a problem along a line, either while λ = 1/C falls or from one problem to another.
 
-    `refsvm.regularization_path` and `refsvm.parametric_path` call it once for each path; they also handle Ctrl-C and
-    the time limit, between two breakpoints. A twin is optional, and its signature the tracker's own affair: that of
-    `refsvm.SVMP` and `refsvm.Hastie` follows the runs of events that need nothing but its arrays
-    (`refsvm.core.backend`).
+    `refsvm.regularization_path` and `refsvm.parametric_path` call `follow` once for each path; between two breakpoints
+    they handle Ctrl-C and the time limit. A tracker may have a twin with a signature of its own. The twins of
+    `refsvm.SVMP` and `refsvm.Hastie` follow runs of events that need only the walk's arrays (`refsvm.core.backend`).
     """
 
     example_call: ClassVar[str] = "SVMP()"
     may_refuse: ClassVar[bool] = False
-    """Whether it raises ValueError where the elbow is singular or events coincide, instead of finding a way."""
+    """True if the tracker raises ValueError when the elbow is singular or events coincide."""
     any_line: ClassVar[bool] = False
-    """Whether it follows lines other than 1/C; `parametric_path` refuses it if not."""
+    """True if the tracker can follow lines other than 1/C, as `parametric_path` requires."""
     accuracy: ClassVar[float] = 1e-6
-    """Accuracy of the optimality conditions at breakpoints and between them, as `check_strategy` checks."""
+    """Largest violation of the optimality conditions at and between breakpoints that `check_strategy` accepts."""
 
     def first_estimate(self, walk: PathState) -> tuple[np.ndarray, float] | None:
-        """Return ŝ from which SMO begins at C_min, and the KKT gap to which it solves there; None for the default."""
+        """Return the ŝ from which SMO starts at C_min and its tolerance for the KKT gap; None uses the defaults."""
         return None
 
     @abstractmethod
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:
-        """Yield the breakpoints from the present point of the walk to t = `end`; along 1/C t is λ, which falls.
+        """Yield the breakpoints from the present point of the walk to t = `end`; along 1/C, t is λ, which falls.
 
         Parameters
         ----------
         walk : PathState
-            At the optimum for its λ, where ŝ lies inside the box for the elbow and exactly at a bound for all others.
-            The tracker moves it.
+            The walk at the optimum for its λ: ŝ is inside the box for the elbow and exactly at a bound for all other
+            examples. The tracker moves it.
         end : float
             Last t of the line: 1/C_max, the smallest λ.
 
         Yields
         ------
         Breakpoint or LinePoint
-            In the order of the line, without the starting point; the last one at `end`.
+            The breakpoints in the order of the line, without the starting point; the last breakpoint is at `end`.
         """
 
 
 def points_of(tracker: PathTracker, walk: PathState, end: float) -> Iterator[Point]:
-    """Return the breakpoints that `follow` yields; those of a user's tracker are looked at on the way."""
-    # the shipped trackers are tested for it, and a look at n numbers for each point would cost
+    """Return the breakpoints that `follow` yields; the points of a user's own tracker are checked."""
+    # shipped trackers are tested and not checked here, because a check of n numbers for each point takes time
     points = tracker.follow(walk, end)
     return points if is_builtin(type(tracker)) else _until(tracker, points, walk, end)
 
 
 def _until(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: float) -> Iterator[Point]:
-    """Yield the points. A path of other numbers, or one that ends early, would be taken for the whole one.
+    """Yield the points of a user's tracker after a check: wrong points or an early end would give a wrong path.
 
     Raises
     ------
@@ -75,7 +74,7 @@ def _until(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: fl
             raise TypeError(f"{tracker!r}.follow() yielded {point!r}; {must}")
         if not np.isfinite(np.append(point[1], point.intercept)).all():
             raise RuntimeError(
-                f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite."
+                f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite; yield finite ones."
             )
         at = point[0]
         yield point

@@ -1,4 +1,4 @@
-"""Hastie's tracker: the path while the elbow stays regular (Hastie, Rosset, Tibshirani & Zhu 2004)."""
+"""Hastie's tracker: follows the path as long as the elbow is regular (Hastie, Rosset, Tibshirani & Zhu 2004)."""
 
 from __future__ import annotations
 
@@ -17,33 +17,34 @@ from refsvm.core.walk.elbow import Step, correct, empty_elbow_step, jump_of_b, p
 from refsvm.core.walk.state import PathState
 
 TAU: Final = 1e-12
-"""Rates up to this part of the largest are rounding."""
+"""Rates up to this fraction of the largest rate count as rounding errors."""
 
 ILL_CONDITIONED: Final = 1e-8
-"""A⁻¹ is kept where the smallest eigenvalue, relative to the largest, and s of each example that joins exceed that."""
+"""A⁻¹ is kept if its eigenvalue ratio (smallest to largest) and s of each joining example exceed this."""
 
 RUN: Final = 50
-"""Most events that compiled code follows in one call."""
+"""Largest number of events that compiled code follows in one call."""
 
 
 @dataclass(frozen=True)
 class Hastie(PathTracker):
-    """The reference: one linear system for each event, and no answer where it is singular.
+    """The original tracker: it solves one linear system for each event, and raises an error if this is singular.
 
-    Of all λ at which some ŝ on the elbow reaches 0 or its bound, or some g outside reaches 0, the next breakpoint is
-    the largest below the present λ. That is right as long as events happen one at a time. The inverse of A is brought
-    up to date where one example joins or leaves, and A is solved from scratch where it is ill-conditioned.
+    The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a g
+    outside the elbow reaches 0. This is right as long as events happen one at a time. When one example joins or leaves,
+    the tracker updates the inverse of A; if A is ill-conditioned, it solves the system from scratch.
 
     Parameters
     ----------
     tol : float
-        Smallest share of λ that counts as below. A KKT violation ξ of more than a thousand times that is refused.
+        Smallest relative decrease of λ that counts as a step. The tracker raises an error if the KKT violation ξ
+        exceeds 1000 times this.
 
     Raises
     ------
     ValueError
-        If tol is not positive. While tracking: if the elbow is singular, as with duplicates and with more points on it
-        than dimensions, or if two events fall together. `refsvm.SVMP` has an answer then.
+        If tol is not positive; while tracking, if the elbow is singular (for example with duplicates, or with more
+        points on it than dimensions) or if two events coincide. `refsvm.SVMP` handles both.
 
     See Also
     --------
@@ -84,7 +85,7 @@ class Hastie(PathTracker):
             kind = take(walk, step, end)
             self._check(walk, step)
             yield walk.breakpoint(kind)
-            # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
+            # --- shortcut: compiled code follows ordinary events, with the same result ---
             yield from walk.backend.events(walk, self, end, RUN)
 
     def _next_step(self, walk: PathState, room: float) -> Step:
@@ -105,8 +106,8 @@ class Hastie(PathTracker):
         return Step(float(below.min(initial=room)), db, noise, "full rank", True)
 
     def _inverse(self, walk: PathState) -> Bordered | None:
-        """Return the system of the elbow, which must be regular, with A⁻¹; None where A is ill-conditioned."""
-        s = walk.largest or 1.0  # so that the units of K do not decide
+        """Return the elbow's system with A⁻¹, or None if A is ill-conditioned; raise ValueError if it is singular."""
+        s = walk.largest or 1.0  # makes the test independent of the unit of K
         scaled = elbow_matrix(walk, s)
         eigenvalues = np.abs(np.linalg.eigvalsh(scaled))
         if eigenvalues.min() <= 1e-14 * len(scaled) * eigenvalues.max():
@@ -123,8 +124,8 @@ class Hastie(PathTracker):
         return system
 
     def _check(self, walk: PathState, step: Step) -> None:
-        """Refuse to go on where the one-event-at-a-time rule has gone wrong."""
-        # an event that was passed over has been clipped to the box (38), which leaves Σŝ ≠ 0
+        """Raise ValueError if two events coincided, so that the rule of one event at a time went wrong."""
+        # clipping (38) puts a variable whose event was missed back into its box, which leaves Σŝ ≠ 0
         if max(walk.violation(), walk.unbalanced()) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(
                 f"Two events fall together at {_where(walk)}, and Hastie's rule follows one at a time; use "
@@ -133,5 +134,5 @@ class Hastie(PathTracker):
 
 
 def _where(walk: PathState) -> str:
-    """The point of the walk, in words."""
+    """Return the point of the walk as text."""
     return f"C={1.0 / walk.t:.6g}" if walk.along.is_c_path else f"t={walk.t:.6g}"

@@ -1,4 +1,4 @@
-"""SVMP: the whole path on any data, duplicates and dependent points included (Ong, Shao & Yang 2010)."""
+"""SVMP: follows the whole path on any data, including duplicates and dependent points (Ong, Shao & Yang 2010)."""
 
 from __future__ import annotations
 
@@ -31,60 +31,61 @@ from refsvm.core.walk.walk import FREE
 FIRST_JUMP = 1e-7
 
 MOST_REPAIRS = 3
-"""So often in succession is SMO asked at one λ."""
+"""SMO repairs the path at most this many times in a row at one λ."""
 
 
 @dataclass(frozen=True)
 class SVMP(PathTracker):
-    """Ong, Shao & Yang's tracker: a linear program where the elbow is singular, and a way out of every tie.
+    """Ong, Shao & Yang's tracker, which handles singular elbows by a linear program and resolves coinciding events.
 
-    One event: factorise A and find its rank (25); if it is full, λ falls as far as (47)–(49) allow, otherwise as
-    far as the linear program (30)–(34) finds. Where examples between two sets block the way, the special-event
-    routine flips them; if that goes round in circles, SMO finds the derivative of the path. The KKT conditions are
-    checked at every breakpoint.
+    For each event, the tracker factorises A and finds its rank (25). If the rank is full, λ falls as far as (47)–(49)
+    allow, otherwise as far as the linear program (30)–(34) allows. If examples between two sets block the way, the
+    special-event routine moves them to the other set; if this repeats itself, SMO finds the derivative of the path. The
+    tracker checks the KKT conditions at every breakpoint.
 
     Parameters
     ----------
     algebra : ElbowAlgebra, default UpdatedInverse()
-        How A is factorised, with ε_svd: `SVD`, `PivotedQR`, `UpdatedQR` or
-        `UpdatedInverse`.
+        Factorisation of A, which holds the paper's ε_svd: `SVD`, `PivotedQR`, `UpdatedQR` or `UpdatedInverse`.
     eps_kkt : float
-        ε_kkt: largest violation of (56) that is not repaired, in units of the margin (ξ). The paper takes 1e-6.
+        The paper's ε_kkt: largest violation of (56), in units of the margin (ξ), that the tracker does not repair. The
+        paper uses 1e-6.
     eps_smo : float
-        ε_smo: KKT gap to which SMO solves the start of a repair, in units of the decision function.
+        The paper's ε_smo: KKT gap to which SMO solves at the start and for repairs, in units of the decision function.
     tau : float
-        τ: components of d_p below τ times the largest count as zero, and rates pᵢ below their rounding error. The paper
-        takes 1e-4 for both, in units of the kernel.
+        The paper's τ: components of d_p below τ times the largest component count as zero, as do rates pᵢ below their
+        rounding error. The paper uses 1e-4 for both, in units of the kernel.
     tau_2 : float
-        τ₂: a fall of λ by less than τ₂λ is no progress. The paper takes 1e-8 in units of λ.
+        The paper's τ₂: if λ falls by less than τ₂λ, this does not count as progress. The paper uses 1e-8 in units of λ.
     gamma : float
-        Largest share of λ that the backup routine may jump, the paper's γ. It begins with 1e-7, so that the path
-        between the two points stays optimal to that order, and takes ten times as much only if it has to.
+        The paper's γ: largest relative decrease of λ by which the backup routine may jump. The routine begins with
+        1e-7, so that the path stays optimal to that order, and multiplies the jump by ten only if necessary.
     ell : int
-        Events without progress until the backup routine takes over, the paper's ℓ.
+        The paper's ℓ: number of events without progress after which the backup routine takes over.
     refresh : int
-        Events from one recomputation of g to the next.
+        Number of events between two recomputations of g.
     starts_at_bound : bool
-        Begin SMO for the first point of the path in C as the paper does: with every ŝ at its upper bound, but for the
-        first of the larger class, eq. (55), and solved to ε_smo. By default it begins at 0 and is solved to 1e-9.
+        True starts SMO for the first point of the path in C as the paper does, eq. (55): every ŝ is at its upper bound,
+        except for the first examples of the larger class, and the point is solved to ε_smo. By default SMO starts at 0
+        and solves to 1e-9.
 
     Raises
     ------
     ValueError
-        If a parameter is not positive. From `refsvm.regularization_path`, if the kernel is not positive semi-definite.
+        If a parameter is not positive; while tracking, if the kernel is not positive semi-definite.
 
     See Also
     --------
-    refsvm.Hastie : The rule for regular elbows alone.
+    refsvm.Hastie : A tracker for regular elbows only.
 
-    Notes
-    -----
-    Departures from the paper. Tolerances are relative, so that a path does not change with the units of the kernel. Of
-    (32) and (33) the linear program keeps the bound on δλ alone, as null vectors do not move g. The backup
-    routine first asks for the derivative at λ, which loses nothing, and jumps only if that does not help.
-    Events of one example each on a regular elbow are followed many in one call of compiled code, `refsvm.core.backend`.
-    The empty elbow, jumps, several examples at once, singular elbows, the linear program and the backup routine stay in
-    NumPy and SciPy, whose bits compiled code could not repeat.
+    Notes ----- There are three differences from the paper. Tolerances are relative, so that a path does not depend on
+    the unit of the kernel. The linear program keeps only the bound on δλ of (32) and (33), because null vectors do not
+    change g. The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if this
+    does not help.
+
+    Compiled code (`refsvm.core.backend`) follows many events in one call, as long as each is caused by one example on a
+    regular elbow. Empty elbows, jumps, events of several examples, singular elbows, the linear program and the backup
+    routine are handled in NumPy and SciPy, because compiled code could not reproduce their results bit for bit.
 
     References
     ----------
@@ -94,7 +95,7 @@ class SVMP(PathTracker):
 
     Examples
     --------
-    Every point twice, where Hastie's rule has no answer:
+    With every point twice, which `refsvm.Hastie` cannot handle:
 
     >>> import numpy as np
     >>> from refsvm import RBF, SVMP, regularization_path
@@ -126,17 +127,17 @@ class SVMP(PathTracker):
         whole("refresh", self.refresh, 1)
 
     def first_estimate(self, walk: PathState) -> tuple[np.ndarray, float] | None:
-        """Return ŝ by (55) and ε_smo if they are asked for."""
+        """Return ŝ of (55) and ε_smo if `starts_at_bound` is True, otherwise None."""
         if not self.starts_at_bound:
             return None
-        # of each box one bound is 0
+        # one bound of each box is 0, so the sum is the other bound
         return balanced_bounds(walk.problem.lower + walk.problem.upper), self.eps_smo
 
     def follow(self, walk: PathState, end: float) -> Iterator[Point]:
         """Yield the breakpoints from the present λ down to `end`."""
         guard, steps, jump = SwitchingGuard(self.ell), 0, FIRST_JUMP
         while walk.status is None and (room := walk.room(end)) > 0.0:
-            # --- are the conditions kept (56), where the sets have changed at this λ, and every so often? ---
+            # --- check the KKT conditions (56) if the sets have changed at this λ, and after every `refresh` events ---
             if walk.unsettled or steps == self.refresh:
                 yield from self._checked(walk)
                 steps %= self.refresh
@@ -144,39 +145,39 @@ class SVMP(PathTracker):
             elif not walk.has_left():
                 yield walk.to_the_end(end)
                 return
-            # --- where α or b must move first, at fixed t: never along λ ---
+            # --- α or b must first jump at fixed t; this never happens along λ ---
             elif not walk.along.is_c_path and self._jumped(walk):
                 yield walk.breakpoint("jump")
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
             elif (step := self._next_step(walk, room)) is None:
                 continue  # with new factors
-            # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); are the conditions kept (56)? ---
+            # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); check the conditions (56) ---
             elif step.length > self.tau_2 * walk.scale or step.length >= room:
                 kind = take(walk, step, end)
                 guard, steps, jump = SwitchingGuard(self.ell), steps + 1, FIRST_JUMP
                 yield from self._checked(walk, kind)
-            # --- no way, as an example is where it should not be ---
+            # --- no progress, because an example is in a wrong set: repair ---
             elif walk.violation() > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
                 walk.unsettled = True
-            # --- no way: special events (S1)–(S4), the backup routine ---
+            # --- no progress: special events (S1)–(S4), then the backup routine ---
             elif not self._freed(walk, step, guard) and solve_at(
                 walk, walk.t + walk.line.t * min(jump * walk.scale, room), self.eps_smo, "backup"
             ):
                 guard, jump = SwitchingGuard(self.ell), min(10.0 * jump, self.gamma)
                 yield walk.breakpoint("backup")
-            # --- a shortcut: all events that are ordinary, in compiled code, with the same result ---
+            # --- shortcut: compiled code follows ordinary events, with the same result ---
             if points := walk.backend.events(walk, self, end, self.refresh - steps):
                 guard, steps, jump = SwitchingGuard(self.ell), steps + len(points), FIRST_JUMP
                 yield from points
 
     def _next_step(self, walk: PathState, room: float) -> Step | None:
-        """Find the largest fall of λ, at most `room`, and the direction that goes with it.
+        """Find the largest decrease of λ, at most `room`, and the direction of the other variables.
 
-        None where the inverse had lost its digits: new factors may say that α must jump first.
+        Return None if the inverse had lost its precision; new factors may show that α must jump first.
         """
         if not walk.members:
             return empty_elbow_step(walk, room)
-        # the direction may find that an updated inverse has lost its digits, and drops the factors then
+        # computing the direction may show that an updated inverse has lost its precision; it then drops the factors
         factors = self._factors(walk)
         db, noise = particular_direction(walk, factors.solve, self.tau)
         if walk.factors is not factors:
@@ -189,37 +190,37 @@ class SVMP(PathTracker):
     def _singular_step(
         self, walk: PathState, null: np.ndarray, room: float, db: float, noise: tuple[float, float]
     ) -> Step:
-        """Lower λ as far as the linear program finds (30)–(34), along d_p and null vectors."""
+        """Return the step along d_p and null vectors that lowers λ as far as the linear program (30)–(34) allows."""
         walk.nullity = max(walk.nullity, null.shape[1])
         limit = min(walk.reach((np.inf, noise[1]))[1], room)
-        # no linear program is solved where its trivial solution is the best one
+        # skip the linear program if its trivial solution is optimal
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
             return Step(limit, db, noise, "linear program", False)
         of, elbow = walk.variables, walk.elbow
         rate, gap = (each[:2, elbow].ravel() for each in (walk.rates(), walk.distances()))
         length, beta = longest_fall(rate, gap.clip(0.0), np.concatenate([null[1:], -null[1:]]), limit)
         if length > 0.0:
-            # δŝ = d_p δλ + Uβ, as one direction
+            # combine δŝ = d_p δλ + Uβ into one direction
             of.d[elbow] += null[1:] @ beta / length
             db += float(null[0] @ beta) / length
         return Step(length, db, noise, "linear program", False)
 
     def _jumped(self, walk: PathState) -> bool:
-        """Move b where no variable is free, or α where the system has no solution, until it has one; return whether."""
+        """Jump in b if no variable is free, or in α if the system has no solution; return True if there was a jump."""
         moved = not walk.members and jump_of_b(walk)
         while walk.members and jump_of_alpha(walk, self._factors(walk).null):
             moved = True
         return moved
 
     def _factors(self, walk: PathState) -> Any:
-        """Return the `refsvm.core.walk.algebra.Factors` of A, made once for each elbow."""
+        """Return the `refsvm.core.walk.algebra.Factors` of A, which are computed once for each elbow."""
         if walk.factors is None:
             walk.factors = self.algebra.factorise(walk)
         return walk.factors
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
-        """Change the sets at this λ so that it can fall; return whether something was changed."""
-        # a rate of the size of its rounding blocks nothing: it would be released and blocked in turn
+        """Change the sets at this λ so that λ can fall; return True if a set was changed."""
+        # a rate as small as its rounding error must not block: the example would be released and blocked in turn
         flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
         if not flips or guard.looping(walk):
             return guard.may_choose() and choose_sets(walk)
@@ -233,19 +234,20 @@ class SVMP(PathTracker):
         return True
 
     def _checked(self, walk: PathState, kind: str = "") -> Iterator[Point]:
-        """Check the KKT conditions (56) and Σŝ = 0, and repair what violates them.
+        """Check the KKT conditions (56) and Σŝ = 0, and repair violations.
 
-        Yield the point if it is new: reached in the way `kind`, or by a repair. Where none helps the path ends.
+        Yield the point if it is new, because an event of this `kind` or a repair moved it. If no repair helps, the path
+        ends.
         """
-        is_c_path = walk.along.is_c_path  # other lines are balanced where they are settled
-        # G from scratch costs as much as many events, so it is not computed after each of them
+        is_c_path = walk.along.is_c_path  # on other lines, Σα is checked elsewhere
+        # computing G from scratch costs as much as many events, so it is not done after each event
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:
             walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
             if walk.members:
                 correct(walk, self._factors(walk).solve)
             worst = max(walk.violation(), walk.unbalanced())
-            # the same repair at the same λ would find the same point again
+            # another repair at the same λ would find the same point
             if worst > self.eps_kkt and walk.placed != (walk.t, MOST_REPAIRS):
                 if solve_at(walk, walk.t, self.eps_smo, "repair"):
                     yield walk.breakpoint("repair")
@@ -258,7 +260,7 @@ class SVMP(PathTracker):
 
 
 def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
-    """Return (55): all at their outer bound, but for the first of the class of more weight, so that they sum to 0.
+    """Return (55): all at their outer bounds, except for the first examples of the heavier class, so that the sum is 0.
 
     Examples
     --------
@@ -269,6 +271,6 @@ def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
     """
     surplus = float(bounds.sum())
     larger = np.where(bounds * surplus > 0.0, np.abs(bounds), 0.0)
-    # the first ones give up what is too much, the last of these in part
+    # the first examples of the heavier class give up the excess, the last of them only a part
     before = np.cumsum(larger) - larger
     return bounds - np.sign(surplus) * (abs(surplus) - before).clip(0.0, larger)

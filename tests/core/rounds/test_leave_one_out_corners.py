@@ -119,7 +119,7 @@ def test_any_two_labels(names):
         ({"seeder": KKTGap}, "seeder=.* is not a Seeder"),
         ({"stop": "kkt"}, "stop='kkt' is unknown; did you mean 'kkt-gap'"),
         ({"checks": ["zero"]}, "checks contains 'zero'; choose from 'zero alpha'"),
-        ({"checks": 3}, "checks=3 is no list of checks; choose from 'zero alpha'"),
+        ({"checks": 3}, "checks=3 is not a list of checks; choose from 'zero alpha'"),
         ({"n_jobs": 0}, "n_jobs=0 is not a number of workers"),
         ({"n_jobs": 1.5}, "n_jobs=1.5 is not a number of workers"),
         ({"engine": "fast"}, "engine='fast' is unknown"),

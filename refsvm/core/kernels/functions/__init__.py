@@ -1,17 +1,17 @@
 """Kernels: small frozen objects that turn inner products into kernel values.
 
-`refsvm.core.kernels.gram.Gram` pairs one with data and evaluates blocks of K.
+`refsvm.core.kernels.gram.Gram` combines a kernel with data and evaluates blocks of K.
 
 =================  ==========================================
 `Linear`           k(x, z) = x·z
 `RBF`              k(x, z) = exp(−γ‖x − z‖²)
 `Polynomial`       k(x, z) = (γ x·z + c)ᵈ
 `Sigmoid`          k(x, z) = tanh(γ x·z + c)
-`Precomputed`      the caller holds K; "X" *is* the matrix
+`Precomputed`      the user gives K itself in place of X
 any callable       ``k(X, Z) -> (n, m)`` array
 =================  ==========================================
 
-One kernel per file, `base` first; its line here registers it.
+Each file holds one kernel, and its import here registers it; `base` is their base class.
 """
 
 from refsvm.core.kernels.functions.base import Kernel as Kernel

@@ -1,4 +1,4 @@
-"""Kernel: a map from inner products to kernel values; Precomputed: a matrix in the place of one."""
+"""Kernel: a map from inner products to kernel values; Precomputed: stands for a given kernel matrix."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from refsvm.core.rule import PlainNumbers
 
 
 class Kernel(PlainNumbers, ABC):
-    """Base of the kernels that are functions of the inner product x·z and the norms ‖x‖², ‖z‖².
+    """Base of kernels that are functions of the inner product x·z and the norms ‖x‖², ‖z‖².
 
-    A subclass states one formula, `from_inner`; the inner products themselves are computed once, here.
+    A subclass implements one formula, `from_inner`; this class computes the inner products.
     """
 
     name: ClassVar[str] = ""
-    """The name of a kernel of the package in estimators and on the command line, such as "rbf"."""
+    """Name of one of the package's kernels in estimators and on the command line, such as "rbf"."""
 
     smooth_parameters: ClassVar[Any]
-    """Names of the parameters by which the kernel has a derivative; `refsvm.analysis.derivatives.kernels` puts it here.
-    """
+    """Names of the parameters with respect to which the kernel has derivatives; `refsvm.analysis.derivatives.kernels`
+    sets it."""
 
     derivative: ClassVar[Callable[..., np.ndarray]]
-    """``derivative(name, X, Z)``: ∂k(x, z)/∂θ for all pairs of rows. `refsvm.analysis.derivatives.kernels` puts the
-    formulas of the package here, and differences of values for other kernels; override it with your own formula."""
+    """``derivative(name, X, Z)`` returns ∂k(x, z)/∂θ for all pairs of rows. `refsvm.analysis.derivatives.kernels` sets
+    it: to formulas for the package's kernels, and to finite differences for others. Override it with your own formula.
+    """
 
     derivative_sum: ClassVar[Callable[..., Any]]
-    """``derivative_sum(name, left, X, Z, right, values)``: Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ, from the same file."""
+    """``derivative_sum(name, left, X, Z, right, values)`` returns Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ; the same file
+    sets it."""
 
     @abstractmethod
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
@@ -41,36 +43,40 @@ class Kernel(PlainNumbers, ABC):
 
         Parameters
         ----------
-        inner : ndarray of shape (m, n), float64, or float32 where `supports_float32`
-            x·z for every pair; may be overwritten.
+        inner : ndarray of shape (m, n), float64, or float32 if `supports_float32`
+            The inner products x·z of all pairs; may be overwritten.
         x_norms, z_norms : ndarrays of shape (m,) and (n,), of the type of `inner`
-            Squared norms ‖x‖², ‖z‖².
+            The squared norms ‖x‖² and ‖z‖².
 
         Returns
         -------
         ndarray of shape (m, n), of the type of `inner`
+            The kernel values of all pairs.
         """
 
     def rows(self, examples: PreparedExamples, rows: np.ndarray, columns: Columns, out: np.ndarray) -> None:
-        """Write K[rows] of prepared examples to `out`, shape (m, w), of their type.
+        """Write K[rows] of prepared examples to `out`, in the type of the examples.
 
         Parameters
         ----------
         examples : PreparedExamples
+            The examples x.
         rows : ndarray of shape (m,), int64
+            The rows of K to compute.
         columns : Columns
-            The z; of a wider table w of them, from its start on.
+            The examples z, of which the first w are used.
         out : ndarray of shape (m, w)
+            The array that is filled.
         """
         products, norms = examples.products, examples.norms
         inner = products.of(products.Z, rows, out, columns.start, columns.features)
         part = slice(columns.start, columns.start + out.shape[1])
         values = self.from_inner(inner, norms[rows], columns.norms[part])
-        if values is not out:  # in place, but a user's kernel need not work so
+        if values is not out:  # a user's kernel may return a new array
             out[:] = values
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d)."""
+        """Return the kernel matrix, shape (m, n), between the rows of X (m, d) and the rows of Z (n, d)."""
         if is_sparse(X) or is_sparse(Z):
             X, Z = self.scaled(X), self.scaled(Z)
             return self.from_inner(inner_products(X, Z), squared_norms(X), squared_norms(Z))
@@ -83,36 +89,36 @@ class Kernel(PlainNumbers, ABC):
         return X
 
     is_bounded: ClassVar[bool] = False
-    """Whether |k(x, z)| ≤ 1, so that values need no check."""
+    """True if |k(x, z)| ≤ 1, so that values need no check."""
 
     has_unit_diagonal: ClassVar[bool] = False
-    """Whether k(x, x) = 1, which rounding of ‖x − x‖² would miss."""
+    """True if k(x, x) = 1; the diagonal is then set to 1, because computing ‖x − x‖² would round."""
 
     uses_norms: ClassVar[bool] = True
-    """Whether `from_inner` reads the norms; if not, the diagonal takes one call."""
+    """True if `from_inner` reads the norms; otherwise one call computes the whole diagonal."""
 
     supports_float32: ClassVar[bool] = False
-    """Whether `from_inner` takes float32 products, for rows that are kept as float32."""
+    """True if `from_inner` accepts float32 inner products, for rows that are kept as float32."""
 
     is_inner_product: ClassVar[bool] = False
-    """Whether k(x, z) = x·z: where Σα = 0, moving the origin changes Kα by one number in all components."""
+    """True if k(x, z) = x·z; then, if Σα = 0, moving the origin adds one constant to all entries of Kα."""
 
     @property
     def is_psd(self) -> bool:
-        """Whether every matrix of this kernel is known to be positive semi-definite."""
+        """True if every matrix of this kernel is known to be positive semi-definite."""
         return False
 
     @property
     def distance_scale(self) -> float:
-        """γ of a kernel that depends on γ‖x − z‖² alone, which may therefore move the origin; 0 of all others."""
+        """γ if the kernel depends only on γ‖x − z‖², so that the origin can be moved; 0 for all other kernels."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class Precomputed:
-    """The caller computed K: ``X`` is the (n, n) Gram matrix itself.
+    """Says that ``X`` is the kernel matrix itself, shape (n, n), computed by the user.
 
-    No kernel row is ever computed, so `KernelRows` counts none.
+    The package then computes no kernel rows, and `KernelRows` counts none.
 
     Examples
     --------

@@ -18,11 +18,11 @@ class Polynomial(Kernel):
     Parameters
     ----------
     degree : int
-        d ≥ 0.
+        The degree d ≥ 0.
     gamma : float
-        γ ≥ 0.
+        The factor γ ≥ 0.
     coef0 : float
-        c, any finite number; negative values give an indefinite kernel.
+        The constant c, any finite number; a negative c gives an indefinite kernel.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Polynomial(Kernel):
 
     @property
     def is_psd(self) -> bool:
-        """Whether c ≥ 0: sums and products of kernels are kernels."""
+        """True if c ≥ 0, because sums and products of kernels are kernels."""
         return self.coef0 >= 0.0
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:

@@ -17,22 +17,22 @@ from refsvm.core.kernels.products import Columns, PreparedExamples
 
 @dataclass(frozen=True)
 class RBF(Kernel):
-    """k(x, z) = exp(−γ‖x − z‖²), the Gaussian kernel; with one γ for each feature, exp(−Σⱼ γⱼ(xⱼ − zⱼ)²).
+    """The Gaussian kernel k(x, z) = exp(−γ‖x − z‖²), or exp(−Σⱼ γⱼ(xⱼ − zⱼ)²) with one γ for each feature.
 
     Parameters
     ----------
     gamma : float or array-like of shape (d,)
-        γ ≥ 0. Papers that use a width σ mean γ = 1/(2σ²). One γ for each feature is kept as a tuple; a feature of
-        γⱼ = 0 does not count.
+        The factor γ ≥ 0, or one γⱼ ≥ 0 for each feature, which is stored as a tuple. A width σ, as many papers use it,
+        corresponds to γ = 1/(2σ²). Features with γⱼ = 0 have no influence.
 
     Raises
     ------
     ValueError
-        If gamma is negative or not finite; on data that have another number of features than gamma has entries.
+        If gamma is negative or not finite, or if its number of entries differs from the number of features of the data.
 
     Notes
     -----
-    With one γ for each feature the kernel is ``RBF(1.0)`` on features that are multiplied by √γⱼ. `scaled` does so,
+    With one γ for each feature, the kernel equals ``RBF(1.0)`` on features multiplied by √γⱼ. `scaled` multiplies them,
     once for each matrix and once for each prediction.
 
     Examples
@@ -54,18 +54,18 @@ class RBF(Kernel):
         gamma: Any = self.gamma
         if gamma is None or (isinstance(gamma, str) and gamma in ("scale", "auto")):
             raise ValueError(
-                f"gamma={gamma!r} is not a number; RBF needs one, such as RBF(0.5). 'scale' is of data, and belongs "
-                "to a kernel that is given by name: kernel='rbf', gamma='scale'."
+                f"gamma={gamma!r} is not a number; RBF needs one, such as RBF(0.5). For 'scale', give the kernel by "
+                "its name: kernel='rbf', gamma='scale'."
             )
         if isinstance(gamma, str | bytes | dict | set) or not np.iterable(gamma):
             not_negative("gamma", gamma)
         else:
-            # a tuple: kernels are values, which are compared, hashed and shown
+            # stored as a tuple, because kernels are compared, hashed and printed
             object.__setattr__(self, "gamma", _one_for_each_feature(gamma))
 
     @property
     def distance_scale(self) -> float:
-        """γ; 1 where each feature has one, by which it is scaled."""
+        """γ, or 1 with one γ for each feature, because `scaled` has already multiplied the features."""
         return 1.0 if isinstance(self.gamma, tuple) else self.gamma  # type: ignore[return-value]
 
     def scaled(self, X: ArrayLike) -> Any:
@@ -74,7 +74,7 @@ class RBF(Kernel):
         Raises
         ------
         ValueError
-            If X has another number of features.
+            If the number of features of X differs from the number of entries of gamma.
         """
         if not isinstance(self.gamma, tuple):
             return X
@@ -96,7 +96,7 @@ class RBF(Kernel):
         return inner
 
     def __call__(self, X: Any, Z: Any) -> np.ndarray:
-        """Kernel matrix between the rows of X (m, d) and the rows of Z (n, d), of dense examples in one pass."""
+        """Return the kernel matrix between the rows of X (m, d) and Z (n, d), for dense examples in one pass."""
         if is_sparse(X) or is_sparse(Z) or type(self).from_inner is not RBF.from_inner:
             return super().__call__(X, Z)
         others = PreparedExamples(self, np.ascontiguousarray(Z, dtype=np.float64))
@@ -108,7 +108,7 @@ class RBF(Kernel):
         return out
 
     def rows(self, examples: PreparedExamples, rows: np.ndarray, columns: Columns, out: np.ndarray) -> None:
-        """Write K[rows], of dense examples in one pass."""
+        """Write K[rows] to `out`, for dense examples in one pass."""
         features, norms, start = columns
         if features is None or type(self).from_inner is not RBF.from_inner:
             super().rows(examples, rows, columns, out)
@@ -119,11 +119,11 @@ class RBF(Kernel):
 
 
 def _one_for_each_feature(gamma: Any) -> tuple[float, ...]:
-    """Return γ of each feature, checked."""
+    """Check the γ of all features and return them as a tuple."""
     if names := column_names(gamma):
         raise ValueError(
-            f"gamma names its values {names[0]!r}, …, and a kernel does not know the columns of X; give "
-            "gamma[X.columns].to_numpy(), or the Series as gamma= beside the name of the kernel."
+            f"gamma names its values {names[0]!r}, …, but a kernel object does not know the columns of X; give "
+            "gamma[X.columns].to_numpy(), or the kernel by its name with the Series as gamma=."
         )
     values = numbers("gamma", gamma if hasattr(gamma, "__array__") else list(gamma))
     values = vector("gamma", values, values.size)

@@ -1,4 +1,4 @@
-"""The sigmoid kernel, in general indefinite."""
+"""The sigmoid kernel, which is indefinite in general."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from refsvm.core.kernels.functions.base import Kernel
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
-    """k(x, z) = tanh(γ x·z + c), in general indefinite: the dual then has local optima only.
+    """k(x, z) = tanh(γ x·z + c). It is indefinite in general, so a solve may end at a local optimum of the dual.
 
     Parameters
     ----------
     gamma : float
-        γ ≥ 0.
+        The factor γ ≥ 0.
     coef0 : float
-        c, any finite number.
+        The constant c, any finite number.
 
     Examples
     --------
