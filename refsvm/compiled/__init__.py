@@ -1,27 +1,27 @@
-"""The Numba twins: this folder mirrors `refsvm.core`, path for path.
+"""The Numba twins: each file mirrors the file of `refsvm.core` at the same path.
 
-``compiled/selectors/second_order.py`` holds the twin of the rule in ``selectors/second_order.py``, and so on.
-``interface/`` has no counterpart: it holds what all compiled code shares.
+For example, ``compiled/selectors/second_order.py`` holds the twin of the rule in ``core/selectors/second_order.py``.
+``interface/`` has no counterpart: it holds the parts that all compiled code shares.
 
 =================================  ====================================================================
 ``interface.layout``               the state as the twins see it, the signature of each role, constants
 ``interface.twin``                 the decorators: how functions are compiled and cached
-``interface.seeding``              what a seeder's twin is given
+``interface.seeding``              the arguments of a seeder's twin
 ``interface.dispatch``             how the loop calls a rule
 ``interface.extremes``             the largest of many floats
 ``interface.rows``                 how a twin gets a kernel row, and asks for its memory
-``interface.stamp``                the stamp in the names of compiled code; whether any is on disk
-``interface.families``             what is loaded or compiled together
-``interface.background_compiler``  lets a child process compile what is not on disk
-``auto``                           which half takes the next chunk of work
-``backend``, ``session``           how compiled code takes it
+``interface.stamp``                the stamp in the names of files of compiled code
+``interface.families``             the functions that are loaded or compiled together
+``interface.background_compiler``  lets a child process compile code that is not on disk
+``auto``                           chooses NumPy or compiled code for each chunk of work
+``backend``, ``session``           run a chunk of work in compiled code
 ``twins``, ``trouble``             which rules have twins; why Numba cannot be used
-``arithmetic``, ``warming``        passes over whole arrays; everything compiled on purpose
+``arithmetic``, ``warming``        passes over whole arrays; compilation of everything on request
 =================================  ====================================================================
 
 A twin is a plain function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
-hyper-parameters and ``state`` has the names of `refsvm.core.state.SolverState`; its numbers stand in ``state.now[0]``.
-Twins reach the loop as first-class functions with one signature for each role, so one compiled loop serves every
-combination and a user's own ``@njit`` function plugs in. A twin is compiled when a solve first uses it. Its code in the
-disk cache carries a stamp of all files of this folder, so that it is never stale.
+hyper-parameters and ``state`` has the names of `refsvm.core.state.SolverState`; its numbers are in ``state.now[0]``.
+Twins are passed to the loop as first-class functions with one signature for each role, so that one compiled loop serves
+every combination of rules, and users can write ``@njit`` functions of their own. A twin is compiled when a solve first
+uses it. Its code in the disk cache has a stamp of all files in this folder, so that outdated code is never used.
 """

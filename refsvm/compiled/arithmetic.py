@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.arithmetic`: importing it loads or compiles the passes between the steps, and installs them."""
+"""Twin of `refsvm.core.arithmetic`: importing this file loads or compiles passes over arrays and installs them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _indices = types.Array(int64, 1, "C", readonly=True)
 
 @cache
 def compiled(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any]:
-    """Return a twin of this arithmetic, compiled or loaded for values of this type: few programs need two of them."""
+    """Compile or load the twin of a function of the arithmetic for values of this type, and return it."""
     value = from_dtype(kind)
     vector, matrix = (types.Array(value, k, "C", readonly=True) for k in (1, 2))
     line, table, stack = (types.Array(value, k, "C") for k in (1, 2, 3))
@@ -46,9 +46,9 @@ _there: dict[tuple[Any, np.dtype], Callable[..., Any]] = {}
 
 
 def there(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | None:
-    """Return a twin, compiled for values of this type; None until it is on disk, when a child process compiles it.
+    """Return the twin of a function for values of this type, or None while a child process still compiles it.
 
-    Few programs need all of them, so each is compiled when it is first called.
+    Each function is compiled when it is first called, because few programs need all of them.
     """
     if (found := _there.get((function, kind))) is not None:
         return found
@@ -60,13 +60,13 @@ def there(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | 
 
 
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
-    """Return a static method that calls a twin, compiled for the type of this argument, or its readable half."""
+    """Return a static method that calls the twin for the type of argument `typed_by`, or else the readable function."""
     readable = getattr(arithmetic.Arithmetic, function.__name__)
     return staticmethod(lambda *given: (there(function, given[typed_by].dtype) or readable)(*given))
 
 
 class CompiledArithmetic(arithmetic.Arithmetic):
-    """The same bits, in one pass each."""
+    """The compiled version, which gives the same bits in one pass over each array."""
 
     threads = int(numba.config.NUMBA_NUM_THREADS)
     sparse: ClassVar = sparse
@@ -78,7 +78,7 @@ class CompiledArithmetic(arithmetic.Arithmetic):
 
     @staticmethod
     def norms(X: np.ndarray) -> np.ndarray:
-        """‖x‖² of each row."""
+        """Return ‖x‖² of each row."""
         twin = there(norms, X.dtype)
         if twin is None:
             return arithmetic.Arithmetic.norms(X)
@@ -88,7 +88,7 @@ class CompiledArithmetic(arithmetic.Arithmetic):
 
     @staticmethod
     def solutions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """Solve AX = B."""
+        """Solve many systems AX = B."""
         twin = there(solutions, B.dtype)
         if twin is None:
             return arithmetic.Arithmetic.solutions(A, B)
@@ -97,5 +97,5 @@ class CompiledArithmetic(arithmetic.Arithmetic):
         return X
 
 
-if not numba.config.DISABLE_JIT:  # interpreted, they are slower than NumPy
+if not numba.config.DISABLE_JIT:  # without JIT, the twins would be slower than NumPy
     arithmetic.install(CompiledArithmetic())

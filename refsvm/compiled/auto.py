@@ -1,8 +1,8 @@
-"""Auto: NumPy, until compiled code is loaded or on disk and the seconds spent without it pay for loading it.
+"""Auto: the backend that works in NumPy until loading compiled code pays.
 
-The first solve in a process would wait for Numba: some tenths of a second to load what was compiled earlier, several
-seconds to compile it for the first time. Many problems are solved in NumPy by then. So each chunk of work asks here
-which half takes it. Code that is not on disk is compiled by a child process meanwhile
+With Numba, the first solve in a process would have to wait: some tenths of a second to load code that was compiled
+earlier, or several seconds to compile it. In this time NumPy solves many problems. Therefore this backend decides for
+each chunk of work whether NumPy or compiled code does it. Meanwhile a child process compiles code that is not on disk
 (`refsvm.compiled.interface.background_compiler`).
 """
 
@@ -32,48 +32,47 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SolverState
 
 ALLOWANCE_SECONDS = 0.2
-"""Seconds of work in NumPy in this process after which compiled code is loaded."""
+"""Compiled code is loaded after this many seconds of work in NumPy in this process."""
 
 PIECE_STEPS = 50
-"""Readable steps between two checks of the clock."""
+"""Number of NumPy steps between two checks of the clock."""
 
 PIECE_PROBLEMS = 8
-"""Small problems between two looks, if each is solved by itself."""
+"""Number of small problems, solved one by one, between two checks for compiled code."""
 
 CHECK_SECONDS = 0.1
-"""Between two looks for code on disk, at least."""
+"""Least number of seconds between two checks for compiled code on disk."""
 
 PAUSE = 10.0
-"""The next check comes no sooner than this many times what the last one took."""
+"""The pause between two checks is at least this many times as long as the last check."""
 
 PLACES: Final = {
     "loop": "solver/loop", "single loop": "solver/loop", "rounds": "rounds/rounds", "single rounds": "rounds/rounds",
     "small": "analysis/small/small",
 }  # fmt: skip
-"""The file of what is compiled last in a family; a twin has its own."""
+"""For each family, the file whose code is compiled last; each twin has its own file."""
 
 
 class Process:
-    """The state that all backends of this process share."""
+    """What all backends of this process share."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0  # of work in NumPy that compiled code would have done
-        self.ready: set[tuple[object, ...]] = (
-            set()
-        )  # families that are loaded, each with the types of its rules
-        self.broken: list[Exception] = []  # why Numba cannot be used
-        # imports of Numba from two threads would meet half-made modules
-        self.loading = threading.RLock()  # one thread at a time: others would find modules half made
+        self.seconds = 0.0  # seconds of NumPy work that compiled code could have done
+        self.ready: set[tuple[object, ...]] = set()  # the loaded families, each with the types of its rules
+        self.broken: list[Exception] = []  # the error because of which Numba cannot be used
+        # only one thread at a time may import Numba: others would find incomplete modules
+        self.loading = threading.RLock()
         self.next_check: dict[tuple[str, ...], float] = {}
 
     def code_is_there(self, family: str, rules: Sequence[Any], module: str = "") -> bool:
-        """Load code that is on disk; else order it from a child, or compile it here if there can be no child.
+        """Load code that is on disk and return True; otherwise let a child process compile it and return False.
 
-        `module` is that of a function of the arithmetic (`refsvm.compiled.interface.families.load`).
+        If there can be no child process, the code is compiled here. For a function of the arithmetic, `module` is its
+        module (`refsvm.compiled.interface.families.load`).
         """
         places = [background_compiler.place_of(rule) for rule in rules]
         began, order = time.perf_counter(), (family, *places)
-        # another thread loads already: this one goes on in NumPy, it never waits
+        # if another thread is loading, this thread continues in NumPy and does not wait
         if began < self.next_check.get(order, 0.0) or not self.loading.acquire(blocking=False):
             return False
         try:
@@ -87,7 +86,7 @@ class Process:
             return True
         finally:
             now = time.perf_counter()
-            # on a slow disk a look may take longer than the steps between two looks
+            # on a slow disk, a check may take longer than the steps between two checks
             self.next_check[order] = now + max(CHECK_SECONDS, PAUSE * (now - began))
             self.loading.release()
 
@@ -120,7 +119,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Auto:
-    """Asks, before each chunk of work, whether compiled code takes it."""
+    """The backend that decides before each chunk of work whether compiled code or NumPy does it."""
 
     def __init__(self) -> None:
         self._numpy = StackedBackend()
@@ -134,14 +133,14 @@ class Auto:
         return "numpy" if self._compiled is None else "numba"
 
     def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:
-        """Take up to `budget` steps, in compiled code from when it is there."""
+        """Take up to `budget` steps, in compiled code as soon as it is available."""
         family = "loop" if state.rows.values.dtype == np.float64 else "single loop"
         end, code = state.iteration + budget, 0
-        # in small pieces: a chunk that has begun in NumPy would keep compiled code waiting until its end
+        # in small pieces, so that compiled code can take over before the end of a chunk
         while not code and state.iteration < end:
             if self._has(family, rules):
                 return int(self._compiled.steps(state, rules, end - state.iteration, trace))
-            # the seconds count even if a user's rule raises: the next call is then due no later
+            # count the seconds even if a user's rule raises an error
             began = time.perf_counter()
             try:
                 code = self._numpy.steps(state, rules, min(PIECE_STEPS, end - state.iteration), trace)
@@ -150,7 +149,7 @@ class Auto:
         return code
 
     def small(self, problems: Any, rules: Rules, limit: int) -> None:
-        """Take the steps of small problems, in compiled code from when it is there."""
+        """Take the steps of small problems, in compiled code as soon as it is available."""
         piece = len(problems) if are_stacked(problems, rules) else PIECE_PROBLEMS
         for first in range(0, len(problems), piece):
             if self._has("small", rules):
@@ -176,25 +175,25 @@ class Auto:
         return self._compiled.seeder(seeder, rows) if self._has("twin", [seeder]) else seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow a run of events in compiled code, or none."""
-        # between two calls the tracker has worked in NumPy; the first look counts from the start of the walk
+        """Follow a run of events in compiled code, or return no events."""
+        # the time since the last call (or the start of the walk) was NumPy work of the tracker
         now = time.perf_counter()
         process.seconds += now - max(walk.began, self._asked)
         self._asked = now
         return list(self._compiled.events(walk, tracker, end, most)) if self._has("twin", [tracker]) else []
 
     def _has(self, family: str, rules: Sequence[Any]) -> bool:
-        """Whether compiled code of a family is there for these rules; it is loaded if it is on disk and pays."""
+        """Return True if a family's compiled code for these rules is loaded; load it if it is on disk and this pays."""
         key = family, *map(type, rules)
         is_loaded = key in process.ready
-        # Numba that another call has loaded costs nothing more
+        # if another call has already loaded Numba, loading code costs little
         is_due = arithmetic.current.sparse is not None or process.seconds > ALLOWANCE_SECONDS
         if self._has_failed or not (is_loaded or (is_due and not process.broken)):
             return False
         try:
             if family in ("rounds", "single rounds") and not have_twins(rules[:1]):
-                rules = (Cold(), *rules[1:])  # Python makes the seeds
-            # the types tell that the code is there, but an instance may decline to have a twin
+                rules = (Cold(), *rules[1:])  # Python computes the seeds
+            # code is loaded by type, but an instance may have no twin
             if not have_twins(rules) or not (is_loaded or process.code_is_there(family, rules)):
                 return False
             process.ready.add(key)
@@ -218,7 +217,7 @@ def load(family: str, rules: Sequence[Any]) -> None:
 
 
 def could_load(family: str, rules: Sequence[Any]) -> bool:
-    """Load the code of a family if it is on disk, or return False."""
+    """Load the code of a family if it is on disk and return True; otherwise return False."""
     twin = import_module("refsvm.compiled.interface.twin")
     try:
         with twin.never_compiling():
@@ -229,7 +228,7 @@ def could_load(family: str, rules: Sequence[Any]) -> bool:
 
 
 def compiled_backend() -> Backend:
-    """Return a backend of compiled code."""
+    """Return the backend that always uses compiled code."""
     if not numba_is_installed():
         raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
     try:
@@ -243,13 +242,13 @@ def compiled_backend() -> Backend:
 
 
 def auto() -> Backend:
-    """Return the backend that decides chunk by chunk; NumPy if nothing can be compiled."""
-    # a broken Numba has had its warning; another trial would cost its import again
+    """Return the backend that decides for each chunk, or a NumPy backend if nothing can be compiled."""
+    # if Numba is broken, a warning has been given, and another attempt would import it again
     return Auto() if numba_compiles() and not process.broken else StackedBackend()
 
 
 def load_arithmetic(waits: bool = True) -> None:
-    """Load the compiled arithmetic, for work that pays for it at once; if it is on disk, or `waits`."""
+    """Load the compiled arithmetic for large work, if it is on disk; with `waits`, compile it if it is not."""
     if numba_is_installed() and not process.broken:
         try:
             with process.loading:

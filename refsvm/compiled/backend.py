@@ -1,4 +1,4 @@
-"""CompiledBackend: everything by compiled code. The only door to Numba: to import this file loads it."""
+"""CompiledBackend: does all work in compiled code; importing this file imports Numba, which nothing before it does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from refsvm.core.state import SolverState
 
 
 class CompiledBackend:
-    """Steps by the compiled loop, rounds by the chunk, events by the run, seeds by their twins."""
+    """The backend that takes steps, runs rounds, follows events and makes seeds in compiled code."""
 
     name: ClassVar[str] = "numba"
 
@@ -40,7 +40,7 @@ class CompiledBackend:
         """Take up to `budget` steps."""
         self.used["numba"] = None
         session = state.session
-        # a session survives between the chunks of a solve: a new one packs the arrays and the rules again
+        # keep the session between chunks, because a new session must pack the arrays and the rules again
         if session is None or not session.fits(state, rules, trace):
             try:
                 session = state.session = Session(state, rules, twins_of(rules), trace)
@@ -57,8 +57,8 @@ class CompiledBackend:
         take_small_steps(twins_of(rules), problems, rules, limit)
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run as many rounds as take some ten milliseconds; one by one where compiled code takes not these rows."""
-        # the readable round checks the limits; a chunk would overrun a deadline that has passed
+        """Run rounds for some ten milliseconds, or a single round if compiled code cannot read these kernel rows."""
+        # after the deadline, run a readable round, which checks the limits; a chunk would overrun them
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]
@@ -70,8 +70,8 @@ class CompiledBackend:
         return self._packed.chunk(waiting)
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
-        """Return the caller of the seeder's twin, if there is one and all rows are in memory."""
-        # a seed reads many rows: where they are not all in memory, each miss would begin the seed anew
+        """Return an object that calls the seeder's twin, if there is one and all rows are in memory."""
+        # a seed reads many rows, and each missing row would make the twin begin again
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder
         if self._seeder is None or self._seeder.of is not seeder or self._seeder.rows is not rows:

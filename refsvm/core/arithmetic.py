@@ -1,12 +1,12 @@
 """One arithmetic for all processors: kernel values and sums of rows in plain IEEE operations, in NumPy.
 
-Every number here is made by additions, multiplications, divisions and comparisons of two numbers, in an order that is
-written down. BLAS, `np.exp` or a fused multiplication would round as the processor likes, and a step of SMO amplifies
-the last bit. So the same problem takes the same steps everywhere.
+All functions here use only additions, multiplications, divisions and comparisons of two numbers in a fixed order.
+Results of BLAS, `np.exp` or fused multiplications depend on the processor, and SMO would amplify a different last bit.
+With this arithmetic, a problem takes the same steps on every processor.
 
-Compiled code installs its own version (`install`), with the same bits in one pass each. Callers use
-``arithmetic.current`` and need not know which it is. There is one for the process, since a kernel matrix is made before
-an engine is named.
+Compiled code installs its own version (`install`), which gives the same bits faster. Callers use ``arithmetic.current``
+and need not know which version it is. There is one version for the process, because a kernel matrix is made before an
+engine is chosen.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ BELOW_ALL: Final = np.array(-np.inf)
 ABOVE_ALL: Final = np.array(np.inf)
 
 AT_ONCE: Final = 2**14
-"""Values at a time: they stay in the cache of a core."""
+"""Number of values treated at a time, which fit in a core's cache."""
 
 GROUP: Final = 8
-"""Features whose products are summed before they are added to the others. A sum of groups is rounded less often: in
-float32 on 784 uniform features by 1.2e-7 on average, one by one by 3.3e-7."""
+"""Number of features whose products are summed as a group before the sum is added to the total. This reduces rounding:
+in float32 with 784 uniform features, the average error is 1.2e-7, and 3.3e-7 when adding one by one."""
 
 
 class Exponential(NamedTuple):
-    """The numbers of e^x = 2^k e^r with x = k ln 2 + r and |r| ≤ ln(2)/2, for x ≤ 0.
+    """The constants for e^x = 2^k e^r with x = k ln 2 + r and |r| ≤ ln(2)/2, for x ≤ 0.
 
     e^r ≈ 1 + r + c₂ r² + c₃ r³ + … interpolates at the Chebyshev nodes of the interval. The result is right to 1.03
     units in the last place.
     """
 
-    least: Any  # e^x counts as 0 up to here
+    least: Any  # e^x is 0 for x up to this
     per_unit: Any  # 1/ln 2
-    rounder: Any  # added to a number, it leaves the nearest whole one in the lowest bits of the sum
-    high: Any  # ln 2 as the sum of two numbers, of which the first has few bits: k times it is exact
+    rounder: Any  # adding it leaves the nearest whole number in the lowest bits of the sum
+    high: Any  # ln 2 = high + low, where high has few bits, so that k·high is exact
     low: Any
     coefficients: tuple[Any, ...]  # c₂, c₃, …
     integer: type
@@ -63,14 +63,14 @@ SINGLE: Final = Exponential(
 
 
 def reduced(x: np.ndarray, of: Exponential) -> tuple[np.ndarray, np.ndarray]:
-    """Return k, in the lowest bits of floats, and e^r − 1 for x = k ln 2 + r, x ≤ 0."""
+    """Return k (in the lowest bits of floats) and e^r − 1, where x = k ln 2 + r ≤ 0."""
     r = np.maximum(x, of.least)
     shifted = r * of.per_unit
     shifted += of.rounder
     k = shifted - of.rounder
     r -= k * of.high
     r -= k * of.low
-    # r + (r² low + r⁶ high), in short chains: few bits are lost, and a processor computes several parts at once
+    # r + (r² low + r⁶ high) in short chains, so that rounding is small and the processor computes parts in parallel
     square = r * r
     if of is SINGLE:
         c2, c3, c4, c5, c6 = of.coefficients
@@ -92,7 +92,7 @@ def reduced(x: np.ndarray, of: Exponential) -> tuple[np.ndarray, np.ndarray]:
 
 
 def line(a: Any, b: Any, r: np.ndarray, factor: Any = None) -> np.ndarray:
-    """Return a + br, or that times a factor."""
+    """Return a + br, multiplied by a factor if one is given."""
     result: np.ndarray = b * r
     result += a
     if factor is not None:
@@ -101,25 +101,25 @@ def line(a: Any, b: Any, r: np.ndarray, factor: Any = None) -> np.ndarray:
 
 
 def scaled(power: np.ndarray, k: np.ndarray, of: Exponential) -> np.ndarray:
-    """Return 2^k power: k, in the lowest bits of floats, is added to the exponent."""
+    """Return 2^k·power by adding k, which is in the lowest bits of floats, to the exponent."""
     bits: np.ndarray = power.view(of.integer)
     bits += k.view(of.integer) << of.integer(of.fraction_bits)
     return power
 
 
 def pieces(table: np.ndarray) -> list[slice]:
-    """Return slices of the rows of a table, each of which holds about `AT_ONCE` values."""
+    """Return slices of a table's rows that hold about `AT_ONCE` values each."""
     height = max(1, AT_ONCE // max(1, table.shape[1]))
     return [slice(start, start + height) for start in range(0, len(table), height)]
 
 
 def groups(d: int) -> list[range]:
-    """Return the numbers of d features in groups; the last one may be shorter."""
+    """Return the indices of d features in groups of `GROUP`; the last group may be shorter."""
     return [range(k, min(k + GROUP, d)) for k in range(0, d, GROUP)]
 
 
 def add_group(out: np.ndarray, pairs: Iterable[tuple[np.ndarray, np.ndarray]], memory: np.ndarray) -> None:
-    """Add Σ ab to `out`: the products of all pairs are summed first, in order; `memory` holds two arrays like `out`."""
+    """Add Σ ab over all pairs to `out`, after summing them in order; `memory` provides two arrays shaped like `out`."""
     total, product = memory
     for number, (a, b) in enumerate(pairs):
         if number == 0:
@@ -131,23 +131,23 @@ def add_group(out: np.ndarray, pairs: Iterable[tuple[np.ndarray, np.ndarray]], m
 
 
 class Arithmetic:
-    """The readable version."""
+    """The readable version, in NumPy."""
 
     threads: ClassVar[int] = 1
-    """Threads that may work at once: interpreted code holds the interpreter's lock."""
+    """Number of threads that can work at once: one, because interpreted code holds the interpreter's lock."""
 
     sparse: ClassVar[Any] = None
-    """Products of sparse rows with a table or with sparse features; None leaves them to SciPy."""
+    """Compiled products of sparse rows with a table or with sparse features; None uses SciPy."""
 
     @staticmethod
     def add_rows(target: np.ndarray, factors: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> None:
-        """Add Σₖ factors[k] rows[chosen[k]] to `target`, one after another."""
+        """Add Σₖ factors[k] rows[chosen[k]] to `target`, row by row."""
         for slot, factor in zip(chosen.tolist(), factors, strict=True):
             target += factor * rows[slot, : len(target)]
 
     @staticmethod
     def norms(X: np.ndarray) -> np.ndarray:
-        """‖x‖² of each row, shape (n,), with the bits of the product of x with itself."""
+        """Return ‖x‖² of each row, shape (n,), with the bits of the product of x with itself."""
         total, memory = np.zeros(len(X), X.dtype), np.empty((2, len(X)), X.dtype)
         with np.errstate(over="ignore"):
             for group in groups(X.shape[1]):
@@ -156,10 +156,10 @@ class Arithmetic:
 
     @staticmethod
     def products(X: np.ndarray, rows: np.ndarray, features: np.ndarray, start: int, out: np.ndarray) -> None:
-        """Write x·z to `out`, shape (m, w): x from X[rows], z the columns start … start + w of `features`, (d, n).
+        """Write x·z to `out`, shape (m, w), for x in X[rows] and z in the columns start … start + w of `features`.
 
-        Eight features are summed in order, and so are these sums; the last one may have fewer. Each product has the
-        same bits in every block, with z for x, too.
+        Groups of eight features (the last may be smaller) are summed in order, and then the sums of the groups. Each
+        product has the same bits in every block and after swapping x and z.
         """
         columns, memory = slice(start, start + out.shape[1]), None
         for piece in pieces(out):
@@ -171,16 +171,16 @@ class Arithmetic:
 
     @classmethod
     def products_of_rows(cls, X: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
-        """Write x·w of all rows to `out`, shape (m, p), with the bits of `products`: for many x and few w."""
+        """Write x·w for all rows to `out`, shape (m, p), with the bits of `products`; meant for many x and few w."""
         for start in range(0, len(X), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             cls.products(W, np.arange(len(W)), np.ascontiguousarray(X[part].T), 0, out[part].T)
 
     @staticmethod
     def solutions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """Solve many systems AX = B, shapes (P, m, m) and (P, m, k), by elimination with pivots; NaN of singular ones.
+        """Solve P systems AX = B, shapes (P, m, m) and (P, m, k), by pivoted elimination; NaN for singular systems.
 
-        LAPACK takes the kernels of BLAS.
+        LAPACK is not used, because it calls BLAS.
         """
         n, each = A.shape[1], np.arange(len(A))
         A = np.concatenate([A, B], axis=2)
@@ -198,7 +198,7 @@ class Arithmetic:
 
     @staticmethod
     def exponentials(values: np.ndarray) -> None:
-        """Turn x ≤ 0 into e^x; see `Exponential`."""
+        """Replace x ≤ 0 by e^x; see `Exponential`."""
         of, line = SINGLE if values.dtype == np.float32 else DOUBLE, values.reshape(-1)
         for start in range(0, line.size, AT_ONCE):
             x = line[start : start + AT_ONCE]
@@ -210,7 +210,7 @@ class Arithmetic:
 
     @staticmethod
     def hyperbolic_tangents(values: np.ndarray) -> None:
-        """Turn x into tanh x = −m/(2 + m) with the sign of x, m = e^(−2|x|) − 1; float64."""
+        """Replace x by tanh x in float64, as −m/(2 + m) with the sign of x, where m = e^(−2|x|) − 1."""
         k, less_one = reduced(-2.0 * np.abs(values), DOUBLE)
         # small m keep their digits
         m = np.where(k == DOUBLE.rounder, less_one, scaled(1.0 + less_one, k, DOUBLE) - 1.0)
@@ -218,7 +218,7 @@ class Arithmetic:
 
     @staticmethod
     def powers(values: np.ndarray, exponent: int) -> None:
-        """Turn x into its power with a whole exponent ≥ 0, by squares and products."""
+        """Replace x by its power with a whole exponent ≥ 0, computed by squares and products."""
         square = values.copy()
         values[...] = 1.0
         while exponent:
@@ -230,10 +230,10 @@ class Arithmetic:
 
     @classmethod
     def gaussian(cls, inner: np.ndarray, gamma: float, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
-        """Turn x·z into exp(−γ‖x − z‖²), in the type of `inner`, in which the norms are, too."""
+        """Replace x·z by exp(−γ‖x − z‖²); the norms have the type of `inner`."""
         for rows in pieces(inner):
             part = inner[rows]
-            # ‖x − z‖² = (‖x‖² + ‖z‖²) − 2 x·z: the same bits for (z, x), and exactly 0 for z = x
+            # ‖x − z‖² = (‖x‖² + ‖z‖²) − 2 x·z has the same bits for (z, x), and is exactly 0 for z = x
             part += part
             np.subtract(x_norms[rows, None] + z_norms, part, out=part)
             # rounding must not make a value exceed 1
@@ -246,7 +246,7 @@ class Arithmetic:
         cls, X: np.ndarray, rows: np.ndarray, x_norms: np.ndarray, features: np.ndarray, norms: np.ndarray,
         start: int, gamma: float, out: np.ndarray,
     ) -> None:  # fmt: skip
-        """Write exp(−γ‖x − z‖²) to `out`: `products`, then `gaussian`."""
+        """Write exp(−γ‖x − z‖²) to `out`, by `products` and then `gaussian`."""
         for piece in pieces(out):
             cls.products(X, rows[piece], features, start, out[piece])
             cls.gaussian(out[piece], gamma, x_norms[rows[piece]], norms[start : start + out.shape[1]])
@@ -257,7 +257,8 @@ class Arithmetic:
     ) -> tuple[int, int, float]:
         """Return argmax of G over I_up, argmin of G over I_down, and the KKT gap ψ between them.
 
-        I_up = {i : αᵢ < Uᵢ}, I_down = {i : αᵢ > Lᵢ}; lowest index on ties. An empty side gives index −1 and ψ = −inf.
+        I_up = {i : αᵢ < Uᵢ}, I_down = {i : αᵢ > Lᵢ}; ties go to the lowest index. If a set is empty, its index is −1
+        and ψ = −inf.
         """
         rising = np.where(alpha < upper, gradient, BELOW_ALL)
         falling = np.where(alpha > lower, gradient, ABOVE_ALL)
@@ -283,12 +284,12 @@ def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Return aᵀb of two vectors; the sum is NumPy's, which adds in one order everywhere."""
+    """Return aᵀb of two vectors, summed by NumPy's `sum`, which adds in the same order on every processor."""
     return float((a * b).sum())
 
 
 def install(arithmetic: Arithmetic) -> None:
-    """Use this version from now on."""
+    """Make this version the current one."""
     global current  # noqa: PLW0603  one for the process
     current = arithmetic
 
@@ -299,14 +300,14 @@ def load_with(loader: Callable[[bool], object]) -> None:
 
 
 def can_be_fast() -> bool:
-    """Whether there is compiled code, loaded or not."""
+    """Return True if compiled code is available, loaded or not."""
     return bool(_loaders)
 
 
 def fastest(waits: bool = True) -> Arithmetic:
-    """Return the fastest version, for much work: compiled code is loaded, if there is any.
+    """Return the fastest version, for much work: load compiled code if it is available.
 
-    If it is not on disk, `waits` has it compiled at once.
+    If compiled code is not on disk, `waits` compiles it at once.
     """
     for loader in _loaders:
         loader(waits)

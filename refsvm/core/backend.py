@@ -1,8 +1,8 @@
 """Backend: takes the steps, runs the rounds, makes the seeds and follows the events of one call.
 
-The readable half needs this protocol and `refsvm.core.solver.readable.NumPyBackend`. Compiled code stands on top of
-both and enters itself in `BACKENDS`. Each call of a public function makes one backend and hands it down. All backends
-work on the same state with the same bits, so that one may go on where another stopped.
+The readable half uses this protocol and `refsvm.core.solver.readable.NumPyBackend`. Compiled code builds on both and
+registers its backend in `BACKENDS`. Each call of a public function makes one backend and passes it on. All backends
+work on the same state and give the same bits, so that one can continue where another stopped.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """The work of one call; not to be shared by threads."""
+    """Does the work of one call; threads must not share it."""
 
     used: dict[str, None]
-    """Its keys are the engines, "numpy" or "numba", that have been asked for steps since it was cleared, each once."""
+    """Its keys are the engines ("numpy", "numba") that have taken steps since it was cleared."""
 
     @property
     def name(self) -> str:
         """The engine of the next step: "numpy" or "numba"."""
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Trace | None = None) -> int:
-        """Take up to `budget` steps of these three rules, each by `state.move`, and record them.
+        """Take up to `budget` steps with these three rules, each by `state.move`, and record them in `trace`.
 
         Return the code of the stopping rule (> 0), 0 if the budget is spent, or −1 if no pair is left or two steps in a
         row have changed nothing.
         """
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run the first of these rounds, or as many as pay at once; return their `refsvm.core.rounds.round.Round`."""
+        """Run the first waiting round, or several at once if that pays; return their results."""
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """Return an object with the method `seed`: the seeder itself, or its twin."""
+        """Return the seeder itself, or an object whose method `seed` calls its twin."""
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow up to `most` ordinary events of a path at once; none leaves them to the tracker."""
+        """Follow up to `most` ordinary events of a path and return them; an empty list leaves them to the tracker."""
 
 
 BACKENDS: Final[dict[str, Callable[[], Backend]]] = {}
-"""Makes a backend, by the name of the engine."""
+"""For each name of an engine, the function that makes its backend."""
 
 
 def chosen_backend(engine: str) -> Backend:
@@ -55,7 +55,7 @@ def chosen_backend(engine: str) -> Backend:
     ValueError
         If the name is unknown, or "numba" and Numba is not installed.
     """
-    # filled from above: without compiled code there is one name less to choose from
+    # compiled code registers its names itself, so that without it there are fewer names to choose from
     if engine not in BACKENDS:
         *names, last = (f'"{name}"' for name in sorted(BACKENDS))
         raise ValueError(f"engine={engine!r} is unknown; choose {', '.join(names)} or {last}.")

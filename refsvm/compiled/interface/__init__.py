@@ -1,1 +1,1 @@
-"""The common parts of all compiled code: the layout of the state, the decorators, the calls, the cache stamp."""
+"""The parts that all compiled code shares: the layout of the state, the decorators, the calls, the cache stamp."""

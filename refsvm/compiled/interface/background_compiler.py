@@ -1,12 +1,12 @@
-"""Background compilation: a child process compiles code that is not on disk; the work goes on in NumPy meanwhile.
+"""Background compilation: a child process compiles code that is not on disk, while the work continues in NumPy.
 
-The child writes to Numba's cache, where its parent and all later processes find the code. Its orders come by its
-standard input; that ends with the parent, however the parent ends, and the child ends with it. The child holds a lock
-as long as it lives: of all processes that share a cache, one has a child. Nothing here imports Numba before it
+The child writes to Numba's cache, where its parent and all later processes find the code. It reads orders from its
+standard input, which is closed when the parent ends in any way, and then the child ends. The child holds a lock while
+it lives, so that only one of all processes that share a cache has a child. Nothing here imports Numba before it
 compiles.
 
-``REFSVM_COMPILE_BESIDE=0`` switches it off: code that is not on disk is then compiled when it is first needed. The same
-holds where no other Python can be started: in frozen and embedding programs.
+``REFSVM_COMPILE_BESIDE=0`` switches this off: code that is not on disk is then compiled in the process itself when it
+is first needed. This also happens if no other Python can be started, as in frozen or embedding programs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from refsvm.compiled.trouble import numba_trouble
 from refsvm.compiled.twins import mirrored
 
 TRIALS: Final = 2
-"""Number of orders of the same code."""
+"""Largest number of times that the same code is ordered."""
 
 IDLE_SECONDS: Final = 1.0
 """Seconds that a child waits for another order."""
@@ -49,10 +49,10 @@ STAND_INS: Final = {
     "stopping": "working_set_gap",
     "seeders": "cold",
 }
-"""The rules compiled in place of a user's, which is called through a pointer as these are."""
+"""Rules that are compiled in place of a user's own rules, because all these are called through pointers."""
 
 SLOW: Final = {"seeders.ato", "seeders.mir"}
-"""Compiled last: these twins take longer than all the others together."""
+"""Twins that are compiled last, because they take longer than all others together."""
 
 PACKAGE: Final = str(Path(__file__).parents[2] / "__init__.py")
 
@@ -66,12 +66,12 @@ spec.loader.exec_module(sys.modules["refsvm"])
 from refsvm.compiled.interface.background_compiler import child
 child()
 """
-"""The package is taken from its own file: the path may lead to another one, or not to any."""
+"""The child's program. It imports the package from the parent's file, because the path may lead to another one."""
 
 
 @cache
 def is_on() -> bool:
-    """Whether a child can compile."""
+    """Return True if a child process may compile."""
     is_python = Path(sys.executable or "").stem.lower().startswith(("python", "pypy"))
     wanted = os.environ.get("REFSVM_COMPILE_BESIDE", "1") != "0" and find_spec("numba") is not None
     compiles = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -79,7 +79,7 @@ def is_on() -> bool:
 
 
 class Compiler:
-    """The child of this process, if it has one, and its orders."""
+    """The child process of this process, if there is one, and its orders."""
 
     process: subprocess.Popen[str] | None = None
     reason = "it was ended"
@@ -91,9 +91,9 @@ class Compiler:
         self.has_warned = False
 
     def ask(self, order: str) -> bool:
-        """Order code, unless the child has that order; return False where no process can be started."""
+        """Order code from the child, unless this was done before; return False if no process can be started."""
         if self.has_ended():
-            # a child may die for want of memory; a second one may have more
+            # a child may die because memory runs out; a second attempt may have more
             if self.trials.get(order, 0) == TRIALS:
                 self.warn()
                 return True
@@ -105,7 +105,7 @@ class Compiler:
             except OSError:
                 return False
             finally:
-                os.close(lock)  # the child has it
+                os.close(lock)  # the child holds the lock
         if order not in self.asked:
             self.asked.add(order)
             self.trials[order] = self.trials.get(order, 0) + 1
@@ -113,7 +113,7 @@ class Compiler:
         return True
 
     def has_ended(self) -> bool:
-        """Whether there is no child; one that has ended is dismissed."""
+        """Return True if there is no running child; forget a child that has ended."""
         process = self.process
         if process is not None and process.poll() is not None:
             said = process.stdout.read().splitlines() if process.stdout is not None else []
@@ -124,17 +124,17 @@ class Compiler:
 
     def start(self, lock: int) -> None:
         """Start a child."""
-        # the child computes nothing that several threads would share
+        # the child needs only one thread, because it only compiles
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        # a new child has no orders: what the last one was asked for is asked again
+        # a new child has no orders, so everything may be ordered again
         self.asked = set()
         self.process = subprocess.Popen(
             [sys.executable, *own_flags(), "-W", "ignore", "-c", COMMAND], text=True, encoding="utf-8",
             env={**os.environ, **threads, "NUMBA_CACHE_DIR": cache_folder() or ""},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             pass_fds=[lock] if os.name == "posix" else [],
-            # Ctrl-C is for the parent. In a session of its own the child would be no nicer than its parent: Linux
-            # shares the processor among sessions first (sched_autogroup)
+            # a process group of its own, because Ctrl-C is for the parent; not a session of its own, because Linux
+            # divides the processor among sessions first (sched_autogroup), and niceness would have no effect
             process_group=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )  # fmt: skip
@@ -149,7 +149,7 @@ class Compiler:
             self.process.stdin.flush()
 
     def warn(self) -> None:
-        """Warn once why there is no compiled code."""
+        """Warn once that compiling failed, and why."""
         if not self.has_warned:
             self.has_warned = True
             warnings.warn(
@@ -171,20 +171,20 @@ _compiler = Compiler()
 
 
 def ask(family: str, rules: Any) -> bool:
-    """Order compiled code from a child; return False where there can be none, so that it must be compiled here.
+    """Order compiled code from a child process; return False if there can be none, so that it must be compiled here.
 
     Warns
     -----
     UserWarning
-        Once in a process, if the child fails twice, or if what it compiles cannot be kept: the readable engine goes on.
+        Once in a process, if the child fails twice, or if compiled code cannot be kept; the work continues in NumPy.
     """
-    if not can_keep(COMPILED / "twins.py"):  # this process would never see it
+    if not can_keep(COMPILED / "twins.py"):  # this process would never see the code
         return True
     return _compiler.ask(json.dumps([family, [place_of(rule) for rule in rules]]))
 
 
 def place_of(rule: Any) -> str:
-    """Return the place of a rule of the package, such as "steps.newton"; for a user's rule, that of its stand-in."""
+    """Return the module path of one of the package's rules, such as "steps.newton", or of a user's rule's stand-in."""
     # a subclass of a shipped rule from outside is called through a pointer, so its stand-in serves
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
     places = [name.removeprefix("refsvm.").removeprefix("core.") for name in names]
@@ -195,10 +195,10 @@ def place_of(rule: Any) -> str:
 
 
 def own_flags() -> list[str]:
-    """Return the options of this interpreter, such as -I, and the one that keeps the working directory out of the path.
+    """Return this interpreter's options, such as -I, and the option that removes the working directory from the path.
 
-    Otherwise the child would run code that its parent does not run: a file json.py that lies in the working directory,
-    or what PYTHONPATH names.
+    Without them the child might run code that its parent does not run, such as a file json.py in the working directory
+    or in a folder of PYTHONPATH.
     """
     return ["-P", *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
 
@@ -215,7 +215,7 @@ def own_path() -> list[str]:
 
 
 def _is_working_directory(folder: str) -> bool:
-    """Whether an entry of the path is the working directory; an empty one stands for it."""
+    """Return True if an entry of the path is the working directory, for which an empty entry also stands."""
     try:
         return not folder or Path(folder).samefile(".")
     except OSError:
@@ -223,18 +223,18 @@ def _is_working_directory(folder: str) -> bool:
 
 
 def lock_folder() -> int:
-    """Open the folder for locks, which belongs to this user alone.
+    """Open the folder for locks, which must belong to this user only.
 
     Raises
     ------
     OSError
-        If there is none. In the folder for temporary files, others may have put something of that name.
+        If there is no such folder. In the folder for temporary files, other users may have made one of this name.
     """
     name = f"refsvm-{os.getuid()}" if hasattr(os, "getuid") else "refsvm"
     place = Path(tempfile.gettempdir(), name)
     with suppress(FileExistsError):
         place.mkdir(mode=0o700)
-    # no link is followed: it might lead to any folder of this user
+    # do not follow a link, which might lead to any folder of this user
     folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     state = os.fstat(folder)
     if state.st_uid != os.getuid() or state.st_mode & 0o077:
@@ -246,9 +246,9 @@ def lock_folder() -> int:
 
 
 def lock_file() -> int | None:
-    """Return a file that is locked while any process has it open, or None if it is locked already.
+    """Return a file that stays locked while any process has it open, or None if it is already locked.
 
-    Without a folder for locks each process has a child of its own, which is slower and right.
+    Without a folder for locks, each process has its own child, which is slower but correct.
     """
     of = f"{stamp()} {cache_folder()} {__file__} {os.getuid() if hasattr(os, 'getuid') else ''}"
     name = f"refsvm-{hashlib.sha1(of.encode(), usedforsecurity=False).hexdigest()[:16]}.lock"
@@ -277,7 +277,7 @@ def end() -> None:
     """End the child with its parent."""
     process = _compiler.process
     if process is not None:
-        # killed and not asked: compiling may last seconds, and an exit should not
+        # killed, because compiling may take seconds, and an exit should not
         process.kill()
         process.wait()
         _close(process)
@@ -288,7 +288,7 @@ def _reset_after_fork() -> None:
     global _compiler
     process, _compiler = _compiler.process, Compiler()
     if process is not None:
-        process.returncode = 0  # this process need not wait for it
+        process.returncode = 0  # this process must not wait for it
         _close(process)
 
 
@@ -300,13 +300,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def child() -> None:
-    """Compile each order, a line of standard input; write a line to standard output if one fails."""
-    # the cores that this process may use, which a container or a batch system limits
+    """Compile each order, a line of standard input; write a line to standard output if an order fails."""
+    # the number of cores that this process may use, which a container or batch system may limit
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores == 1 and hasattr(os, "nice"):
         os.nice(NICENESS)
     orders: PriorityQueue[Any] = PriorityQueue()
-    # a thread listens, because the main one may be compiling when the parent ends
+    # listen in another thread, because the main thread may be compiling when the parent ends
     threading.Thread(target=listen, args=(orders,), daemon=True).start()
     with suppress(Empty):
         while True:
@@ -318,14 +318,14 @@ def child() -> None:
             except Exception as error:  # noqa: BLE001  anything that the compiler raises
                 sys.stdout.write(f"{numba_trouble(error)}\n")
     sys.stdout.flush()
-    # no clean-up: exit handlers of Numba could keep a process alive that has no parent any more
+    # exit without clean-up, because Numba's exit handlers could keep an orphaned process alive
     os._exit(0)
 
 
 def listen(orders: PriorityQueue[Any]) -> None:
-    """Take orders until the parent ends; then end at once, even in the middle of a compilation.
+    """Read orders until the parent ends; then end at once, even in the middle of a compilation.
 
-    Rounds come before another loop: they began with a solve, which asked for its own loop first.
+    Orders for rounds come before orders for another loop.
     """
     for number, line in enumerate(sys.stdin):
         family, places = json.loads(line)

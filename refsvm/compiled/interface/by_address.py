@@ -1,11 +1,11 @@
-"""Named tuples of arrays as one pointer: compiled code gets an address instead of more than a hundred numbers.
+"""Passes named tuples of arrays to compiled code as one address, instead of more than a hundred numbers.
 
-Numba passes a tuple of arrays as the address, the lengths and the strides of each array. To compile a function that
-takes the 24 arrays of a state that way takes a tenth of a second. So a tuple made by `by_address` is packed into a
-block of int64: for each field in turn the address and the lengths of an array, the bits of a number, or the address of
-another block. Compiled code gets the address of the block and loads what it reads. All arrays are C-contiguous, so
-strides and item sizes are constants of their types. No references are counted: the tuple keeps its arrays and its
-block alive, and the caller of compiled code keeps the tuple.
+Numba passes a tuple of arrays as the address, the lengths and the strides of each array; compiling a function with the
+24 arrays of a state takes a tenth of a second. A tuple made by `by_address` is instead packed into a block of int64.
+For each field, the block holds the address and the lengths of an array, the bits of a number, or the address of another
+block. Compiled code gets the address of the block and loads the fields that it reads. All arrays are C-contiguous, so
+strides and item sizes are constants of their types. References are not counted: the tuple keeps its arrays and its
+block alive, and the caller of compiled code must keep the tuple.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Block(types.Type):
     ----------
     of : class made by `by_address`
     kinds : tuple of Numba types
-        A field's each.
+        The type of each field.
     rows : dtype, optional
-        The type of the kernel rows, where a class has a type for each.
+        The type of the kernel rows, if the class has a Numba type for each such type.
     """
 
     def __init__(self, of: Any, kinds: tuple[Any, ...], rows: np.dtype | None = None) -> None:
@@ -52,7 +52,7 @@ register_default(Block)(models.OpaqueModel)
 
 
 def words(kind: Any) -> int:
-    """Return how many words of a block a field of this type takes."""
+    """Return the number of words that a field of this type takes in a block."""
     if isinstance(kind, types.BaseTuple):
         return sum(map(words, kind))
     return 1 + kind.ndim if isinstance(kind, types.Array) else 1
@@ -63,7 +63,7 @@ def words(kind: Any) -> int:
 
 @infer_getattr
 class _Fields(AttributeTemplate):
-    """The types of the fields."""
+    """Gives Numba the types of the fields."""
 
     key = Block
 
@@ -91,7 +91,7 @@ def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
     found = []
     for k in range(at, at + words(kind)):
         word = builder.load(cgutils.gep_inbounds(builder, place, k))
-        # no code writes to a block that compiled code reads: one load serves all uses
+        # compiled code never writes to a block, so one load serves all uses
         word.set_metadata("invariant.load", builder.module.add_metadata([]))
         found.append(word)
     if isinstance(kind, types.Array):
@@ -153,7 +153,7 @@ def packer(block: Block) -> Any:
 
 
 class ByAddress:
-    """What `by_address` adds to a named tuple."""
+    """The methods that `by_address` adds to a named tuple."""
 
     types: ClassVar[dict[np.dtype | None, Block]]
     rows_field: ClassVar[str]  # a name that no field has
@@ -165,7 +165,7 @@ class ByAddress:
 
     @cached_property
     def address(self) -> int:
-        """The address of its block, which is packed when it is first asked for."""
+        """The address of the tuple's block, which is packed at the first access."""
         values: Any = self
         kind = self.kind
         self.block = np.empty(kind.words, dtype=np.int64)
@@ -177,12 +177,12 @@ Class = TypeVar("Class")
 
 
 def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
-    """Return a decorator: instances of a named tuple reach compiled code by an address.
+    """Return a decorator for named tuples whose instances are passed to compiled code by an address.
 
     Parameters
     ----------
     rows : str
-        The field with the kernel rows, whose dtype tells the type of the tuple; by default the class has one type.
+        Name of the field with the kernel rows, whose dtype decides the Numba type; by default there is only one type.
     """
 
     def decorate(of: type[Class]) -> type[Class]:
@@ -202,7 +202,7 @@ def by_address(rows: str = "") -> Callable[[type[Class]], type[Class]]:
 
 @unbox(Block)
 def _address(block: Any, value: Any, c: Any) -> Any:
-    """Return the address that a tuple knows, where Python calls compiled code."""
+    """Return the address of a tuple's block when Python calls compiled code."""
     address = c.pyapi.object_getattr_string(value, "address")
     pointer = c.pyapi.long_as_voidptr(address)
     c.pyapi.decref(address)

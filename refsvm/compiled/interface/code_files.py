@@ -1,11 +1,12 @@
-"""Files of compiled code: the folders in which they lie, who may have written them, and whether they are whole.
+"""Files of compiled code: finds their folders, and checks who may have written them and whether they are complete.
 
-Compiled code is run as it is. So a folder is read only if none may write to it but this user, the administrator, and
-those who can change the source beside it; and a file only if its digest fits. Nothing here imports Numba.
+Compiled code is run without further checks. Therefore a folder is used only if nobody can write to it except this user,
+the administrator, and users who can change the source beside it. A file is used only if its digest is right. Nothing
+here imports Numba.
 
-The folders, in this order: the one that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the source, and the cache of
-the user. They are read up to the first that can be written to, and that one keeps what is compiled. So all users have
-the code that an administrator has compiled beside the package.
+There are three folders, in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the source,
+and the user's cache. Code is read from all folders up to the first writable one, and new code is written to that one.
+So all users can use code that an administrator has compiled beside the package.
 """
 
 from __future__ import annotations
@@ -29,41 +30,41 @@ COMPILED: Final = Path(__file__).parents[1]
 _DIGEST_BYTES: Final = 32
 
 _said: set[str] = set()
-"""What this process has been warned of."""
+"""Warnings that were given in this process."""
 
 LOOKS: list[Callable[..., bool]] = []
-"""`refsvm.compiled.auto` puts its look for the code of a function here: False where a child process compiles it now."""
+"""`refsvm.compiled.auto` adds its check for the code of a function here, which is False while a child compiles it."""
 
 
 def cache_folder() -> str | None:
-    """Return the folder that the user has named for Numba's cache, if any."""
+    """Return the folder for Numba's cache that the user has named, or None."""
     numba = sys.modules.get("numba")
     return (os.environ.get("NUMBA_CACHE_DIR") if numba is None else numba.config.CACHE_DIR) or None
 
 
 def may_be_on_disk(place: str) -> bool:
-    """Whether there seems to be code of a file of `compiled/`, such as "solver/loop"; to see for certain, load it."""
+    """Return True if there seems to be code of a file in `compiled/`, such as "solver/loop"; loading makes sure."""
     file = COMPILED / place
     pattern = f"{file.name}.*_{stamp()}-*.nbc"
     return any(True for folder in folders_of(file) for _ in folder.glob(pattern))
 
 
 def load(source: str | None, name: str, key: str) -> bytes | None:
-    """Return the compiled code of a function, or None if there is none that can be trusted.
+    """Return the compiled code of a function, or None if there is no code that can be trusted.
 
     Parameters
     ----------
     source : str or None
-        The file in which the function stands; None if it was typed in.
+        The source file of the function; None if it was typed in.
     name : str
-        Of the file of compiled code.
+        Name of the file of compiled code.
     key : str
-        All that the code depends on: the function, its types, the processor, versions.
+        Everything on which the code depends: the function, its types, the processor, versions.
     """
     for folder in folders_of(source):
         with suppress(OSError), (folder / name).open("rb") as stream:
             digest, content = stream.read(_DIGEST_BYTES), stream.read()
-            # a folder that others could write to before may still hold what they have put there
+            # a folder to which others could write earlier may still hold their files
             owner = folder.stat().st_uid
             if digest == _digest(key, content) and not _stranger(os.fstat(stream.fileno()), 0o755, owner):
                 return content
@@ -71,12 +72,12 @@ def load(source: str | None, name: str, key: str) -> bytes | None:
 
 
 def save(source: str | None, name: str, key: str, content: bytes) -> None:
-    """Keep the compiled code of a function where `load` finds it; warn if there is no place for it."""
+    """Store the compiled code of a function where `load` finds it; warn if no folder is writable."""
     if not can_keep(source):
         return
     folder = folders_of(source)[-1]
     try:
-        # whatever the mask of the process is: what others may write to is not read again
+        # set permissions regardless of the process's mask: `load` does not read what others may write to
         for each in (folder.parent, folder):
             each.mkdir(mode=0o755, parents=True, exist_ok=True)
         with written_whole(folder / name) as stream:
@@ -88,7 +89,7 @@ def save(source: str | None, name: str, key: str, content: bytes) -> None:
 
 
 def can_keep(source: str | os.PathLike[str] | None) -> bool:
-    """Whether a folder for the code of a source file can be written to; warn if none can.
+    """Return True if a folder for the code of a source file is writable; warn if there is none.
 
     Warns
     -----
@@ -112,12 +113,12 @@ def _digest(key: str, content: bytes) -> bytes:
 
 
 def folders_of(source: str | os.PathLike[str] | None) -> tuple[Path, ...]:
-    """Return the folders for the compiled code of a source file that are trusted, up to the first writable one.
+    """Return the trusted folders for the compiled code of a source file, up to the first writable one.
 
     Warns
     -----
     UserWarning
-        Once in a process, if other users may have written to one of them.
+        Once in a process, if other users may have written to a folder.
     """
     folder = None if source is None else os.path.dirname(os.path.abspath(source))  # noqa: PTH100, PTH120  links stay
     return _folders(folder, cache_folder())
@@ -152,7 +153,7 @@ def _folders(source: str | None, named: str | None) -> tuple[Path, ...]:
 
 
 def _cache_of_user() -> str:
-    """Return the folder for caches of this user, where Numba looks for it."""
+    """Return the user's folder for caches, as Numba finds it."""
     home = os.path.expanduser("~")  # noqa: PTH111  without a home it stays as it is
     if os.name == "nt":
         return str(Path(os.environ.get("LOCALAPPDATA", home), "numba", "Cache"))
@@ -162,7 +163,7 @@ def _cache_of_user() -> str:
 
 
 def _can_write(folder: Path) -> bool:
-    """Whether a folder can be written to, or can be made."""
+    """Return True if a folder is writable, or can be made."""
     try:
         there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
         return there.is_dir() and os.access(there, os.W_OK)
@@ -171,23 +172,23 @@ def _can_write(folder: Path) -> bool:
 
 
 def _reason(folder: Path, source: Path | None = None) -> str | None:
-    """Return the folder and who may have written to it, or None if it can be trusted or is not there.
+    """Return a phrase with the folder and who may have written to it, or None if it can be trusted or does not exist.
 
-    `source` is the folder of the source: who can change that is trusted.
+    Users who can change `source`, the folder of the source, are trusted.
     """
     try:
         state, like = folder.stat(), (source or folder).stat()
     except OSError:
         return None
     allowed = 0o755 if source is None else 0o755 | stat.S_IMODE(like.st_mode)
-    # as in /tmp, others can add files, whose owners are looked at, and remove none
+    # with the sticky bit, as in /tmp, others can only add files, whose owners are checked
     allowed |= 0o777 * bool(state.st_mode & stat.S_ISVTX)
     who = _stranger(state, allowed, None if source is None else like.st_uid)
     return None if who is None else f"{str(folder)!r} {who}"
 
 
 def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | None:
-    """Return who may have written to a file or folder beside this user, the administrator and an owner, or None."""
+    """Return a phrase that says who, other than this user, the administrator and `owner`, may have written, or None."""
     if not hasattr(os, "geteuid"):  # Windows, where others cannot write to the folders of a user
         return None
     excess = state.st_mode & ~allowed
@@ -201,7 +202,7 @@ def _stranger(state: os.stat_result, allowed: int, owner: int | None) -> str | N
 
 
 def _is_private(group: int) -> bool:
-    """Whether a group is that of one user, which many systems make for each."""
+    """Return True if a group has one user only; many systems make such a group for each user."""
     try:
         import grp
         import pwd
@@ -220,7 +221,7 @@ def _warn_that_nothing_is_kept(reason: str) -> None:
 
 
 def _once(sentence: str) -> None:
-    """Warn, unless there was a warning of this kind in this process."""
+    """Warn, unless this process has given such a warning before."""
     kind = sentence[:20]
     if kind not in _said:
         _said.add(kind)

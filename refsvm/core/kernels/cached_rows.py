@@ -1,4 +1,4 @@
-"""Kernel rows within a budget: computed when first asked for, or all at once; and which store keeps the rows."""
+"""Kernel rows within a memory budget, computed one by one when they are first used, or all at once."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from refsvm.core.kernels.memory import KEPT_FROM_BYTES, RowBuffer, scratch
 from refsvm.core.kernels.rows import KernelRows, megabytes
 
 TIMED: Final = 4
-"""Rows that are computed in Python, which checks the clock, before compiled code computes others."""
+"""Number of rows that Python computes and times, before compiled code computes rows itself."""
 
 ROWS_AT_A_TIME: Final = 64
-"""Rows that are copied, or computed in passing, at a time."""
+"""Number of rows that are copied, or computed without being stored, at a time."""
 
 
 class CachedRows(KernelRows):
-    """Rows that are computed when first asked for, and kept within a budget.
+    """Kernel rows that are computed at their first use and kept within a memory budget.
 
     Parameters
     ----------
     gram : KernelMatrix
-        The matrix, in blocks.
+        The matrix, which evaluates blocks.
     cache_mb : float
-        Budget for stored rows in MiB; infinity for all rows. See `megabytes`.
+        Memory budget in MiB, or infinity to keep all rows. See `megabytes`.
     dtype : numpy type
-        float32 halves the memory of a row. `row` returns float64 all the same.
+        Type of the stored values; float32 halves the memory of a row. The method `row` always returns float64.
 
     Attributes
     ----------
     ready : int
-        Slots that compiled code may fill by itself; −1 until it is known how long a row takes.
+        Number of slots that compiled code may fill itself; −1 until the time for a row has been measured.
 
     Raises
     ------
     ValueError
-        If the budget does not hold two rows: an SMO step needs two at once.
+        If the budget does not hold the two rows that an SMO step needs.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class CachedRows(KernelRows):
         self._open(capacity)
 
     def _open(self, capacity: int) -> None:
-        """Make room for so many rows, of which none is stored yet."""
+        """Allocate memory for `capacity` rows, none of which is stored yet."""
         shape, dtype = (capacity, self.n), self.values.dtype.type
-        # memory of a small store needs no care
+        # a small store needs no special memory
         is_small = capacity * self.n * self.values.itemsize < KEPT_FROM_BYTES
         self._buffer = None if is_small else RowBuffer(shape, dtype)
         self.values = np.empty(shape, dtype) if self._buffer is None else self._buffer.values
@@ -80,17 +80,17 @@ class CachedRows(KernelRows):
 
     @property
     def ready(self) -> int:  # type: ignore[override]
-        """Slots that compiled code may fill by itself."""
+        """Number of slots that compiled code may fill itself."""
         if self._timed < TIMED:
             return -1
         return self.capacity if self._buffer is None else self._buffer.ready
 
     def release(self) -> None:
-        """Forget all rows and give their memory back, but for that of a pair, until `reserve`."""
+        """Forget all rows and free their memory, except for the two rows of a pair, until `reserve` is called."""
         self._open(min(2, self.n))
 
     def reserve(self) -> None:
-        """Take memory for as many rows as the budget holds, if it was released."""
+        """If the memory was released, allocate it again for as many rows as the budget holds."""
         if self.capacity < self._most:
             self._open(self._most)
 
@@ -100,8 +100,8 @@ class CachedRows(KernelRows):
             self._store_one(i)
 
     def use(self, i: int, j: int) -> None:
-        """Store the rows of a working set; those stored already count as hits, and as the most recently used."""
-        # a stored row first, so that the other one does not take its place
+        """Make sure that both rows of a working set are stored and mark them as used; stored rows count as hits."""
+        # begin with a stored row, so that the other row does not take its place
         for k in (i, j) if self.slots[i] >= 0 else (j, i):
             if self.slots[k] < 0:
                 self._store_one(k)
@@ -111,36 +111,36 @@ class CachedRows(KernelRows):
                 self.stamps[self.slots[k]] = self.clock
 
     def fetch(self, indices: np.ndarray) -> None:
-        """Compute and store all missing rows of `indices` in one block; the budget must hold them all.
+        """Compute and store all missing rows of `indices` in one block; they must all fit in the budget.
 
         An index may occur more than once.
         """
         places = self.slots[indices]
-        # one tick for all: of rows that are fetched together none is older than another
+        # one time stamp for all, because rows that are fetched together have the same age
         self.clock += 1
-        self.stamps[places[places >= 0]] = self.clock  # none of these may give way
+        self.stamps[places[places >= 0]] = self.clock  # protects the rows that are already stored
         missing = indices[places < 0]
         if len(missing):
-            is_sorted = (missing[1:] > missing[:-1]).all()  # as nearly always
+            is_sorted = (missing[1:] > missing[:-1]).all()  # the usual case
             self._store(missing if is_sorted else np.unique(missing))
 
     @property
     def row_seconds(self) -> float:
-        """About how long it takes to compute a row, by those that were; 0 if none was."""
+        """Estimated seconds to compute a row, from the rows computed so far; 0 before the first row."""
         return self._seconds / max(1, self._timed)
 
     def seconds_for(self, indices: np.ndarray) -> float:
-        """Return about how many seconds `subtract` takes to compute those of these rows that are not stored."""
+        """Estimate the seconds that `subtract` takes to compute the rows of `indices` that are not stored."""
         source: KernelRows | None = self.gram.store
         if source is not None and self.gram.repeats:
             return source.seconds_for(np.unique(self.gram.indices[indices]))
         return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
 
     def fetch_if_few(self, most: int) -> None:
-        """Compute all rows at once if there are at most so many, which is cheaper than one by one, and all fit."""
+        """Compute all rows at once, which is cheaper than one by one, if they fit and are at most `most`."""
         source: KernelRows | None = self.gram.store
         if source is not None and not self.gram.repeats:
-            return  # copies are made of the rows that are used
+            return  # copied rows: only rows that are used are copied
         if source is not None:
             source.fetch_if_few(2 * most)
         if self.n <= most and self.holds_all and self.filled < self.n:
@@ -149,15 +149,15 @@ class CachedRows(KernelRows):
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns] of stored rows; those that are missing are computed first, and stored."""
+        """Return K[rows][:, columns] from stored rows; missing rows are first computed and stored."""
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
-        if len(rows) == 1:  # as in every step of a restricted solve
+        if len(rows) == 1:  # the usual case in steps of a restricted solve
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
-            out[0] = line if columns is None else line.take(columns, mode="clip")  # which saves a second copy
+            out[0] = line if columns is None else line.take(columns, mode="clip")  # saves a copy
             return out
-        # in one block, which is one matrix product; rows that do not fit together are fetched in parts below
+        # one block is one matrix product; rows that do not fit together are fetched in parts below
         if len(rows) <= self.capacity:
             self.fetch(rows)
         height = min(ROWS_AT_A_TIME, self.capacity)
@@ -165,7 +165,7 @@ class CachedRows(KernelRows):
             some = rows[start : start + height]
             if len(rows) > self.capacity:
                 self.fetch(some)
-            room = scratch((len(some), self.n), self.values.dtype)  # mapped already
+            room = scratch((len(some), self.n), self.values.dtype)  # reuses mapped memory
             values = self.values.take(self.slots[some], 0, room, mode="clip")
             out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
@@ -179,9 +179,7 @@ class CachedRows(KernelRows):
         if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
             self._subtract_shared(source, target, indices, coefficients, watch)
         elif source is not None and source is self.gram and source.holds_all:
-            source.subtract(
-                target, indices, coefficients, watch=watch
-            )  # the same values, without a copy as float64
+            source.subtract(target, indices, coefficients, watch=watch)  # same values, no float64 copy
         elif self.holds_all:
             self.fetch(indices)
             arithmetic.current.add_rows(target, -coefficients, self.values, self.slots[indices])
@@ -192,7 +190,7 @@ class CachedRows(KernelRows):
                     watch(len(indices) - start)
                 rows, places = self.values, self.slots[indices[part]]
                 missing = np.flatnonzero(places < 0)
-                if len(missing):  # computed in passing
+                if len(missing):  # computed, but not stored
                     rows, places = rows[places], np.arange(len(places))
                     rows[missing] = self._computed_rows(indices[part][missing])
                 arithmetic.current.add_rows(target, -coefficients[part], rows, places)
@@ -201,52 +199,52 @@ class CachedRows(KernelRows):
         self, source: KernelRows, target: np.ndarray, indices: np.ndarray, coefficients: np.ndarray,
         watch: Callable[[int], object] | None,
     ) -> None:  # fmt: skip
-        """Subtract where variables share rows: each row is summed once for all of them."""
+        """Subtract rows that several variables share: each row is subtracted once for all its variables."""
         there, change = self.gram.indices, np.zeros(source.n)
-        # bincount of no weights counts, in integers
+        # with an empty array of weights, bincount returns integers
         collapsed = np.bincount(there[indices], coefficients, source.n).astype(np.float64, copy=False)
         support = np.flatnonzero(collapsed)
         source.subtract(change, support, collapsed[support], watch=watch)
         target += change[there]
 
     def _computed_rows(self, rows: np.ndarray) -> np.ndarray:
-        """K[rows] as they are kept, and counted."""
+        """Compute K[rows] in the type of the store, and count the rows."""
         return self._compute(rows, np.empty((len(rows), self.n), self.values.dtype))
 
     def _compute(self, rows: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write K[rows] to `out`, counted and timed."""
+        """Write K[rows] to `out`, count the rows and measure the time."""
         began = time.perf_counter()
         self.gram.block(rows, out=out)
-        # counted after they are there: a user's kernel may raise, and the rows are then still missing
+        # count rows after they are computed, because a user's kernel may raise an error
         self._computed += len(rows)
         self._timed += len(rows)
         self._seconds += time.perf_counter() - began
         return out
 
     def _store(self, missing: np.ndarray) -> None:
-        """Compute rows in one block, into free slots or in place of the least recently used rows."""
+        """Compute rows in one block and store them in free slots or in place of the least recently used rows."""
         first = self.filled
         if first + len(missing) <= self.capacity:
             if self._buffer is not None:
                 self._buffer.ensure_ready(first + len(missing))
-            # straight into the store: a block that is copied would pass the cache twice
+            # compute directly into the store: copying a block would pass the processor's cache twice
             places = np.arange(first, first + len(missing))
             self._compute(missing, self.values[first : first + len(missing)])
             self.filled += len(missing)
         else:
             if self._buffer is not None:
                 self._buffer.ensure_ready(self.capacity)
-            # free slots carry stamp 0, so they go first
+            # free slots have stamp 0, so they are used first
             places = np.sort(np.argsort(self.stamps, kind="stable")[: len(missing)])
             evicted = self.owners[places]
             self.slots[evicted[evicted >= 0]], self.owners[places] = -1, -1
-            # the slots that give way need not lie side by side, so the block is made elsewhere
+            # the replaced slots may not be adjacent, so the block is computed elsewhere and copied
             self.values[places] = self._computed_rows(missing)
             self.filled = self.capacity
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
 
     def _store_one(self, i: int) -> None:
-        """Store a single row, which counts as used: the fast path, taken in every other step."""
+        """Compute and store a single row and mark it as used: a fast path, taken in every other step."""
         slot = self.filled
         if slot < self.capacity:
             self.filled += 1
@@ -262,9 +260,9 @@ class CachedRows(KernelRows):
 
 
 class AllRows(CachedRows):
-    """Rows that are all evaluated in one block when the first one is asked for; the budget must hold them.
+    """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    A user's callable may be slow to call, or look whether it is given the same examples twice.
+    This is for a user's callable kernel, which may be slow to call, or may treat calls with X = Z differently.
 
     Examples
     --------
@@ -282,11 +280,11 @@ class AllRows(CachedRows):
         return self.values.diagonal().astype(np.float64)
 
     def _store(self, missing: np.ndarray) -> None:
-        """Compute all rows, whichever are missing."""
+        """Compute and store all rows."""
         super()._store(np.arange(self.n))
 
     def _store_one(self, i: int) -> None:
-        """Do the same."""
+        """Compute and store all rows."""
         self._store(np.arange(self.n))
 
 
@@ -297,22 +295,23 @@ def stored_rows(
     at_least: int = 0,
     read: Any = np.float64,
 ) -> KernelRows:
-    """Return kernel rows within a budget, kept as float64 or, twice as many of them, as float32.
+    """Return kernel rows within a memory budget, stored as float64 or (twice as many) as float32.
 
-    The rules read one value for each variable, of one type: of rows that are kept as another, or once for several
-    variables, a sixteenth of the budget, or what is left of it, holds the latest ones as the rules read them.
+    The rules read rows with one value for each variable, in one type. If the stored rows have another type, or if
+    several variables share a row, a sixteenth of the budget (or what is left of it) holds copies of the latest rows in
+    the form that the rules read.
 
     Parameters
     ----------
     gram : KernelMatrix
     cache_mb : float
-        Budget in MiB.
+        Memory budget in MiB.
     dtype : numpy type
-        float64 or float32.
+        Type of the stored values: float64 or float32.
     at_least : int
-        Rows that the rules read at once; such copies of shared rows are kept beyond any budget.
+        Number of rows that the rules read at once; at least this many copies are kept, even beyond the budget.
     read : numpy type
-        Type that the rules read: float64, or float32 if they take that too.
+        Type that the rules read: float64, or float32 if they accept it.
 
     Examples
     --------
@@ -326,9 +325,9 @@ def stored_rows(
     K, shared = gram.dense, gram.repeats and gram.store is None
     if shared or (K is None and dtype != read):
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
-    if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # as the rules can read it
+    if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # as rules can read it
         return KernelRows(gram, cache_mb)
-    # without memory for all rows a callable is asked for one at a time, as slow as that may be
+    # if all rows do not fit in memory, a callable is called for one row at a time, even if this is slow
     at_once = gram.full_matrix_only and cache_mb >= megabytes(gram.n, gram.n, read)
     return (AllRows if at_once else CachedRows)(gram, cache_mb, read)
 
@@ -336,13 +335,13 @@ def stored_rows(
 def copied_rows(
     examples: KernelMatrix, gram: KernelMatrix, cache_mb: float, dtype: Any, at_least: int, read: Any
 ) -> KernelRows:
-    """Return copies of the latest of the rows that are kept for some examples; see `stored_rows`."""
+    """Return kernel rows that hold copies of the latest stored rows, in the form that rules read; see `stored_rows`."""
     shared, N = examples is not gram, examples.n
-    # of examples that share rows all are kept, if that is less
+    # if variables share rows, the rows of all examples may need less than that
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
     budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
     kept = stored_rows(examples, budget, dtype, read=dtype)
-    # some copies at least, or each step would copy the rows of its pair anew
+    # keep at least some copies, or each step would copy the rows of its pair again
     few = megabytes(max(64, at_least) if shared else 64, gram.n)
     copied = View(kept, gram.indices) if shared else kept
     return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)

@@ -1,4 +1,4 @@
-"""The kernel matrix that a caller means, checked: a kernel on data, an array, or an object of the caller's own."""
+"""Makes a checked kernel matrix from what the caller gives: a kernel and data, an array, or an object of their own."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from refsvm.core.kernels.products import stored_for_products
 from refsvm.core.rule import is_builtin
 
 AGREEMENT: Final = 1e-6
-"""Largest difference of two values of an object that should be equal, relative to the largest: float32 may round."""
+"""Largest accepted difference of two values that should be equal, relative to the largest value; allows float32."""
 
 
 def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
-    """Return the kernel matrix that a caller of a public function means: of a kernel on a copy of X, or `gram` itself.
+    """Return the kernel matrix for the arguments of a public function: from a kernel and a copy of X, or from `gram`.
 
-    A matrix that is given as an array is not copied: it may take gigabytes.
+    A matrix given as an array is not copied, because it may take gigabytes.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d), or None
     kernel : Kernel, Precomputed, callable, `refsvm.services.names.Named`, or None
-        None: the kernel of `refsvm.SVC`, RBF with γ "scale".
+        The kernel; None for the default kernel of `refsvm.SVC`, RBF with γ "scale".
     gram : array-like of shape (n, n), object with `n` and `block`, or None
         See `GivenMatrix`.
 
     Raises
     ------
     ValueError
-        If there is neither X nor gram, or both, or one of them is none.
+        If neither X nor gram is given, if both are given, or if one of them is invalid.
 
     Examples
     --------
@@ -52,11 +52,11 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
         if X is None:
             raise ValueError("X is missing; give the examples, or their kernel matrix as gram=.")
         data, kernel = examples(X), DOORS.kernel_named() if kernel is None else kernel
-        if hasattr(kernel, "on"):  # its parameters depend on the data
+        if hasattr(kernel, "on"):  # a named kernel, whose parameters depend on the data
             kernel = kernel.on(data, column_names(X))
         if isinstance(kernel, Kernel):
             data = stored_for_products(kernel, data)
-        # a problem outlives the call, and the caller may write to X afterwards
+        # copied, because the caller may change X after the call while the problem is still in use
         found = gram_on(kernel, data if isinstance(kernel, Precomputed) else owned(data, X))
         found.columns = column_names(X)
         return found
@@ -69,7 +69,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
 
 
 def matrix_of(gram: Any) -> KernelMatrix:
-    """Return a kernel matrix of the package as it is, and anything else checked and wrapped."""
+    """Return a kernel matrix of the package unchanged; check and wrap any other array or object."""
     if isinstance(gram, KernelMatrix):
         return gram
     if isinstance(gram, np.ndarray | list | tuple) or hasattr(gram, "toarray"):
@@ -78,7 +78,7 @@ def matrix_of(gram: Any) -> KernelMatrix:
 
 
 def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: Any, **moving: Any) -> Gram:
-    """Return the Gram matrix of a kernel, `Linear` by default, on checked data; `moving` is about its origin."""
+    """Return the kernel matrix of a kernel (`Linear` by default) on checked data; `moving` sets the origin."""
     kernel = Linear() if kernel is None else kernel
     if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
         raise ValueError(
@@ -90,22 +90,22 @@ def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: 
 
 
 def _refuse_others_than_reals(kernel: Kernel) -> None:
-    """Refuse a kernel of the user whose function is complex or masked: a matrix would hold a part of it alone."""
+    """Raise ValueError if a user's kernel returns complex or masked values, which a matrix could not hold."""
     with np.errstate(all="ignore"):
         value = kernel.from_inner(np.full((1, 1), 0.5), np.ones(1), np.ones(1))
     if isinstance(value, np.ma.MaskedArray):
         raise ValueError(f"kernel={kernel!r} returned a masked array; return one of numbers, without a mask.")
     if np.iscomplexobj(value):
         raise ValueError(
-            f"kernel={kernel!r} returned complex values; a kernel is a real function here: return the real part or the "
+            f"kernel={kernel!r} returned complex values, but kernel values must be real; return the real part or the "
             "modulus, if that is the kernel that you mean."
         )
 
 
 def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray, **moving: Any) -> Gram:
-    """Return the Gram matrix of a kernel on these rows of checked data; for `Precomputed`, X is that of all rows.
+    """Return the kernel matrix of a kernel on some rows of checked data; for `Precomputed`, X is the whole matrix.
 
-    `moving` are the arguments of `refsvm.core.kernels.gram.Gram` about its origin.
+    `moving` holds the arguments of `refsvm.core.kernels.gram.Gram` that set the origin.
     """
     if isinstance(kernel, Precomputed):
         _refuse_oblong(X)
@@ -116,14 +116,14 @@ def gram_of_rows(kernel: Any, X: Any, rows: np.ndarray, **moving: Any) -> Gram:
 
 
 def origin_for(kernel: Any, X: Any, rows: np.ndarray) -> np.ndarray | None:
-    """Return where this kernel is evaluated around for these rows of checked data; None for 0."""
+    """Return the origin around which this kernel is evaluated for these rows of checked data, or None for 0."""
     if not getattr(kernel, "is_inner_product", False):
         return None
     return origin_of(X[rows] if len(rows) < X.shape[0] else X)
 
 
 def examples_like(gram: KernelMatrix, X: Any) -> Any:
-    """Return X as `examples` does; refuse columns with other names, or in another order, than the matrix has."""
+    """Return X as `examples` does; raise ValueError if its column names differ from those of the training data."""
     while isinstance(gram, View):
         gram = gram.source
     if (names := column_names(X)) and gram.columns and names != gram.columns:
@@ -135,9 +135,9 @@ def examples_like(gram: KernelMatrix, X: Any) -> Any:
 
 
 def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarray:
-    """Return the kernel values of rows of X with the examples of some variables, shape (m, len(variables)).
+    """Return the kernel values between rows of X and the examples of some variables, shape (m, len(variables)).
 
-    Where the matrix itself was given, X holds the values with all of its examples, shape (m, n).
+    If the user gave the kernel matrix, X holds the kernel values with all n training examples, shape (m, n).
     """
     X, known = examples_like(gram, X), gram
     while isinstance(known, View):
@@ -167,13 +167,13 @@ def _refuse_oblong(K: Any) -> None:
 
 
 def _symmetric(K: Any) -> np.ndarray:
-    """Check a precomputed Gram matrix: square, dense, and symmetric, which is repaired with a warning.
+    """Check that a precomputed kernel matrix is square and dense; if it is not symmetric, warn and repair it.
 
-    Returns a view that cannot be written to, or the repaired matrix.
+    Return a read-only view, or the repaired matrix.
     """
     K = np.ascontiguousarray(K.toarray() if hasattr(K, "toarray") else K)
     _refuse_oblong(K)
-    # compared exactly first: nearly all given matrices are symmetric to the last bit
+    # compare exactly first, because most matrices are symmetric to the last bit
     if not np.array_equal(K, K.T):
         if not np.allclose(K, K.T, rtol=1e-10, atol=1e-12 * float(np.abs(K).max())):
             warnings.warn("The precomputed kernel is not symmetric; ½(K + Kᵀ) is used instead.", stacklevel=5)
@@ -182,40 +182,41 @@ def _symmetric(K: Any) -> np.ndarray:
 
 
 class GivenMatrix(KernelMatrix):
-    """A kernel matrix that an object of the caller's evaluates: of strings or graphs, on a GPU, in a database.
+    """A kernel matrix that a user's own object evaluates, for example for strings or graphs, or on a GPU.
 
-    The object needs two things:
+    The object must have:
 
     =============================  ==============================================================================
-    ``n``                          how many examples there are
-    ``block(rows, columns=None)``  K[rows][:, columns] for two int64 vectors, all columns by default: one number for
-                                   each pair, in this order, as anything that NumPy takes for an array
+    ``n``                          the number of examples
+    ``block(rows, columns=None)``  returns K[rows][:, columns] for two int64 vectors (all columns by default): one
+                                   number for each pair, in this order, in any form that NumPy accepts as an array
     =============================  ==============================================================================
 
-    It may have more:
+    It may also have:
 
     =================================  ==========================================================================
-    ``diagonal()``                     all kᵢᵢ; made of blocks otherwise
-    ``full_matrix_only = True``        all rows are evaluated in one block, where there is memory for them
+    ``diagonal()``                     returns all kᵢᵢ; otherwise they are taken from blocks
+    ``full_matrix_only = True``        all rows should be evaluated in one block, if memory suffices
     ``prefers_batches = True``         several rows in one block cost far less than one by one
-    ``is_psd = True``                  the kernel is known to be positive semi-definite
-    ``data_error = 1e-7``              about how far a value may be from the true one, if that is much
+    ``is_psd = True``                  the matrix is known to be positive semi-definite
+    ``data_error = 1e-7``              estimated error of a value, if it is not negligible
     =================================  ==========================================================================
 
-    It may say whatever else `refsvm.core.kernels.facts.KernelFacts` names, too.
+    and further attributes that `refsvm.core.kernels.facts.KernelFacts` lists.
 
-    Rows are stored and counted by `refsvm.core.kernels.rows.KernelRows` as those of any kernel. With ``n_jobs`` several
-    threads call `block` at the same time.
+    `refsvm.core.kernels.rows.KernelRows` stores and counts the rows as for any kernel. With ``n_jobs``, several threads
+    may call `block` at the same time.
 
     Parameters
     ----------
     given : object
+        The user's object.
 
     Raises
     ------
     ValueError
-        If a method or attribute is missing, or `block` and `diagonal` do not return a symmetric matrix of finite
-        numbers. A few places are checked here, and every block later.
+        If a method or attribute is missing, or if `block` and `diagonal` do not return a symmetric matrix of finite
+        numbers. A few values are checked here, and every block when it is evaluated.
 
     Examples
     --------
@@ -247,22 +248,22 @@ class GivenMatrix(KernelMatrix):
         self.full_matrix_only, self.facts = getattr(given, "full_matrix_only", False), KernelFacts.of(given)
         error = not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
         self.facts = replace(self.facts, data_error=error)
-        # asked for once: an object on another machine may be slow to ask
+        # computed once, because the user's object may be slow
         self._diagonal = self._all_diagonal()
         self._probe()
 
     @property
     def kernel_name(self) -> str:
-        """The kernel, as it prints."""
+        """The text that stands for the kernel in messages."""
         return self._name
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns], as the object says, checked."""
+        """Return K[rows][:, columns] from the user's object, after a check."""
         shape = len(rows), self.n if columns is None else len(columns)
         call = f"block of {shape[0]} rows" + ("" if columns is None else f" and {shape[1]} columns")
-        # copies: the object may write to what it gets
+        # copies, because the user's object may change its arguments
         asked = rows.copy(), None if columns is None else columns.copy()
         values = self._numbers(call, shape, lambda: self.given.block(*asked))
         if out is None:
@@ -271,22 +272,22 @@ class GivenMatrix(KernelMatrix):
         return out
 
     def diagonal(self) -> np.ndarray:
-        """All kᵢᵢ, which were asked for once."""
+        """Return all kᵢᵢ, which were computed once."""
         return self._diagonal.copy()
 
     def _all_diagonal(self) -> np.ndarray:
-        """All kᵢᵢ, as the object says, or made of small blocks: few values are evaluated in vain."""
+        """Return all kᵢᵢ from the object's `diagonal`, or from small blocks, so that few other values are computed."""
         if hasattr(self.given, "diagonal"):
             return self._numbers("diagonal()", (self.n,), self.given.diagonal)
         steps = [np.arange(s, min(s + 8, self.n)) for s in range(0, self.n, 8)]
         return np.concatenate([self.block(s, s).diagonal() for s in steps])
 
     def _numbers(self, call: str, shape: tuple[int, ...], evaluate: Callable[[], Any]) -> np.ndarray:
-        """Return what the object returns as an array of its own; what is wrong with it is said in one sentence."""
+        """Return a copy of the values that the user's object returns; raise ValueError if they are invalid."""
         try:
             found = evaluate()
             refuse_masked(found, "it")
-            values = np.array(found, order="C")  # a copy: the object may go on to use its own
+            values = np.array(found, order="C")  # a copy, because the object may reuse its array
             if values.dtype.kind not in "fiub" or values.shape != shape:
                 what = f" (a {type(found).__name__})" if values.dtype.kind == "O" else ""
                 raise ValueError(
@@ -299,7 +300,7 @@ class GivenMatrix(KernelMatrix):
         return values.astype(np.float64, copy=False)
 
     def _probe(self) -> None:
-        """Compare a few values that should be the same: a wrong order would train on another matrix without a word."""
+        """Compare a few values that must be equal, because a wrong order would silently train on another matrix."""
         some = np.unique([0, self.n // 3, self.n // 2, self.n - 1])
         back, turned, B = some[::-1], np.roll(some, 1), self.block(some, some)
         for what, one, other in (

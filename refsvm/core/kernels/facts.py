@@ -1,4 +1,4 @@
-"""KernelFacts: what is known of the numbers of a kernel matrix, in one object that views and stores hand on."""
+"""KernelFacts: what is known about the numbers in a kernel matrix, as one object that views and stores pass on."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """Facts of the numbers of a kernel matrix.
+    """What is known about the numbers in a kernel matrix.
 
     Parameters
     ----------
     is_psd : bool
-        Whether the matrix is known to be positive semi-definite for any data.
+        True if the matrix is known to be positive semi-definite for any data.
     has_unit_diagonal : bool
-        Whether all kᵢᵢ are known to be 1: no value of a positive semi-definite matrix exceeds 1 then.
+        True if all kᵢᵢ are known to be 1; no value of a positive semi-definite matrix then exceeds 1.
     data_error : float
-        About how far the data alone put a value from the true one (`refsvm.core.kernels.products.PreparedExamples`).
+        Estimated error of a value that comes from large features (`refsvm.core.kernels.products.PreparedExamples`).
     kernel_error : float or None
-        About how far rounding puts a value from the true one, whose effect on decision values is about ‖α‖ times that.
-        None for that of one operation, 2⁻⁵² max |kᵢᵢ|.
+        Estimated rounding error of a value, which changes decision values by about ‖α‖ times as much. None stands for
+        the rounding error of one operation, 2⁻⁵² max |kᵢᵢ|.
     prefers_batches : bool
-        Whether several rows in one product cost far less than the same rows one by one.
+        True if several rows in one product cost far less than the same rows one by one.
     keeps_float32 : bool
-        Whether values are given or stored as float32 anywhere behind the matrix.
+        True if values are given or stored as float32 anywhere behind the matrix.
 
     Examples
     --------
@@ -53,6 +53,6 @@ class KernelFacts:
 
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
-        """Return the facts that an object says of itself, as attributes of these names."""
+        """Return the facts that an object states by its attributes of these names."""
         names = [each.name for each in fields(cls)]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

@@ -1,7 +1,8 @@
-"""Gram: the matrix that a kernel spans on data, evaluated in blocks and never stored here.
+"""Gram: the matrix of a kernel on data, evaluated in blocks and never stored here.
 
-A block is one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function. A small one is made
-as it stands; a large one in tiles that several threads share. Of the whole matrix half is evaluated, and mirrored.
+To evaluate a block takes one matrix product (`refsvm.core.kernels.products`) and one pass of the kernel function. Large
+blocks are split into tiles that several threads share. If the whole matrix is evaluated, half of it is computed and
+mirrored.
 """
 
 from __future__ import annotations
@@ -41,28 +42,28 @@ from refsvm.core.kernels.threads import run_in_pieces
 from refsvm.core.shown import short
 
 TILE_ENTRIES: Final = 2**17
-"""Kernel values that a thread evaluates at a time: 1 MiB, about what a core's own cache holds."""
+"""Number of kernel values that a thread evaluates at a time: 1 MiB, about the size of a core's own cache."""
 
 BLOCK_ENTRIES: Final = 2**21
-"""Inner products computed at a time: 16 MiB, which is enough for several threads."""
+"""Number of inner products computed at a time: 16 MiB, enough work for several threads."""
 
 FEWEST_ROWS: Final = 128
-"""Rows multiplied at a time at least, if there are so many: a product of few dense rows waits for memory."""
+"""Least number of rows multiplied at a time, if there are so many; a product of few dense rows waits for memory."""
 
 SHARED_FROM: Final = 2**22
-"""Multiplications from which on threads share a block in equal parts."""
+"""Number of multiplications from which on threads share a block in equal parts."""
 
 DENSE_ROWS: Final = 64
-"""Rows of dense examples with many features that a thread evaluates at a time."""
+"""Number of rows that a thread evaluates at a time for dense examples with many features."""
 
 SINGLE_BELOW: Final = 64.0
-"""γ max ‖x − c‖² from which on float32 products would round kernel values by far more than float32 itself does."""
+"""From this γ max ‖x − c‖² on, float32 products cause much larger errors of kernel values than storing as float32."""
 
 SINGLE_NORMS: Final = 1e-30, 1e30
 """Range of max ‖x − c‖² in which float32 products neither overflow nor vanish."""
 
 NUDGE: Final = 2.0**-20
-"""By what part x·x is moved to see how much the kernel makes of its rounding."""
+"""Relative change of x·x by which the kernel's sensitivity to rounding is measured."""
 
 
 class Gram(KernelMatrix):
@@ -71,28 +72,28 @@ class Gram(KernelMatrix):
     Parameters
     ----------
     kernel : Kernel, Precomputed or callable
-        A callable gets two blocks of rows of X and returns their (m, n) kernel matrix.
+        The kernel; a callable gets two blocks of rows of X and returns their (m, n) kernel matrix.
     X : ndarray or CSR array of shape (n, d)
         Checked data (float64), not copied; dense data with few non-zero entries are held as CSR. For `Precomputed`, the
         (n, n) matrix, which may be float32 and is not copied.
     is_checked : bool
-        Whether the values of such a matrix are known to be finite and not too large.
+        True if the values of a given matrix are known to be finite and not too large.
     origin : ndarray of shape (d,), optional
-        Where a linear kernel is evaluated around: K[i, j] = (xᵢ − c)·(xⱼ − c).
+        The origin c of a linear kernel: K[i, j] = (xᵢ − c)·(xⱼ − c).
     may_move : bool
-        Whether `centred` may look for a better one.
+        True if `centred` may choose another origin.
 
     Attributes
     ----------
     n : int
         Number of examples.
     origin : ndarray of shape (d,) or None
-        That of this matrix; None for 0.
+        The origin of this matrix; None for 0.
     dense : ndarray of shape (n, n) or None
-        The matrix itself if the caller supplied it.
+        The matrix itself, if the caller supplied it.
     full_matrix_only : bool
-        Whether all rows should be evaluated in one block, where there is memory for them. True for callables: they
-        may be slow to call, or rely on getting all examples at once, as they do from scikit-learn.
+        True if all rows should be evaluated in one block when memory suffices. This holds for callables, which may be
+        slow to call, or may rely on getting all examples at once, as scikit-learn passes them.
 
     Raises
     ------
@@ -116,7 +117,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # of an array
+        self._own_error = 0.0 if is_checked else None  # error of a given array
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -129,14 +130,14 @@ class Gram(KernelMatrix):
 
     @property
     def kernel_name(self) -> str:
-        """The kernel, as it prints."""
+        """The text that stands for the kernel in messages."""
         return short(self.kernel)
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """Facts of the numbers; of an array of the package itself, such as that of a path, it has no error."""
+        """What is known about the numbers; an array that the package has computed, such as for a path, has error 0."""
         if isinstance(kernel := self.kernel, Kernel):
-            # when asked for: to measure the error of a value takes passes over the data that predictions never need
+            # computed at the first access: measuring errors takes passes over the data that predictions do not need
             examples, error = self._examples, self._measured_noise(kernel)
             known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
             return KernelFacts(*known, examples.data_error, error, batches)
@@ -144,19 +145,22 @@ class Gram(KernelMatrix):
         return KernelFacts(data_error=2.0**-24 * single, kernel_error=self._own_error, keeps_float32=single)
 
     def _measured_noise(self, kernel: Kernel) -> float:
-        """Return ε max(|k|, |s dk/ds|) at the smallest and the largest s = x·x; of distances `noise_of_distances`."""
+        """Return the rounding error ε max(|k|, |s dk/ds|) at the smallest and largest s = x·x.
+
+        For kernels of distances, return `noise_of_distances`.
+        """
         if kernel.has_unit_diagonal:
             return noise_of_distances(self, self._examples.data_error)
         norms = self._examples.norms
         ends = np.array([norms.min(), norms.max()])
-        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # no distance is negative
+        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # keeps distances ≥ 0
         values, others = (_on_diagonal(kernel, ends * each, ends) for each in (1.0, factor))
         size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
         return float(np.finfo(np.float64).eps) * size
 
     @property
     def centred(self) -> Gram:
-        """Return the matrix around the mean of the data, where that is more precise; decided once for each matrix."""
+        """The matrix around the mean of the data if that is more precise, decided once for each matrix."""
         return self._around_mean or self
 
     @cached_property
@@ -171,13 +175,13 @@ class Gram(KernelMatrix):
         return gram
 
     def decided_as(self, gram: Any) -> Gram:
-        """Set the origin of `centred` to that of another matrix, if it has one; return this matrix."""
+        """Use the origin that `centred` of another matrix has chosen, if it has one; return this matrix."""
         if self.may_move and (origin := gram.centred.origin) is not None:
             self.__dict__["_around_mean"] = self._on(self.X, origin=origin)
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return w·c of the weights w = Σ αᵢ(xᵢ − c): Kα around 0 less that of this matrix, for Σα = 0."""
+        """Return w·c with w = Σ αᵢ(xᵢ − c): for Σα = 0, the Kα around 0 minus the Kα of this matrix."""
         if self.origin is None:
             return 0.0
         some = np.flatnonzero(alpha)
@@ -185,7 +189,7 @@ class Gram(KernelMatrix):
 
     @cached_property
     def _single(self) -> PreparedExamples | None:
-        """The examples as float32, for float32 rows; None where their products would lose more than that rounding."""
+        """The examples as float32, for float32 rows; None if their products would cause larger errors than storing."""
         if not isinstance(self.kernel, Kernel) or not self.kernel.supports_float32:
             return None
         largest, (least, most) = float(self._examples.norms.max()), SINGLE_NORMS
@@ -196,18 +200,18 @@ class Gram(KernelMatrix):
 
     @property
     def supports_float32(self) -> bool:
-        """Whether float32 rows are computed in single precision, with values of which none exceeds 1."""
+        """True if float32 rows are computed in single precision and no value exceeds 1."""
         return getattr(self.kernel, "has_unit_diagonal", False) and self._single is not None
 
     def parts(self, dtype: np.dtype) -> RowParts | None:
-        """Return what rows of this type are made of in compiled code; None where they are made otherwise."""
+        """Return the data from which compiled code computes rows of this type, or None if it cannot compute them."""
         kernel = self.kernel
         examples = self._single if dtype == np.float32 else getattr(self, "_examples", None)
         if type(kernel) not in (RBF, Linear) or examples is None:
             return None
         products, norms = examples.products, examples.norms
         gamma = kernel.distance_scale if isinstance(kernel, RBF) else -1.0
-        # |x·z| ≤ max ‖x‖², so that no value of the linear kernel has to be looked at
+        # |x·z| ≤ max ‖x‖², so that values of the linear kernel need no check
         if gamma < 0.0 and not float(norms.max()) < 0.5 * LARGEST_VALUE:
             return None
         found = no_parts(dtype)._replace(norms=norms, gamma=gamma)
@@ -217,15 +221,15 @@ class Gram(KernelMatrix):
 
     @cached_property
     def distinct(self) -> np.ndarray:
-        """A number for each example, shape (n,); equal examples of a kernel of this package share one."""
+        """A number for each example, shape (n,); with a kernel of this package, equal examples have equal numbers."""
         return distinct_rows(self.X) if isinstance(self.kernel, Kernel) else np.arange(self.n)
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns], all columns by default, as a C-ordered array; `out`, if given, may be float32.
+        """Return K[rows][:, columns] (all columns by default) as a C-ordered array; `out`, if given, may be float32.
 
-        Whole rows as float32 come from float32 products, where those round no more than the type does.
+        Whole float32 rows are computed from float32 products, unless these cause larger errors than the type.
         """
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
@@ -237,7 +241,7 @@ class Gram(KernelMatrix):
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)
         elif columns is None and self._is_large and is_all(rows, self.n):
-            self._mirrored(self.kernel, out)  # half the values of a symmetric matrix
+            self._mirrored(self.kernel, out)  # evaluates half the values
         elif columns is None and len(rows) <= FEWEST_ROWS:
             self._evaluate(self.kernel, rows, out)
         else:
@@ -251,17 +255,17 @@ class Gram(KernelMatrix):
         return out
 
     def _evaluate(self, kernel: Kernel, rows: np.ndarray, out: np.ndarray) -> None:
-        """Write K[rows] to `out`, for as many rows as are multiplied at once."""
+        """Write K[rows] to `out`, for rows that are multiplied in one product."""
         examples = self._examples_for(out)
         if examples.products.by_columns:
             self._by_columns(kernel, examples, rows, out)
         else:
             self._by_rows(kernel, examples, rows, out)
-        # an unbounded kernel may overflow; a bounded one cannot, and the pass over its values is saved
+        # only unbounded kernels need the check: values of a bounded kernel cannot overflow
         if not kernel.has_unit_diagonal:
             if not kernel.is_bounded:
                 check_finite_values(out)
-        elif len(rows) == 1:  # as nearly always on large data
+        elif len(rows) == 1:  # the usual case on large data
             out[0, rows[0]] = 1.0
         else:
             out[np.arange(len(rows)), rows] = 1.0
@@ -270,9 +274,9 @@ class Gram(KernelMatrix):
         self, kernel: Kernel, examples: PreparedExamples, rows: np.ndarray, out: np.ndarray,
         columns: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        """Evaluate some rows at a time."""
+        """Write K[rows] or K[rows][:, columns] to `out`, some rows at a time."""
         others, rows = examples.columns(columns), np.ascontiguousarray(rows, dtype=np.int64)
-        # features that are read from a slower cache are read once for many rows
+        # with many features, evaluate many rows at once, so that a slower cache is read only once
         height = DENSE_ROWS if examples.products.prefers_batches else TILE_ENTRIES // max(1, out.shape[1])
         if out.size * examples.products.Z.shape[1] > SHARED_FROM:
             height = min(height, -(-len(rows) // arithmetic.current.threads))
@@ -288,11 +292,11 @@ class Gram(KernelMatrix):
 
     @property
     def _is_large(self) -> bool:
-        """Whether the whole matrix of dense examples is made in tiles."""
+        """True if the whole matrix of dense examples is evaluated in tiles."""
         return self.n**2 > TILE_ENTRIES and isinstance(self._examples.products, DenseProducts)
 
     def _mirrored(self, kernel: Kernel, out: np.ndarray) -> None:
-        """Write all of K to `out`."""
+        """Write the whole matrix K to `out`, evaluating half of it."""
         examples, numbers = self._examples_for(out), np.arange(self.n)
 
         def evaluate(rows: slice, columns: slice) -> np.ndarray:
@@ -308,7 +312,7 @@ class Gram(KernelMatrix):
             check_finite_values(out)
 
     def _examples_for(self, out: np.ndarray) -> PreparedExamples:
-        """Return the examples as they are multiplied for values of this type."""
+        """Return the examples in the type in which they are multiplied for this `out`."""
         return (self._single or self._examples) if out.dtype == np.float32 else self._examples
 
     def _evaluate_some(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
@@ -325,7 +329,7 @@ class Gram(KernelMatrix):
             check_finite_values(out)
 
     def _call(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
-        """Write the values of a user's callable to `out`; it may look whether it is given the same object twice."""
+        """Write the values of a user's callable to `out`; if rows and columns are equal, it gets one object twice."""
         kernel: Any = self.kernel
         all_of_them = columns is None and is_all(rows, self.n)
         X, Z = self.X if all_of_them else self.X[rows], self.X if columns is None else self.X[columns]
@@ -335,7 +339,7 @@ class Gram(KernelMatrix):
     def _by_columns(
         self, kernel: Kernel, examples: PreparedExamples, rows: np.ndarray, out: np.ndarray
     ) -> None:
-        """Multiply and evaluate all of these rows for some columns at a time, which then stay in the cache."""
+        """Multiply and evaluate all these rows for some columns at a time, so that values stay in the cache."""
         products, norms = examples.products, examples.norms
         x_norms, width = norms[rows], max(1, TILE_ENTRIES // len(rows))
 
@@ -364,8 +368,8 @@ class Gram(KernelMatrix):
         return values
 
     def restrict(self, indices: np.ndarray) -> Gram:
-        """Return the Gram matrix of the examples in `indices`."""
-        # a copy in one piece: steps on a restricted problem read its rows again and again
+        """Return the kernel matrix of the examples in `indices`."""
+        # a contiguous copy, because steps on a restricted problem read its rows many times
         if self.dense is not None:
             part = np.empty((len(indices), len(indices)), dtype=self.dense.dtype)
             gather(self.dense, indices, indices, part)
@@ -374,7 +378,7 @@ class Gram(KernelMatrix):
 
 
 def _on_diagonal(kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> np.ndarray:
-    """Return the kernel values of pairs with these inner products, both of a pair with the same norm; shape (m,)."""
+    """Return the kernel values of m pairs from their inner products and the norm common to both, shape (m,)."""
     values = [
         kernel.from_inner(np.full((1, 1), s), np.full(1, t), np.full(1, t)).item()
         for s, t in zip(inner, norms, strict=True)
@@ -383,7 +387,7 @@ def _on_diagonal(kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> np.nda
 
 
 def dense_gram(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
-    """Return the same matrix, evaluated in one block and held as an array, for any number of solves.
+    """Evaluate a matrix in one block and return it as a matrix that holds an array, for any number of solves.
 
     Examples
     --------
@@ -398,17 +402,18 @@ def dense_gram(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
 
 
 def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> Gram:
-    """Return the matrix of `gram`, held as an array, made of inner products that several kernels share.
+    """Return the matrix of `gram`, held as an array and computed from inner products that several kernels share.
 
     Parameters
     ----------
     gram : Gram
-        Of the same kernel on the same data.
+        A matrix of the same kernel on the same data.
     kernel : Kernel
+        The kernel.
     inner : ndarray of shape (n, n), float64
-        x·z of all pairs, from any origin that the kernel allows; not changed.
+        Inner products of all pairs, around any origin that the kernel allows; not changed.
     norms : ndarray of shape (n,), float64
-        ‖x‖² from the same origin.
+        ‖x‖² around the same origin.
     """
     K = reused(inner.shape, np.float64)
 
@@ -424,7 +429,7 @@ def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.
 
 
 def _holding(K: np.ndarray, gram: KernelMatrix, is_checked: bool) -> Gram:
-    """Return K as a matrix about which the same is known as about `gram`."""
+    """Return a matrix that holds K and has the facts of `gram`."""
     held = Gram(Precomputed(), K, is_checked=is_checked)
     error, single = max(held.facts.data_error, gram.facts.data_error), K.dtype == np.float32
     held.facts = replace(gram.facts, data_error=error, prefers_batches=False, keeps_float32=single)

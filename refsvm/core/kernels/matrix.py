@@ -1,7 +1,7 @@
-"""KernelMatrix: base of all kernel matrices; View: that of some of the variables.
+"""KernelMatrix: base of all kernel matrices; View: the matrix of some of the variables.
 
-A matrix evaluates blocks of its entries and stores nothing (`refsvm.core.kernels.gram.Gram`, or an object of the
-user's), or it is a store of rows (`refsvm.core.kernels.rows.KernelRows`). Code that works with one need not know which.
+A kernel matrix evaluates blocks of its entries and stores nothing (`refsvm.core.kernels.gram.Gram`, or a user's own
+object), or it stores rows (`refsvm.core.kernels.rows.KernelRows`). Code that uses a kernel matrix need not know which.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ class KernelMatrix(Shown, ABC):
     n : int
         Number of variables.
     dense : ndarray of shape (n, n), float64 or float32, or None
-        The matrix itself, where it is held.
+        The matrix itself, if it is held as an array.
     store : KernelRows or None
-        Where the rows are taken from, if they are stored anywhere.
+        The store from which rows are read, if they are stored.
     source, indices : KernelMatrix and ndarray of shape (n,), int64
-        Of a view: its matrix, and the row of each variable there.
+        For a view: the underlying matrix, and the row of each variable in it.
     repeats : bool
-        Whether several variables share such a row.
+        True if several variables share a row of `source`.
     facts : KernelFacts
-        Facts of the numbers, which views and stores hand on.
+        What is known about the numbers; views and stores pass this on.
     full_matrix_only : bool
-        Whether all rows should be evaluated in one block, where there is memory for them.
+        True if all rows should be evaluated in one block when memory suffices.
     supports_float32 : bool
-        Whether rows as float32 are computed in single precision, with values of which none exceeds 1.
+        True if float32 rows are computed in single precision and no value exceeds 1.
     is_float32 : bool
-        Whether the matrix itself is held as a float32 array.
+        True if the matrix itself is held as a float32 array.
     exact : KernelMatrix
-        The matrix that evaluates the values, without any store before it.
+        The matrix that evaluates the values, without a store.
     distinct : ndarray of shape (n,), int64
-        A number for each variable; those that are known to have the same row of K share one.
+        A number for each variable; variables that are known to have the same row of K have equal numbers.
     origin : ndarray of shape (d,) or None
-        Where a linear kernel is evaluated around; None for 0.
+        The origin around which a linear kernel is evaluated; None for 0.
     columns : tuple of str
-        Names of the columns of the examples; () where they have none.
+        Names of the columns of the examples; () if they have no names.
     """
 
     n: int
@@ -61,7 +61,7 @@ class KernelMatrix(Shown, ABC):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """Facts of the numbers: what the matrix says of itself."""
+        """What is known about the numbers, read from the attributes of the matrix."""
         return KernelFacts.of(self)
 
     @property
@@ -98,24 +98,24 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def centred(self) -> KernelMatrix:
-        """The matrix that problems with Σα = 0 are solved with: this one, unless another origin loses fewer digits."""
+        """The matrix for problems with Σα = 0: this matrix, unless another origin gives more precise values."""
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return Kα of the data as they were given, less that of this matrix, one number for Σα = 0."""
+        """Return the Kα of the data as given minus the Kα of this matrix, which is one constant if Σα = 0."""
         return 0.0
 
     @abstractmethod
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns] as a C-ordered array; all columns by default.
+        """Return K[rows][:, columns] as a C-ordered array, with all columns by default.
 
         Parameters
         ----------
         rows, columns : ndarrays of shapes (m,) and (c,), int64
         out : ndarray of shape (m, c), optional
-            Where to write the values.
+            Array to which the values are written.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class KernelMatrix(Shown, ABC):
         """All kᵢᵢ, shape (n,), float64."""
 
     def row(self, i: int) -> np.ndarray:
-        """K[i], shape (n,), float64. Do not write to it; it may change once another row is asked for."""
+        """Return K[i], shape (n,), float64. Do not write to it; it may change when another row is computed."""
         return self.block(np.array([i]))[0]
 
     def restrict(self, indices: np.ndarray) -> KernelMatrix:
@@ -136,18 +136,18 @@ class KernelMatrix(Shown, ABC):
 
 
 class View(KernelMatrix):
-    """The matrix whose entry (s, t) is the entry (indices[s], indices[t]) of another.
+    """The matrix whose entry (s, t) is the entry (indices[s], indices[t]) of another matrix.
 
-    ε-insensitive regression has two variables for each example, and both have the kernel values of that example: its
-    matrix is a view of one of n examples, which alone is ever evaluated and stored. A restricted problem is a view of
-    the rows that are stored for the whole one.
+    In ε-insensitive regression, both variables of an example have the kernel values of this example. The matrix of the
+    2n variables is therefore a view of the matrix of n examples, and only the latter is evaluated and stored. The
+    matrix of a restricted problem is a view of the full problem's stored rows.
 
     Parameters
     ----------
     source : KernelMatrix
-        Of the examples, or of all variables.
+        The matrix of the examples, or of all variables.
     indices : ndarray of shape (m,), int64
-        The row of the source behind each variable.
+        For each variable, its row in the source.
 
     Examples
     --------
@@ -166,17 +166,17 @@ class View(KernelMatrix):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """Those of the source."""
+        """The facts of the source."""
         return self.source.facts
 
     @property
     def kernel_name(self) -> str:
-        """That of the matrix that it shows a part of."""
+        """The name of the source's kernel."""
         return self.source.kernel_name
 
     @property
     def supports_float32(self) -> bool:
-        """Whether those of the source do."""
+        """True if the source computes float32 rows in single precision."""
         return self.source.supports_float32
 
     @property
@@ -186,27 +186,27 @@ class View(KernelMatrix):
 
     @property
     def distinct(self) -> np.ndarray:
-        """The numbers of the examples behind the variables."""
+        """The numbers of the variables' examples."""
         return self.source.distinct[self.indices]
 
     @property
     def centred(self) -> KernelMatrix:
-        """The same view of the source around its mean."""
+        """The same view of the centred source."""
         source = self.source.centred
         return self if source is self.source else View(source, self.indices)
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return that of the examples, with the sum of the variables of each."""
+        """Return the offset of the source for the sums of each example's variables."""
         return self.source.offset(np.bincount(self.indices, alpha, self.source.n))
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns] among the chosen variables, written to `out` if given."""
+        """Return K[rows][:, columns] of the view's variables, written to `out` if it is given."""
         there = self.indices if columns is None else self.indices[columns]
         if self.store is not None:
             return self.source.block(self.indices[rows], there, out)
-        # nothing is stored: each example is evaluated once, however many of its variables are asked for
+        # evaluate each example once, even if several of its variables are requested, because nothing is stored
         examples, place = np.unique(self.indices[rows], return_inverse=True)
         others, spread = np.unique(there, return_inverse=True)
         values = self.source.block(examples, None if len(others) == self.source.n else others)
@@ -216,11 +216,11 @@ class View(KernelMatrix):
         return out
 
     def diagonal(self) -> np.ndarray:
-        """kᵢᵢ of the chosen variables."""
+        """Return kᵢᵢ of the view's variables."""
         return self.source.diagonal()[self.indices]
 
     def restrict(self, indices: np.ndarray) -> View:
-        """Fewer variables still; what is not stored forgets the examples that none of them needs."""
+        """Return a view of fewer variables; if the source stores nothing, drop its examples that are not needed."""
         chosen = self.indices[indices]
         if self.store is not None:
             return View(self.source, chosen)

@@ -4,13 +4,13 @@ The operating system maps a page of memory on the first write to it. An array ta
 once, and memory only for the pages that were written to. So a `RowBuffer` is as large as its budget allows, and a
 small problem leaves most of it unmapped.
 
-Mapping the page of a kernel row can take as long as computing the row. Three things make it cheaper:
+Mapping the page of a kernel row can take as long as computing the row. Three measures make it cheaper:
 
-* Pages that are mapped already: `reused` keeps the memory of unused arrays for the next ones.
-* Pages of the usual size (4 KiB). NumPy asks for huge ones (2 MiB), which are mapped faster where the system has some
-  at hand. A virtual machine often has not: then each byte takes five times as long.
-* A second thread can write to the pages of the next rows while the first one computes. Buffers of `AHEAD_FROM_BYTES`
-  and more do so in memory that is not mapped yet.
+* Use pages again that are already mapped: `reused` keeps the memory of unused arrays for later arrays.
+* Use pages of the usual size (4 KiB). NumPy asks for huge pages (2 MiB), which are faster to map if the system has free
+  ones. A virtual machine often has none, and mapping then takes five times as long for each byte.
+* Let a second thread write to the pages of the next rows while the first thread computes. Buffers of at least
+  `AHEAD_FROM_BYTES` do so if their memory is not yet mapped.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ AHEAD_FROM_BYTES: Final = 2**25
 """Size from which the pages of a buffer are mapped ahead by a second thread."""
 
 MAPPED_AHEAD_BYTES: Final = 2**24
-"""Most bytes that the second thread maps at a time."""
+"""Largest number of bytes that the second thread maps at a time."""
 
 KEPT_FROM_BYTES: Final = 2**20
-"""Size of the smallest arrays whose memory is kept; that of smaller ones the C library keeps."""
+"""Size of the smallest arrays whose memory is kept; the C library keeps memory of smaller arrays."""
 
 KEPT_BYTES: Final = 2**28
-"""Most bytes of address space that are kept."""
+"""Largest number of bytes of address space that are kept."""
 
 LENT_FROM_BYTES: Final = 2**27
-"""Size from which the system may take what is kept, while it is unused."""
+"""From this size on, the system may take kept memory while it is unused."""
 
 
 class RowBuffer:
@@ -76,21 +76,21 @@ class RowBuffer:
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
         size = shape[0] * row_bytes
-        # memory that is kept is mapped already, and a second thread would have nothing to do
+        # kept memory is already mapped, so that a second thread would have nothing to do
         ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
         self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
-        self._ready = 0 if ahead else shape[0]  # rows that can be written to
-        self._submitted = self._ready  # rows given to the second thread
+        self._ready = 0 if ahead else shape[0]  # number of rows ready for writing
+        self._submitted = self._ready  # number of rows given to the second thread
         self._work: Future[None] | None = None
 
     @property
     def ready(self) -> int:
-        """Rows that can be written to."""
+        """Number of rows that can be written to without waiting."""
         return self._ready
 
     def ensure_ready(self, stop: int) -> None:
-        """Return once the rows before `stop` can be written to without waiting for the second thread.
+        """Wait until the rows before `stop` can be written to without waiting for the second thread.
 
         Call it before writing to a row for the first time. The second thread then maps as many rows as were ready,
         at most `MAPPED_AHEAD_BYTES`.
@@ -100,22 +100,22 @@ class RowBuffer:
         if self._work is not None:
             self._work.result()
         first = self._ready = max(self._submitted, stop)
-        # as many as there were so far: a small problem does not map the whole budget
+        # submit as many rows as are ready, so that a small problem does not map the whole budget
         self._submitted = min(first + min(first, self._rows_at_a_time), len(self.values))
         threads = helper_threads() if first < self._submitted else None
         self._work = None if threads is None else threads.submit(touch, self.values[first : self._submitted])
 
 
 def touch(rows: np.ndarray) -> None:
-    """Write to every page of rows that hold nothing yet, which maps them."""
-    # one write maps a page; to fill it would take the memory bandwidth that the first thread needs
+    """Write one value to every page of unused rows, which maps the pages."""
+    # one write maps a page; filling the page would take memory bandwidth from the first thread
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 
 def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.ndarray:
-    """Return an array in the memory of an earlier one that is unused, if there is such an array.
+    """Return an array that uses kept memory of an earlier array, if there is any.
 
-    Its memory is kept in turn once neither it nor a view of it is left.
+    The memory is kept again as soon as neither the array nor a view of it exists.
 
     Parameters
     ----------
@@ -143,39 +143,39 @@ def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.nd
 
 
 def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndarray:
-    """Return an array of so many bytes whose memory is kept; see `reused`."""
+    """Return an array of `size` bytes whose memory will be kept; see `reused`."""
     if not hasattr(mmap, "MADV_FREE"):  # such as on Windows
         return np.empty(shape, dtype)
     try:
         memory = taken(size)
     except (OSError, OverflowError):
         return np.empty(shape, dtype)  # NumPy's error message names the size
-    owner = np.frombuffer(memory, np.uint8, size)  # of all views, and of views of them
+    owner = np.frombuffer(memory, np.uint8, size)  # base of all views
     weakref.finalize(owner, give_back, memory, size).atexit = False
     return owner.view(dtype).reshape(shape)
 
 
 def taken(size: int) -> mmap.mmap:
-    """Return the smallest memory kept that is large enough; or the largest, enlarged; or new, with small pages."""
+    """Return the smallest kept memory of sufficient size, or the largest one, enlarged, or new memory."""
     with suppress(IndexError):  # nothing is kept
-        # the smallest that fits, so that large ones remain for large arrays
+        # take the smallest that fits, so that large ones remain for large arrays
         enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)
         memory = _kept.pop(enough)
         if len(memory) < size:
             with suppress(OSError, SystemError, ValueError):
-                memory.resize(size)  # the pages that are mapped stay so
+                memory.resize(size)  # mapped pages stay mapped
         if len(memory) >= size:
             return memory
     return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def give_back(memory: mmap.mmap, used: int) -> None:
-    """Keep unused memory, and give up the smallest if that is too much in all."""
-    # one huge array must not push out everything else that is kept
+    """Keep unused memory, and free the smallest parts if the total is too much."""
+    # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    if used >= LENT_FROM_BYTES:  # what a small array leaves unused is lent already
-        with suppress(OSError):  # an older system does not know it
+    if used >= LENT_FROM_BYTES:  # smaller arrays leave the rest lent to the system
+        with suppress(OSError):  # older systems do not have it
             memory.madvise(
                 mmap.MADV_FREE, 0, used
             )  # the pages stay mapped unless the system runs short of memory
@@ -187,13 +187,13 @@ def give_back(memory: mmap.mmap, used: int) -> None:
 
 
 _kept: list[mmap.mmap] = []
-"""Unused memory, by size. A finaliser may run at any time: so there is no lock, and each change is a step."""
+"""Unused memory, sorted by size. A finaliser may run at any time, so changes are single steps and need no lock."""
 
 
 def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.ndarray:
-    """Return an array for intermediate values, in the same memory at every call of a thread.
+    """Return an array for intermediate values, which uses the same memory at every call from one thread.
 
-    Mapping fresh memory for each block of kernel values would cost more than computing them.
+    Mapping new memory for each block of kernel values would take longer than computing the values.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.n
         Valid until the next call of the same thread.
     """
     count = shape[0] * shape[1]
-    # it only grows: blocks of a solve have much the same size
+    # the memory only grows, because blocks of a solve have similar sizes
     if getattr(_of_thread, "values", None) is None or len(_of_thread.values) < count:
         _of_thread.values = np.empty(count)
     return np.asarray(_of_thread.values.view(dtype)[:count].reshape(shape))

@@ -1,11 +1,11 @@
-"""Where inner products are taken around: a linear machine with Σα = 0 does not depend on the origin.
+"""The origin around which inner products are computed: a linear model with Σα = 0 does not depend on it.
 
     (xᵢ − c)·(xⱼ − c) = xᵢ·xⱼ − c·xᵢ − c·xⱼ + c·c
-    K around c times α is Kα − w·c, the same number less in every component, with w = Σ αᵢxᵢ and Σα = 0
+    (K around c) α = Kα − w·c in every component, with w = Σ αᵢxᵢ and Σα = 0
 
-So the optimal α is the same for every c, and b grows by w·c. The rounding is not the same: x·x of a map coordinate or a
-time stamp, 10⁹ with differences of 1, is only right to about 100. Around the mean the products are as small as they can
-be. One c holds for all of a matrix: two of them would make another problem.
+So the optimal α is the same for every c, and b grows by w·c. Rounding errors, however, depend on c: for map coordinates
+or time stamps of size 10⁹ with differences of 1, x·x is only right to about 100. Around the mean, the products are as
+small as possible. A matrix uses one c for all its entries; two different c would give another problem.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from refsvm.core._checks import is_sparse
 from refsvm.core.kernels.sparse import FEW_COLUMNS, canonical, squared_norms
 
 FAR: Final = 100.0
-"""max ‖x‖² over max ‖x − c‖², c the mean, up to which data stay where they are: x·x loses two digits at most."""
+"""Data are not moved if max ‖x‖² is at most this multiple of max ‖x − c‖², with the mean c: x·x then loses at most two
+digits."""
 
 CONSTANT_UP_TO: Final = 1e3
-"""max ‖x‖² up to which examples that are all the same stay where they are, too: there is no digit to be lost."""
+"""Examples that are all equal are not moved if max ‖x‖² is at most this, because no digits can be lost."""
 
 
 def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the mean of examples that are far from 0 compared with their distances from it; None of others.
+    """Return the mean of the examples if they are far from 0 compared with their distances from the mean, or None.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
-        Of CSR data, features that some row does not store keep their 0: a shift would fill the matrix. Data with more
-        columns than entries stay where they are.
+        The examples. In CSR data, features that some row does not store are not moved, because this would fill the
+        matrix. Data with more columns than entries are not moved.
     norms : ndarray of shape (n,), optional
-        ‖x‖², if known.
+        ‖x‖², if they are known.
 
     Returns
     -------
@@ -55,10 +56,10 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     if is_sparse(X) and X.shape[1] > max(X.nnz, FEW_COLUMNS):
         return None  # c would take more memory than the data
     origin = _mean(X)
-    # the mean is 0, or of sparse data no feature is stored by every row
+    # the mean is 0, or no feature of sparse data is stored in every row
     if not origin.any():
         return None
-    # after the move and not by subtraction of norms, which would cancel just where it matters
+    # computed after the move: subtracting norms would cancel just where it matters
     farthest = float(squared_norms(moved(X, origin)).max())
     if largest > FAR * farthest and (farthest > 0.0 or largest > CONSTANT_UP_TO):
         return origin
@@ -66,7 +67,7 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
 
 
 def _mean(X: Any) -> np.ndarray:
-    """Return the mean of each feature; 0 of those that some row of CSR data does not store."""
+    """Return the mean of each feature, or 0 for features that some row of CSR data does not store."""
     if not is_sparse(X):
         return np.asarray(X.mean(axis=0, dtype=np.float64))
     X = canonical(X)
@@ -76,13 +77,13 @@ def _mean(X: Any) -> np.ndarray:
 
 
 def moved(X: Any, origin: np.ndarray, dtype: Any = np.float64) -> Any:
-    """Return X − c, dense or CSR as X is; the subtraction is exact where c is near x.
+    """Return X − c in the form of X, dense or CSR; the subtraction is exact if c is near x.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (m, d)
     origin : ndarray of shape (d,)
-        The point c. CSR data store the features in which it is not 0 in every row afterwards.
+        The point c. In CSR data, every row then stores the features in which c is not 0.
     dtype : numpy type
 
     Examples
@@ -102,15 +103,15 @@ def moved(X: Any, origin: np.ndarray, dtype: Any = np.float64) -> Any:
 
 
 def around(origin: np.ndarray | None, X: Any) -> Any:
-    """Return X − c; X itself where there is no c."""
+    """Return X − c, or X if c is None."""
     return X if origin is None else moved(X, origin)
 
 
 def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
-    """Return w·c, which b around c has more than b around 0, for each of some weights w = Σ αᵢ(xᵢ − c).
+    """Return w·c, the difference between b around c and b around 0, for several weights w = Σ αᵢ(xᵢ − c).
 
-    c is large where this is asked for, and so is what it makes of the rounding of w: both products are taken in
-    extended precision where the processor has it.
+    This is used if c is large, and then rounding errors of w matter. Both products are therefore computed in extended
+    precision, if the processor has it.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) ->
         The point c.
     X : ndarray or CSR of shape (m, d)
     sums : callable
-        Returns Σ αᵢ valuesᵢ, shape (p, d), for values of shape (m, d).
+        Function that returns Σ αᵢ valuesᵢ, shape (p, d), for values of shape (m, d).
 
     Returns
     -------

@@ -1,13 +1,13 @@
-"""Precision: where kernel values are held as float32, and how far their rounding moves decision values.
+"""Precision: estimates how far rounding of kernel values, in float32 or float64, changes decision values.
 
-float32 halves the memory that a step reads and the time of a product. A value is rounded by 2⁻²⁴ of itself, so that
-G = v − Kα moves by about
+float32 halves the memory that a step reads and the time of a product. The relative rounding error of a value is at most
+2⁻²⁴, so the error of G = v − Kα is about
 
     4 · 2⁻²⁴ · max |K| · √Σα²
 
-independent errors, of which 4 standard deviations are counted with room to spare. Equal examples have equal errors,
-which add up: their α are summed before they are squared. That is known once α is known (`decision_error`). Before a
-solve only the gain is known (`float32_pays`).
+This assumes independent errors and counts 4 standard deviations, a cautious estimate. Equal examples have equal errors,
+which add up, so their α are summed before they are squared. The error can only be estimated when α is known
+(`decision_error`).
 """
 
 from __future__ import annotations
@@ -23,41 +23,42 @@ from refsvm.core.arithmetic import dot
 from refsvm.core.kernels.matrix import KernelMatrix
 
 ROUNDING: Final = 2.0**-24
-"""Most that a value is rounded by, relatively."""
+"""Largest relative rounding error of a float32 value."""
 
 EPSILON: Final = 2.0**-52
-"""Rounding of a float64 operation, relatively."""
+"""Relative rounding error of a float64 operation."""
 
 SLIGHT: Final = 1e-12
-"""Rounding of float64 kernel values of which nothing is said."""
+"""Rounding errors of float64 kernel values up to this are ignored."""
 
 FEW: Final = 32
-"""Examples that tell how large kernel values are."""
+"""Number of examples from which the size of kernel values is estimated."""
 
 DEVIATIONS: Final = 4.0
-"""Number of standard deviations that count."""
+"""Number of standard deviations in the estimate of an error."""
 
 
 ROWS_LOOKED_AT: Final = 8
 COLUMNS_LOOKED_AT: Final = 64
-"""Of K, to tell by how much its values vary."""
+"""Number of columns of K from which the variation of its values is estimated."""
 
 
 def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> float:
-    """Return about how far float32 values of `gram` move G = v − Kα, and with it the decision values of a machine.
+    """Estimate the error of G = v − Kα, and thus of the decision values, if the values of `gram` are kept as float32.
 
     Parameters
     ----------
     gram : KernelMatrix
-        Of n variables.
+        The kernel matrix of n variables.
     alpha : ndarray of shape (n,), float64
+        Signed dual variables.
     largest : float
-        max |K|, the largest |kᵢᵢ| of a positive semi-definite matrix.
+        max |K|, which for a positive semi-definite matrix is the largest |kᵢᵢ|.
 
     Returns
     -------
     float
-        4 · 2⁻²⁴ · max |K| · √Σα², where α of equal examples is summed before it is squared.
+        4 · 2⁻²⁴ · max |K| · √Σα², where the α of equal examples are summed before they are squared.
 
     Examples
     --------
@@ -70,13 +71,13 @@ def decision_error(gram: KernelMatrix, alpha: np.ndarray, largest: float) -> flo
     >>> [round(decision_error(gram, alpha, 1.0) * 2**22 / 2**0.5, 3) for gram in (once, twice)]
     [1.0, 1.414]
     """
-    # equal examples have equal rounding, which adds up; that of others cancels in part
+    # rounding errors of equal examples add up, because they are equal; other errors partly cancel
     sums = np.bincount(gram.distinct, alpha)
     return DEVIATIONS * ROUNDING * largest * math.sqrt(dot(sums, sums))
 
 
 def largest_value(gram: KernelMatrix) -> float:
-    """max |kᵢᵢ|, which bounds a positive semi-definite matrix; 1 for callables, which may want all examples at once."""
+    """Return max |kᵢᵢ|, a bound of all values if K is positive semi-definite; for callables return 1."""
     return (
         1.0
         if gram.facts.has_unit_diagonal or gram.full_matrix_only
@@ -85,13 +86,13 @@ def largest_value(gram: KernelMatrix) -> float:
 
 
 def noise_of_values(gram: KernelMatrix, largest: float) -> float:
-    """Return about how far float64 puts kernel values from the true ones; 0 where that is slight.
+    """Estimate the error of kernel values in float64; return 0 if it is negligible.
 
     Parameters
     ----------
     gram : KernelMatrix
     largest : float
-        max |kᵢᵢ|, of which a matrix that says nothing of its rounding is right to 2⁻⁵².
+        max |kᵢᵢ|; the error of a matrix without stated errors is 2⁻⁵² times this.
     """
     noise = EPSILON * largest if gram.facts.kernel_error is None else gram.facts.kernel_error
     return noise if noise > SLIGHT else 0.0
@@ -100,23 +101,24 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
 def decision_noise(
     gram: KernelMatrix, alpha: np.ndarray, diagonal: np.ndarray, tolerance: float, fixed: float = 0.0
 ) -> float:
-    """Return about how far rounding of kernel values moves decision values if that exceeds a tolerance; else 0.
+    """Estimate the error of decision values from rounded kernel values; return 0 if it is at most a tolerance.
 
     Parameters
     ----------
     gram : KernelMatrix
-        Of n variables.
+        The kernel matrix of n variables.
     alpha, diagonal : ndarrays of shape (n,), float64
         α and all kᵢᵢ.
     tolerance : float
+        The largest error that is ignored.
     fixed : float
-        The same of variables that have left the problem with an α of their own.
+        The error that comes from variables that were fixed (`refsvm.DualProblem.fixed_noise`).
 
     Returns
     -------
     float
-        noise · √Σα². The diagonal of a precomputed matrix may span orders of magnitude: its estimate is
-        max over j of ε √Σ(αᵢKᵢⱼ)². The bound |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ is tried first, and the sums are computed only if that
+        noise · √Σα². The diagonal of a precomputed matrix may span orders of magnitude; for such a matrix the estimate
+        is max over j of ε √Σ(αᵢKᵢⱼ)². This sum is first bounded by |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ, and it is computed only if the
         bound exceeds the tolerance and the matrix is in memory.
 
     Examples
@@ -144,7 +146,7 @@ def decision_noise(
 
 
 def noisy(noise: float, tolerance: float) -> str:
-    """Return the sentence of the warning that rounding moves decision values by more than the tolerance."""
+    """Return the warning that rounding changes decision values by more than the tolerance."""
     return (
         f"The kernel values are so large that rounding moves decision values by about {noise:.3g}, and the tolerance "
         f"is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or scale down the "
@@ -153,10 +155,11 @@ def noisy(noise: float, tolerance: float) -> str:
 
 
 def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float) -> float:
-    """Return about how far the terms of ΣαᵢKᵢⱼ, Σαᵢ = z, vary over the examples j of `among`, ascending.
+    """Estimate how much ΣαᵢKᵢⱼ, with Σαᵢ = z, could vary over the (ascending) examples j in `among`.
 
-    It is Σ|αᵢ| times the largest range of a row of K, read off the rows of the largest |αᵢ| and columns spread over
-    these examples. Where z = 0 what the rows have in common adds nothing to the sum, and counts for nothing.
+    The estimate is Σ|αᵢ| times the largest range of a row of K, taken from the rows of the largest |αᵢ| and from
+    columns spread over these examples. If z = 0, a constant common to all rows adds nothing to the sum and is
+    subtracted first.
     """
     rows = np.argsort(-np.abs(alpha), kind="stable")[:ROWS_LOOKED_AT]
     places = np.unique(np.linspace(0, len(among) - 1, COLUMNS_LOOKED_AT).astype(np.intp))
@@ -167,9 +170,9 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 
 
 def noise_of_distances(gram: Any, data_error: float) -> float:
-    """Return what γ‖x − z‖² loses of a `Gram` of CSR data, ε γ max ‖x‖², times the largest k between a few examples.
+    """Estimate the error of kernels of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k between a few examples.
 
-    0 where that is slight, and for dense data, which are moved to their mean: no digit is lost there.
+    Return 0 if it is negligible, or for dense data, which are moved to their mean and therefore lose no digits.
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0
@@ -180,10 +183,10 @@ def noise_of_distances(gram: Any, data_error: float) -> float:
 
 
 def distinct_rows(X: Any) -> np.ndarray:
-    """Return a number for each row of X, ndarray or CSR of shape (n, d): rows that are equal have the same one.
+    """Return a number for each row of X, an ndarray or CSR of shape (n, d), so that equal rows have equal numbers.
 
-    Rows are told apart by their bytes: a product with random numbers rounds, and far from the origin it takes different
-    rows for equal ones. A CSR row that stores its entries in another order counts as another.
+    Rows are compared by their bytes, because comparing products with random numbers would round, and far from the
+    origin different rows would seem equal. CSR rows that store equal entries in different orders count as different.
 
     Examples
     --------
@@ -194,7 +197,7 @@ def distinct_rows(X: Any) -> np.ndarray:
     """
     rows: Iterable[Hashable]
     if isinstance(X, np.ndarray):
-        whole = np.ascontiguousarray(X + 0.0)  # −0 is 0
+        whole = np.ascontiguousarray(X + 0.0)  # turns −0 into 0
         rows = whole.view(np.dtype((np.void, whole.dtype.itemsize * X.shape[1]))).ravel().tolist()
     else:
         data, parts = X.data + 0.0, zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)

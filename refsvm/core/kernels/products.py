@@ -1,14 +1,14 @@
-"""Inner products x·z of many pairs of examples: where most of the time of kernel evaluation goes.
+"""Inner products x·z of many pairs of examples, which take most of the time of kernel evaluation.
 
-`DenseProducts` adds the summands of each product in order (`refsvm.core.arithmetic`): the same bits on every processor,
-in both engines, for every block. For CSR data see `refsvm.core.kernels.sparse`.
+`DenseProducts` adds the terms of each product in order (`refsvm.core.arithmetic`), so that the bits are the same on
+every processor, in both engines, and for every block. For CSR data see `refsvm.core.kernels.sparse`.
 
-`PreparedExamples` holds one side of these products ready: norms, and for kernels of the distance ‖x − z‖ an origin near
-the data. With ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z the rounding of ‖x‖² stays when the summands cancel: of features such as
-time stamps, 10⁹ with differences of 1, nothing is left. Distances do not change under translation, and near the mean
-of the data the norms are as small as they can be.
+`PreparedExamples` prepares one side of these products: it computes norms and, for kernels of the distance ‖x − z‖, an
+origin near the data. In ‖x − z‖² = ‖x‖² + ‖z‖² − 2 x·z, the rounding error of ‖x‖² remains when the terms cancel; with
+features such as time stamps (10⁹ with differences of 1), no correct digit would be left. Distances do not change under
+translation, and near the mean of the data the norms are as small as possible.
 
-The products of a linear machine with Σα = 0 may be taken around any origin, too: see `refsvm.core.kernels.origin`.
+The products for a linear model with Σα = 0 may also be computed around any origin, see `refsvm.core.kernels.origin`.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from refsvm.core.kernels.origin import moved, origin_of
 from refsvm.core.kernels.sparse import SparseProducts, compressed, squared_norms
 
 MANY_FEATURES: Final = 100
-"""Features from which on a batch pays: a row of shorter examples costs at most twice as much alone."""
+"""Number of features from which on a batch pays; with fewer features, a single row costs at most twice as much."""
 
 CORE_ENTRIES: Final = 2**17
-"""Entries that do, at 8 bytes each."""
+"""Number of entries, of 8 bytes each, from which on a batch pays."""
 
 LARGEST_NORM: Final = float(np.finfo(np.float64).max) / 4.0
-"""‖x‖² + ‖z‖² + 2 x·z must not overflow."""
+"""Largest ‖x‖²: with it, ‖x‖² + ‖z‖² + 2 x·z does not overflow."""
 
 CENTRED_FROM: Final = 1e3
-"""Largest γ‖x‖² that is left alone: kernel values are then exact to about 10⁻¹²."""
+"""Data are moved to their mean if γ‖x‖² exceeds this; otherwise kernel values are exact to about 10⁻¹²."""
 
 
 class DenseProducts:
@@ -48,12 +48,12 @@ class DenseProducts:
     ----------
     Z : ndarray of shape (n, d)
     features : ndarray of shape (d, n)
-        Zᵀ, with each feature contiguous.
+        Zᵀ, with the values of each feature contiguous.
     by_columns : bool
-        False: large blocks are shared among threads by rows.
+        False, because threads share large blocks by rows.
     prefers_batches : bool
-        Whether Z has many features and exceeds the cache of a core. Four examples at once then cost less than half of
-        what they cost one by one.
+        True if Z has many features and exceeds a core's cache. Four examples at once then cost less than half as much
+        as one by one.
 
     Examples
     --------
@@ -72,11 +72,11 @@ class DenseProducts:
 
     @cached_property
     def features(self) -> np.ndarray:
-        """Zᵀ, with each feature contiguous."""
+        """Zᵀ, with the values of each feature contiguous."""
         return np.ascontiguousarray(self.Z.T)
 
     def aligned(self, X: np.ndarray) -> np.ndarray:
-        """Return examples of shape (m, d) as they are; see `SparseProducts.aligned`."""
+        """Return examples of shape (m, d) unchanged; see `SparseProducts.aligned`."""
         return X
 
     def of(
@@ -85,7 +85,7 @@ class DenseProducts:
     ) -> np.ndarray:  # fmt: skip
         """Write x·z to `out`, shape (m, w), and return it; see `SparseProducts.of`.
 
-        `features`, shape (d, n), may be those of other z.
+        `features`, shape (d, n), replaces the features of Z by those of other z.
         """
         rows = np.arange(len(X)) if rows is None else rows
         arithmetic.current.products(X, rows, self.features if features is None else features, start, out)
@@ -93,17 +93,17 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """The arrays of which compiled code makes a row of the Gaussian or the linear kernel; without norms of no row."""
+    """The arrays from which compiled code computes a row of the Gaussian or linear kernel; without norms, it cannot."""
 
-    X: np.ndarray  # dense examples, shape (n, d), of the type of the row; no rows of sparse ones
+    X: np.ndarray  # dense examples, shape (n, d), in the type of the row; empty for sparse data
     features: np.ndarray  # Xᵀ
-    entries: tuple[np.ndarray, ...]  # of sparse examples: `SparseProducts.entries`
+    entries: tuple[np.ndarray, ...]  # for sparse data: `SparseProducts.entries`
     norms: np.ndarray
-    gamma: float  # γ; −1 of the linear kernel
+    gamma: float  # γ; −1 for the linear kernel
 
 
 def no_parts(dtype: np.dtype) -> RowParts:
-    """Return empty arrays of these types."""
+    """Return row parts with empty arrays of this type, from which no row can be computed."""
     line, places = np.empty(0, dtype), np.empty(0, np.int32)
     return RowParts(line[:, None], line[:, None], (line, places, places) * 2, line, -1.0)
 
@@ -111,35 +111,36 @@ def no_parts(dtype: np.dtype) -> RowParts:
 class Columns(NamedTuple):
     """The z of some columns of a kernel matrix, from `start` on."""
 
-    features: np.ndarray | None  # of dense examples, shape (d, n)
+    features: np.ndarray | None  # features of dense examples, shape (d, n)
     norms: np.ndarray
     start: int
 
 
 class PreparedExamples:
-    """Examples Z, ready to be multiplied with others: where their origin lies, their norms, their products.
+    """Examples Z, prepared for products with others: moved to an origin, with their norms.
 
     Parameters
     ----------
     kernel : Kernel
-        Its `distance_scale` decides about the origin.
+        The kernel, whose `distance_scale` decides whether the origin is moved.
     Z : ndarray or CSR of shape (n, d), float64
     table_from : int, optional
         See `SparseProducts`.
     dtype : numpy type
-        float32 rounds the examples to it: dense ones around their mean, for a kernel of the distance.
+        float32 rounds the examples to float32; for kernels of the distance, dense examples are first moved to their
+        mean.
     origin : ndarray of shape (d,), optional
-        Where the examples are to be multiplied around, whatever the kernel.
+        The origin around which the examples are multiplied, for any kernel.
 
     Attributes
     ----------
     products : DenseProducts or SparseProducts
-        Of the prepared Z, which is ``products.Z``.
+        The products with the prepared Z, which is ``products.Z``.
     norms : ndarray of shape (n,), of the type of the examples
-        ‖z − c‖² with the origin c, of the examples as they are multiplied, summed as their products are.
+        ‖z − c‖² for the origin c, computed from the prepared examples in the same order as their products.
     data_error : float
-        About how far a kernel value may be from its true value: ε γ max ‖z − c‖² for a kernel of γ‖x − z‖² and ε for
-        the others, with ε = 2⁻⁵² in float64 and 2⁻²³ in float32.
+        Estimated error of a kernel value: ε γ max ‖z − c‖² for kernels of γ‖x − z‖² and ε for other kernels, with
+        ε = 2⁻⁵² in float64 and 2⁻²³ in float32.
 
     Raises
     ------
@@ -165,7 +166,7 @@ class PreparedExamples:
         norms = squared_norms(Z)
         if not (norms < LARGEST_NORM).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
-        # float32 has 24 bits: they are spent on differences from the mean, whatever the tolerance of float64
+        # float32 has only 24 bits, so data are always moved to the mean before they are rounded
         centred_from = 0.0 if is_single else CENTRED_FROM
         if scale * norms.max(initial=0.0) > centred_from and not is_sparse(Z):
             origin = Z.mean(axis=0)
@@ -181,7 +182,7 @@ class PreparedExamples:
         self.data_error = float(np.finfo(dtype).eps) * max(1.0, scale * float(self.norms.max(initial=0.0)))
 
     def columns(self, those: np.ndarray | slice | None) -> Columns:
-        """Return some of the examples, or all, as the z of kernel rows."""
+        """Return some or all of the examples as the columns (z) of kernel rows."""
         products = self.products
         if isinstance(those, np.ndarray):
             return Columns(np.ascontiguousarray(products.Z[those].T), self.norms[those], 0)
@@ -189,7 +190,7 @@ class PreparedExamples:
         return Columns(features, self.norms, 0 if those is None else those.start)
 
     def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
-        """Return other examples, with the same scales, origin and columns, and their norms."""
+        """Return other examples prepared with the same scales, origin and columns, and their norms."""
         X = self._scaled(X)
         if self._origin is not None:
             X = moved(X, self._origin)
@@ -197,15 +198,15 @@ class PreparedExamples:
 
 
 def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -> Any:
-    """Return dense data with few non-zero entries as CSR, for cheaper products; other data as they are.
+    """Return dense data with few non-zero entries as CSR, for cheaper products, and other data unchanged.
 
-    Data that are to be multiplied around an origin, given here or found because they are far from zero, stay dense: the
-    move would fill a sparse matrix. So do data of a kernel that has no ``distance_scale``.
+    Data that will be moved to an origin (because `origin` is given, or because they are far from zero) stay dense,
+    since the move would fill a sparse matrix. Data for a kernel without ``distance_scale`` stay dense as well.
 
     Parameters
     ----------
     kernel : Kernel, Precomputed or callable
-        Only the examples of a `Kernel` are multiplied.
+        The kernel; only for a `Kernel` are inner products computed.
     X : ndarray or CSR of shape (n, d)
     origin : ndarray of shape (d,), optional
         As for `PreparedExamples`.
@@ -218,7 +219,7 @@ def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -
     >>> stored_for_products(RBF(gamma=1.0), np.eye(500)).nnz
     500
     """
-    scale = getattr(kernel, "distance_scale", None)  # a callable of the user's has none
+    scale = getattr(kernel, "distance_scale", None)  # a user's callable has none
     if scale is None or origin is not None or (csr := compressed(X)) is None:
         return X
     norms = squared_norms(kernel.scaled(csr))
@@ -229,7 +230,7 @@ def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -
 
 
 def inner_products(X: Any, Z: Any) -> np.ndarray:
-    """x·z for all pairs of rows, as a C-ordered (m, n) float64 array; X and Z dense or CSR, each as it likes."""
+    """Return x·z for all pairs of rows as a C-ordered (m, n) float64 array; X and Z may each be dense or CSR."""
     if is_sparse(X) and is_sparse(Z):
         products = SparseProducts(Z, table_from=np.inf)
         return products.of(products.aligned(X), None, np.empty((X.shape[0], Z.shape[0])))

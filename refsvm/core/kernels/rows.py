@@ -1,17 +1,17 @@
-"""KernelRows: the rows of K as the rules read them, within a byte budget, and counted.
+"""KernelRows: stores rows of K within a memory budget and counts computed rows.
 
-Every kernel evaluation of a solve goes through here, for both engines, so "kernel rows computed" means the same
-everywhere. There are three kinds of stores, two of them in `refsvm.core.kernels.cached_rows`:
+In both engines, every kernel evaluation of a solve goes through this class, so that counts of kernel rows have the same
+meaning everywhere. There are three kinds of stores, two of them in `refsvm.core.kernels.cached_rows`:
 
 ============  ==================================================================================================
 `KernelRows`  K is held as an array: a row is ``K[i]``, and nothing is computed
-`CachedRows`  rows are computed when first asked for. If all fit the budget each is computed at most once; otherwise
-              the least recently used one gives way. "Used": it belonged to a working set that was stepped on
-`AllRows`     all are computed when the first one is asked for, as a user's callable may want it
+`CachedRows`  rows are computed at their first use. If all rows fit in the budget, each is computed at most once;
+              otherwise a new row replaces the row whose use in a step is longest ago
+`AllRows`     all rows are computed at the first use of a row, which suits a user's callable
 ============  ==================================================================================================
 
-A store is a kernel matrix itself. So a problem may read the rows of another problem's store, and a store may keep
-copies of another one's rows: as float64, which the rules read, of rows kept as float32; or those of some variables.
+A store is itself a kernel matrix. So a problem can read rows from the store of another problem, and a store can keep
+copies of another store's rows: float64 copies of float32 rows, or copies for some of the variables.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from refsvm.core.kernels.matrix import KernelMatrix
 
 
 def megabytes(rows: float, n: int, dtype: type = np.float64) -> float:
-    """Return how many MiB (2²⁰ bytes) so many kernel rows of n values take.
+    """Return the size in MiB (2²⁰ bytes) of this many kernel rows of n values.
 
     Examples
     --------
@@ -41,33 +41,33 @@ def megabytes(rows: float, n: int, dtype: type = np.float64) -> float:
 
 
 class KernelRows(KernelMatrix):
-    """Rows K[i] of a kernel matrix, as the rules read them; here of one that is held as an array.
+    """Rows K[i] of a kernel matrix in the form that rules read; this class is for a matrix that is held as an array.
 
     Parameters
     ----------
     gram : KernelMatrix
-        With K of shape (n, n) in ``gram.dense``.
+        The matrix, which holds K of shape (n, n) in ``gram.dense``.
     cache_mb : float
-        Budget in MiB, here for what is made of the rows, such as those of a restricted problem.
+        Memory budget in MiB; in this class for copies of rows, such as the rows of a restricted problem.
     values : ndarray of shape (capacity, n), optional
         Memory for rows, in place of K.
 
     Attributes
     ----------
     values : ndarray of shape (capacity, n), float64 or float32
-        Storage; row i stands in slot ``slots[i]``.
+        The stored rows; row i is in slot ``slots[i]``.
     slots : ndarray of shape (n,), int64
         Slot of each row, −1 if it is not stored.
     stamps : ndarray of shape (capacity,), int64
-        Time of last use, by `clock`; 0 if the slot is free.
+        For each slot, the value of `clock` at its last use; 0 if the slot is free.
     owners : ndarray of shape (capacity,), int64
-        Row stored in each slot, −1 if it is free.
+        For each slot, the row in it, or −1 if the slot is free.
     capacity, filled : int
-        Number of slots, and how many have been given out: slots are filled in order.
+        Number of slots, and number of slots in use, which are filled in order.
     holds_all : bool
-        Whether there is a slot for every row, so that none is ever computed twice.
+        True if there is a slot for every row, so that no row is computed twice.
     computed, hits : int
-        Rows computed, in the end by the kernel, and uses served from storage.
+        Number of rows that the kernel has computed, and number of uses of stored rows.
 
     Examples
     --------
@@ -92,11 +92,11 @@ class KernelRows(KernelMatrix):
 
     @property
     def kernel_name(self) -> str:
-        """The kernel, as it prints."""
+        """The text that stands for the kernel in messages."""
         return self.gram.kernel_name
 
     def row(self, i: int) -> np.ndarray:
-        """Row K[i], shape (n,), float64, computed if it is not stored. Do not write to it."""
+        """Return K[i], shape (n,), float64, and compute it if it is not stored. Do not write to it."""
         if self.slots[i] < 0:
             self.ensure(i)
         return self.values[self.slots[i]].astype(np.float64, copy=False)
@@ -105,37 +105,37 @@ class KernelRows(KernelMatrix):
         """Compute row i if it is not stored."""
 
     def use(self, i: int, j: int) -> None:
-        """Store the rows of a working set; those stored already count as hits, and as the most recently used."""
+        """Make sure that both rows of a working set are stored and mark them as used; stored rows count as hits."""
         self.hits += 2
 
     def fetch(self, indices: np.ndarray) -> None:
-        """Compute and store all missing rows of `indices` in one block; the budget must hold them all.
+        """Compute and store all missing rows of `indices` in one block; they must all fit in the budget.
 
         An index may occur more than once.
         """
 
     def release(self) -> None:
-        """Give the memory of stored rows back until `reserve`, for the rows of a restricted problem."""
+        """Free the memory of stored rows for a restricted problem, until `reserve` is called."""
 
     def reserve(self) -> None:
-        """Take memory for as many rows as the budget holds, if it was released."""
+        """If the memory was released, allocate it again for as many rows as the budget holds."""
 
     @property
     def row_seconds(self) -> float:
-        """About how long it takes to compute a row, by those that were; 0 if none was."""
+        """Estimated seconds to compute a row, from the rows computed so far; 0 before the first row."""
         return 0.0
 
     def seconds_for(self, indices: np.ndarray) -> float:
-        """Return about how many seconds `subtract` takes to compute those of these rows that are not stored."""
+        """Estimate the seconds that `subtract` takes to compute the rows of `indices` that are not stored."""
         return 0.0
 
     def fetch_if_few(self, most: int) -> None:
-        """Compute all rows at once if there are at most so many, which is cheaper than one by one, and all fit."""
+        """Compute all rows at once, which is cheaper than one by one, if they fit and are at most `most`."""
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """K[rows][:, columns] of stored rows; those that are missing are computed first, and stored."""
+        """Return K[rows][:, columns] from stored rows; missing rows are first computed and stored."""
         return self.gram.block(rows, columns, out)
 
     def diagonal(self) -> np.ndarray:
@@ -143,7 +143,7 @@ class KernelRows(KernelMatrix):
         return self.gram.diagonal()
 
     def product(self, coefficients: np.ndarray) -> np.ndarray:
-        """Kα, shape (n,), from the rows of the non-zero entries of α; see `subtract`."""
+        """Return Kα, shape (n,), from the rows of the non-zero entries of α; see `subtract`."""
         support, total = np.flatnonzero(coefficients), np.zeros(self.n)
         self.subtract(total, support, -coefficients[support])
         return total
@@ -154,9 +154,9 @@ class KernelRows(KernelMatrix):
     ) -> None:  # fmt: skip
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
-        Rows are kept if the whole matrix fits the budget, and computed in passing otherwise; both are counted. The bits
-        of the sum do not depend on which rows are stored, with two exceptions: rows kept as float32, and a callable
-        kernel whose values round differently in a block and alone.
+        Missing rows are computed and counted, and stored if the whole matrix fits in the budget. The bits of the sum do
+        not depend on which rows are stored, with two exceptions: rows kept as float32, and callable kernels whose
+        values round differently in a block than alone.
 
         Parameters
         ----------
@@ -164,16 +164,17 @@ class KernelRows(KernelMatrix):
         indices : ndarray of shape (m,), int64
         coefficients : ndarray of shape (m,), float64
         by_variable : bool
-            Also where variables share rows, and all copies are there: the sum is then that of compiled rounds, bit for
-            bit. Otherwise each shared row is added once for all of its variables.
+            True adds a row for each variable even if variables share rows, as compiled rounds do, so that the bits are
+            the same (if all copies are stored). Otherwise each shared row is added once for all its variables.
         watch : callable, optional
-            Called with the number of rows that are left, now and then where they are computed in passing; it may raise.
+            Function that is called from time to time with the number of remaining rows, if rows are computed without
+            being stored. It may raise an error to end the call.
         """
         arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """Those of the matrix, and whether these rows are float32."""
+        """The facts of the matrix, and whether the rows are kept as float32."""
         facts = self.gram.facts
         return replace(facts, keeps_float32=True) if self.values.dtype == np.float32 else facts
 
@@ -189,17 +190,17 @@ class KernelRows(KernelMatrix):
 
     @property
     def distinct(self) -> np.ndarray:
-        """The numbers of the variables there."""
+        """The numbers of the variables in the underlying matrix."""
         return self.gram.distinct
 
     @property
     def evaluator(self) -> KernelRows:
-        """The store that evaluates the kernel: this one, or that whose rows these are copies of."""
+        """The store that evaluates the kernel: this store, or the store whose rows it copies."""
         return self if self.gram.store is None else self.gram.store.evaluator
 
     @property
     def indices(self) -> np.ndarray:  # type: ignore[override]
-        """Numbers of these rows there, shape (n,)."""
+        """The position of each row in the evaluator, shape (n,)."""
         store: KernelRows | None = self.gram.store
         if store is None:
             return np.arange(self.n)
@@ -207,9 +208,9 @@ class KernelRows(KernelMatrix):
 
     @property
     def computed(self) -> int:
-        """Rows computed by the kernel."""
+        """Number of rows that the kernel has computed."""
         return self._computed if self.gram.store is None else self.gram.store.computed
 
     def count(self, computed: int) -> None:
-        """Add rows that were computed elsewhere on behalf of this matrix."""
+        """Add to the count rows that other code has computed for this matrix."""
         self.evaluator._computed += computed

@@ -1,6 +1,6 @@
-"""Inner products with CSR data, whose memory is bounded by the data and not by its number of columns.
+"""Inner products with CSR data, in memory that is bounded by the size of the data, not by the number of columns.
 
-Four ways, the first that applies:
+The first of four methods that applies is used:
 
 =========================  ==============================================================================
 compiled, many entries     Zᵀ as a dense table of at most `TABLE_BYTES`. The products of one example x with all z
@@ -11,8 +11,8 @@ several examples           scipy multiplies sparse with sparse if few entries of
                            examples as dense columns. At most `WORK_BYTES` at a time
 =========================  ==============================================================================
 
-Columns without an entry in Z contribute nothing. Where there are more columns than entries they are left out first, so
-a vector with one number for each column is never longer than the data.
+Columns without an entry in Z contribute nothing. If there are more columns than entries, such columns are removed
+first, so that a vector with one number for each column is never longer than the data.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ from refsvm.core import arithmetic
 from refsvm.core._checks import is_sparse
 
 TABLE_BYTES: Final = 2**27
-"""Size up to which sparse data get a dense table beside them."""
+"""Largest size of the dense table that is made for sparse data."""
 
 TABLE_FROM_ENTRIES: Final = 2**18
-"""Stored entries from which a table pays when one row is computed at a time: they exceed the inner caches."""
+"""Number of stored entries, too many for the inner caches, from which on a table pays if rows are computed singly."""
 
 WORK_BYTES: Final = 2**23
-"""Size of the dense columns that scipy multiplies at a time, or of the sparse product that it makes at a time."""
+"""Size of the dense columns, or of the sparse product, that scipy handles at a time."""
 
 SPARSE_BELOW: Final = 0.02
-"""Share of stored entries below which the product of two sparse matrices is faster: six times at 0.005 for a batch."""
+"""If a smaller share of entries is stored, a product of two sparse matrices is faster: six times for a batch at 0.005.
+"""
 
 COMPRESSED_BELOW: Final = 0.04
-"""Share of non-zero entries below which dense data are multiplied as CSR; BLAS draws level from 0.05 to 0.1 on."""
+"""Dense data with a smaller share of non-zero entries are multiplied as CSR; from 0.05 to 0.1 on, BLAS is as fast."""
 
 COMPRESSED_FEATURES: Final = 100
-"""Features from which on that pays for counting them."""
+"""Number of features from which on it pays to count non-zero entries."""
 
 COMPRESSED_ENTRIES: Final = 2**17
-"""Entries from which on it does: dense data of this size exceed the cache of a core."""
+"""Number of entries from which on it pays: dense data of this size exceed a core's cache."""
 
 ENTRIES_COUNTED: Final = 2**18
-"""Entries that are counted at a time."""
+"""Number of entries that are counted at a time."""
 
 FEW_COLUMNS: Final = 4096
-"""Columns up to which empty ones stay: a vector of that length costs nothing."""
+"""Empty columns are kept up to this number of columns, because a vector of this length costs almost nothing."""
 
 
 class SparseProducts:
@@ -60,17 +61,17 @@ class SparseProducts:
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int, optional
-        Stored entries of Z from which a dense table is made, `TABLE_FROM_ENTRIES` by default. A caller that multiplies
-        many examples at once may set 0.
+        Number of stored entries of Z from which on a dense table is made, `TABLE_FROM_ENTRIES` by default. For products
+        of many examples at once, 0 is better.
 
     Attributes
     ----------
     Z : CSR of shape (n, d′)
-        The same rows, every entry stored once, without the columns that are left out.
+        The same rows without the removed columns; every entry is stored once.
     by_columns : bool
-        Whether `of` can write some of the columns alone, at their share of the cost.
+        True if `of` can compute only some of the columns, at their share of the cost.
     prefers_batches : bool
-        False: several rows in one product cost about as much as one by one.
+        False, because several rows in one product cost about as much as one by one.
 
     Examples
     --------
@@ -88,7 +89,7 @@ class SparseProducts:
     def __init__(self, Z: Any, table_from: float | None = None) -> None:
         Z = canonical(Z)
         self._columns: np.ndarray | None = None
-        # hashed texts have millions of columns, nearly all of them empty, and a dense row of each example would not fit
+        # hashed texts have millions of mostly empty columns, for which a dense row of an example would be too large
         if Z.shape[1] > max(Z.nnz, FEW_COLUMNS):
             self._columns, places = np.unique(Z.indices, return_inverse=True)
             shape = Z.shape[0], max(1, len(self._columns))
@@ -97,14 +98,14 @@ class SparseProducts:
         self._table_from = TABLE_FROM_ENTRIES if table_from is None else table_from
 
     def aligned(self, X: Any) -> Any:
-        """Return examples of shape (m, d), CSR, with the columns of ``self.Z``; the products need no others."""
+        """Return CSR examples of shape (m, d) with only the columns of ``self.Z``, which suffice for the products."""
         if self._columns is None:
             return X
         shape = X.shape[0], self.Z.shape[1]
         if not len(self._columns):
             return type(X)(shape)
         places = np.searchsorted(self._columns, X.indices)
-        # any place inside the array: the comparison below drops what is not there
+        # any valid position will do, because the comparison below drops columns that are not in Z
         places[places == len(self._columns)] = 0
         kept = self._columns[places] == X.indices
         ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
@@ -112,9 +113,9 @@ class SparseProducts:
 
     @cached_property
     def _table(self) -> np.ndarray | None:
-        """Zᵀ as a dense array, shape (d′, n), if it is small enough and there is compiled code to use it."""
+        """Zᵀ as a dense array, shape (d′, n), if it is small enough and compiled code can use it, or None."""
         n, d = self.Z.shape
-        # a dense table is read in order, which is faster than to follow indices, while it fits
+        # reading a dense table in order is faster than following indices, as long as the table fits
         too_large = self.Z.dtype.itemsize * n * d > TABLE_BYTES
         if self.Z.nnz < self._table_from or too_large or arithmetic.fastest().sparse is None:
             return None
@@ -127,7 +128,7 @@ class SparseProducts:
 
     @property
     def entries(self) -> tuple[np.ndarray, ...] | None:
-        """The arrays of Z and of Zᵀ as CSR, where compiled code multiplies these; None of other types of indices."""
+        """The arrays of Z and Zᵀ as CSR, if compiled code can multiply these, or None for other types of indices."""
         Z, other = self.Z, self._transposed
         if self._table is not None or not Z.indices.dtype == other.indices.dtype == np.int32:
             return None
@@ -135,13 +136,13 @@ class SparseProducts:
 
     @property
     def _has_few_entries(self) -> bool:
-        """Whether a product of two sparse matrices is faster than one with dense columns."""
+        """True if a product of two sparse matrices is faster than a product with dense columns."""
         n, d = self.Z.shape
         return bool(self.Z.nnz < SPARSE_BELOW * n * d)
 
     @property
     def by_columns(self) -> bool:
-        """Whether `of` can write some of the columns alone, at their share of the cost."""
+        """True if `of` can compute only some of the columns, at their share of the cost."""
         return self._table is not None
 
     def of(
@@ -152,14 +153,15 @@ class SparseProducts:
         Parameters
         ----------
         X : CSR of shape (t, d′)
-            Examples, `aligned`.
+            Examples returned by `aligned`.
         rows : ndarray of shape (m,), int64, or None
-            Those of them that are multiplied; None for all.
+            The rows of X to multiply; None for all rows.
         out : ndarray of shape (m, w), of the type of Z, C-ordered
+            The array that is filled.
         start : int
-            The z are rows start … start + w of Z; without `by_columns` all of them.
+            The products use the rows start … start + w of Z; if `by_columns` is False, all rows of Z.
         features : None
-            As `refsvm.core.kernels.products.DenseProducts` has it.
+            Not used; `refsvm.core.kernels.products.DenseProducts` has such an argument.
         """
         rows = np.arange(X.shape[0]) if rows is None else rows
         if self._table is not None:
@@ -173,10 +175,10 @@ class SparseProducts:
         return out
 
     def _several(self, X: Any, rows: np.ndarray, out: np.ndarray) -> None:
-        """Multiply by SciPy, some examples at a time."""
+        """Compute the products with SciPy, for some examples at a time."""
         n, d = self.Z.shape
         sparse = self._has_few_entries
-        # dense parts of a large sparse product are made and dropped one after the other
+        # a large sparse product is computed and converted to dense in parts
         height = max(1, WORK_BYTES // (8 * (n if sparse else d)))
         for first in range(0, len(rows), height):
             part = slice(first, first + height)
@@ -187,7 +189,7 @@ class SparseProducts:
 
 
 def compressed(X: Any) -> Any | None:
-    """Return dense data as a CSR array if they are large and few of their entries are not 0; None of all others.
+    """Return dense data as a CSR array if they are large and have few non-zero entries, otherwise None.
 
     Examples
     --------
@@ -200,14 +202,14 @@ def compressed(X: Any) -> Any | None:
         return None
     n, d = X.shape
     height = max(1, ENTRIES_COUNTED // d)
-    # rows from all over tell nearly all dense data from others, in microseconds
+    # a sample of rows, counted in microseconds, recognises nearly all data with too many entries
     if np.count_nonzero(X[:: -(-n // height)]) > 2.0 * COMPRESSED_BELOW * height * d:
         return None
     return _csr_of(X, height)
 
 
 def _csr_of(X: np.ndarray, height: int) -> Any | None:
-    """Return dense data as a CSR array, made of pieces of so many rows; None if it has too many entries."""
+    """Convert dense data to a CSR array, `height` rows at a time; return None if there are too many entries."""
     (n, d), ends, places, values = X.shape, [np.zeros(1, np.int64)], [], []
     for start in range(0, n, height):
         some = X[start : start + height]
@@ -220,7 +222,7 @@ def _csr_of(X: np.ndarray, height: int) -> Any | None:
         return None
     try:
         from scipy.sparse import csr_array
-    except ImportError:  # the products of dense data need NumPy alone
+    except ImportError:  # without SciPy, data stay dense
         return None
     kind = np.int32 if nnz < 2**31 else np.int64
     parts = np.concatenate(places).astype(kind), np.concatenate(ends).astype(kind)
@@ -228,7 +230,7 @@ def _csr_of(X: np.ndarray, height: int) -> Any | None:
 
 
 def canonical(X: Any) -> Any:
-    """Return CSR data in which every entry is stored once, in order; SciPy allows duplicates, whose sum it means."""
+    """Return CSR data in which every entry is stored once, in order; SciPy allows duplicates, which are summed."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -236,19 +238,19 @@ def canonical(X: Any) -> Any:
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """‖x‖² of every row, shape (n,): of CSR data in float64, of dense data with the bits of the products x·x."""
+    """Return ‖x‖² of every row, shape (n,): in float64 for CSR data, and with the bits of x·x for dense data."""
     if not is_sparse(X):
         return arithmetic.current.norms(np.ascontiguousarray(X))
     X = canonical(X)
-    # by bincount: the square of a sparse matrix would be a copy of it with its indices
+    # computed by bincount, because squaring a sparse matrix would copy it with its indices
     row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     data = X.data.astype(np.float64, copy=False)
     sums = np.bincount(row_of_entry, weights=data * data, minlength=X.shape[0])
-    return sums.astype(np.float64, copy=False)  # without any entry they are integers
+    return sums.astype(np.float64, copy=False)  # bincount of no entries returns integers
 
 
 def dense_row(X: Any, i: int) -> np.ndarray:
-    """Row i of a CSR matrix as an array of shape (d,), without the checks that indexing makes."""
+    """Return row i of a CSR matrix as an array of shape (d,), without the checks that indexing makes."""
     entries, row = slice(X.indptr[i], X.indptr[i + 1]), np.zeros(X.shape[1], X.dtype)
     np.add.at(row, X.indices[entries], X.data[entries])  # duplicate entries add up
     return row

@@ -1,4 +1,4 @@
-"""Threads for kernel evaluation: how many there are, and how they share work."""
+"""Threads for kernel evaluation: decides how many there are and how they share work."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from refsvm.core import arithmetic
 
 
 def helper_threads() -> ThreadPoolExecutor | None:
-    """Return the threads that share this one's work, or None if it has to work alone.
+    """Return the pool of threads that help the calling thread, or None if it must work alone.
 
-    Together with the caller there are ``NUMBA_NUM_THREADS`` of them; joblib lowers that number in its worker processes.
-    Only the main thread gets helpers: a caller in another thread belongs to a pool that uses the processors already.
-    Without Numba there are none either, because interpreted code holds the interpreter's lock.
+    There are ``NUMBA_NUM_THREADS`` threads including the caller; joblib lowers this number in its worker processes.
+    Only the main thread gets helpers, because other threads belong to a pool that already uses the processors. Without
+    Numba there are no helpers, because interpreted code holds the interpreter's lock.
     """
     if threading.current_thread() is not threading.main_thread() or arithmetic.current.threads == 1:
         return None
@@ -25,22 +25,22 @@ def helper_threads() -> ThreadPoolExecutor | None:
 
 @cache
 def _helper_threads(process: int) -> ThreadPoolExecutor | None:
-    """Return the threads of one process: a forked process inherits the pool object, but none of its threads."""
+    """Return the pool of one process; a forked process needs its own, because it inherits the pool without threads."""
     return ThreadPoolExecutor(arithmetic.current.threads - 1, "refsvm")
 
 
 def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
-    """Call ``work(slice(start, stop))`` for all pieces of that width, on this thread and on helper threads at once.
+    """Call ``work(slice(start, stop))`` for all pieces of this width, in parallel on this thread and helper threads.
 
-    Every thread, the caller included, takes the next piece as soon as it has finished one. Pieces may overtake each
-    other, so `work` must not depend on their order. An exception in a helper is raised in the caller.
+    Every thread takes the next piece when it has finished one, so pieces may end in any order, and `work` must not
+    depend on it. An exception in a helper thread is raised in the caller.
 
     Parameters
     ----------
     work : callable
-        Gets a slice of ``range(size)``.
+        Function of a slice of ``range(size)``.
     size, width : int
-        Length of the whole, and of each piece but the last.
+        Length of the range, and of each piece except the last.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
     >>> run_in_pieces(print, 5, 5)
     slice(0, 5, None)
     """
-    # most calls are small: no thread is worth waking for them
+    # most calls are small, and waking another thread for them does not pay
     if size <= width:
         work(slice(0, size))
     else:
@@ -58,7 +58,7 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
 def _run_on_threads(work: Callable[[slice], object], size: int, width: int) -> None:
     """Do so where there are several pieces."""
     starts = range(0, size, width)
-    # a range iterator hands out each start once, also to several threads: the interpreter's lock guards it
+    # a range iterator gives each start to one thread only, because the interpreter's lock guards it
     left = iter(starts)
 
     def take() -> None:
@@ -72,5 +72,5 @@ def _run_on_threads(work: Callable[[slice], object], size: int, width: int) -> N
         take()
     finally:
         for helper in running:
-            # also after an error here: a helper still writes to the arrays of the caller
+            # wait even after an error here, because helpers still write to the caller's arrays
             helper.result()

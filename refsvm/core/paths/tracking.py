@@ -230,7 +230,7 @@ def _where(record: PathRecord, walk: PathState, begin: float) -> str:
 
 
 def _what_ended_it(record: PathRecord, walk: PathState, begin: float) -> str:
-    """Return the sentence for a path that a limit has ended, or numbers that are not finite."""
+    """Return the warning for a path that was ended by a limit or by numbers that are not finite."""
     if walk.status is Status.NOT_FINITE:
         return f"The path {_where(record, walk, begin)}, before its end. {walk.status.value} {REMEDY[walk.status]}"
     limit = "max_events" if walk.status is Status.MAX_ITER else "time_limit"

@@ -3,7 +3,7 @@
     A = | 0   1ᵀ   |      unknowns (δb̂, δŝ_𝓔); eq. (22), with the labels moved into ŝ
         | 1   K_𝓔𝓔 |
 
-A is singular exactly where the elbow is affinely dependent in feature space: duplicates, or too many points.
+A is singular exactly if the elbow is affinely dependent in feature space, because of duplicates or too many points.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from refsvm.core.walk.bordered import Bordered
 from refsvm.core.walk.state import PathState
 
 ROOM: Final = 64
-"""Columns of a block of LAPACK, at most."""
+"""Largest number of columns in a block of LAPACK."""
 
 
 class Factors(Protocol):
-    """A factorised A."""
+    """A factorisation of A."""
 
     @property
     def null(self) -> np.ndarray:
-        """Basis of the null space, shape (m + 1, k)."""
+        """A basis of the null space of A, shape (m + 1, k)."""
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return a solution of A x = right, which is in the range of A."""
+        """Return a solution of A x = right for a right side in the range of A."""
         ...
 
 
 class ElbowAlgebra(PlainNumbers, ABC):
-    """The factorisation of A: a frozen dataclass.
+    """Base of the ways to factorise A, which are frozen dataclasses.
 
-    Its memory from elbow to elbow is ``walk.system``, an inverse, or ``walk.kept``.
+    What such a class must remember from elbow to elbow, it stores in ``walk.system`` (an inverse) or ``walk.kept``.
     """
 
     @abstractmethod
@@ -48,9 +48,9 @@ class ElbowAlgebra(PlainNumbers, ABC):
 
 
 def elbow_matrix(walk: PathState, s: float = 1.0) -> np.ndarray:
-    """A of shape (m + 1, m + 1), in the order of ``walk.elbow``; or DAD with D = diag(s, 1, …, 1).
+    """Return A, shape (m + 1, m + 1), in the order of ``walk.elbow``, or DAD with D = diag(s, 1, …, 1).
 
-    With s = max |K| all is of one size, so that the units of K decide no rank.
+    With s = max |K| all entries have the same scale, so that the rank does not depend on the unit of K.
     """
     elbow = walk.elbow
     A = np.empty((len(elbow) + 1, len(elbow) + 1), order="F")
@@ -62,13 +62,13 @@ def elbow_matrix(walk: PathState, s: float = 1.0) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SVD(ElbowAlgebra):
-    """Singular value decomposition DAD = UΣVᵀ, eq. (25)–(27): the most reliable rank, and the dearest.
+    """Singular value decomposition DAD = UΣVᵀ, eq. (25)–(27), which finds the rank most reliably and most slowly.
 
     Parameters
     ----------
     eps_svd : float
-        Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares with m·1e-14, which depends on the
-        scale of the kernel.
+        Singular values up to eps_svd·(m + 1)·σ₁ count as zero. The paper compares them with m·1e-14, which depends on
+        the scale of the kernel.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class SVD(ElbowAlgebra):
         positive("eps_svd", self.eps_svd)
 
     def factorise(self, walk: PathState) -> Factors:
-        """DAD = UΣVᵀ from scratch."""
+        """Compute DAD = UΣVᵀ from scratch."""
         from scipy.linalg import svd
 
         s = walk.largest or 1.0
@@ -109,7 +109,7 @@ class _SVDFactors:
 
 @dataclass(frozen=True)
 class PivotedQR(ElbowAlgebra):
-    """QR decomposition with column pivoting DADE = QR, eq. (64): less than half of the time on large elbows.
+    """QR decomposition with column pivoting, DADE = QR, eq. (64); on large elbows twice as fast as `SVD`.
 
     Parameters
     ----------
@@ -129,25 +129,25 @@ class PivotedQR(ElbowAlgebra):
         positive("eps_svd", self.eps_svd)
 
     def factorise(self, walk: PathState) -> QRFactors:
-        """DADE = QR from scratch."""
+        """Compute DADE = QR from scratch."""
         from scipy.linalg.lapack import dgeqp3, dorgqr
 
         s = walk.largest or 1.0
         A = elbow_matrix(walk, s)
-        # what scipy.linalg.qr calls; its checks took longer than the factors of a small elbow
+        # the LAPACK routine behind scipy.linalg.qr, whose checks took longer than factorising a small elbow
         packed, pivots, tau, _, _ = dgeqp3(A, lwork=2 * len(A) + ROOM * (len(A) + 1))
         R, pivots = np.triu(packed), pivots - 1
         Q = dorgqr(packed, tau, lwork=ROOM * len(A), overwrite_a=True)[0]
         Q[0] *= s
         diagonal = np.abs(np.diagonal(R))
         r = int((diagonal > self.eps_svd * len(R) * diagonal[0]).sum())
-        # A is symmetric: what is orthogonal to its range is its null space
+        # A is symmetric, so the orthogonal complement of its range is its null space
         return QRFactors(Q, R, pivots, Q[:, r:], s)
 
 
 @dataclass(frozen=True)
 class QRFactors:
-    """DADE = QR of rank r, with DQ in place of Q; the columns of A in the order `pivots`."""
+    """The factors of DADE = QR with rank r; DQ is stored in place of Q, and `pivots` is the order of A's columns."""
 
     Q: np.ndarray
     R: np.ndarray
@@ -156,11 +156,11 @@ class QRFactors:
     s: float
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Q g = D right, R h = g, x = DE h; of many solutions the one with m + 1 − r zeros."""
+        """Return x = DE h with R h = g and Q g = D right; if there are many solutions, one with m + 1 − r zeros."""
         from scipy.linalg.lapack import dtrtrs
 
         x, r = np.zeros_like(right), len(self.R) - self.null.shape[1]
-        # what solve_triangular calls, without its checks, which took longer than the solution
+        # the LAPACK routine behind solve_triangular, whose checks took longer than the solution
         x[self.pivots[:r]] = dtrtrs(self.R[:r, :r], self.Q[:, :r].T @ right)[0]
         x[0] *= self.s
         return x
@@ -168,7 +168,7 @@ class QRFactors:
 
 @dataclass(frozen=True)
 class UpdatedAlgebra(ElbowAlgebra):
-    """Algebra that follows the changes of the elbow while A is regular, and leaves all other elbows to QR factors."""
+    """Base of algebras that update their factors when the elbow changes; if A is singular, they use `PivotedQR`."""
 
     least_indicator: float = 1e-8
     least_ratio: float = 1e-8
@@ -179,27 +179,27 @@ class UpdatedAlgebra(ElbowAlgebra):
         positive("least_ratio", self.least_ratio)
 
     def is_regular(self, R: np.ndarray) -> bool:
-        """Whether a triangular factor has no diagonal entry below `least_ratio` of the largest."""
+        """Return True if no diagonal entry of a triangular factor is below `least_ratio` times the largest."""
         diagonal = np.abs(np.diagonal(R))
         return bool(diagonal.min() > self.least_ratio * diagonal.max())
 
 
 @dataclass(frozen=True)
 class UpdatedInverse(UpdatedAlgebra):
-    """A⁻¹ kept up to date where one point enters or leaves the elbow, `refsvm.core.walk.bordered`: the default.
+    """Keeps A⁻¹ and updates it when one point enters or leaves the elbow (`refsvm.core.walk.bordered`); the default.
 
-    A change takes two passes over m² numbers, a factorisation m³ operations; and compiled code follows whole runs of
-    events with it. It is used while A is well conditioned. It is made anew where its residual shows that
-    digits are lost. Everything else is left to QR factors, the rank of A included.
+    An update takes two passes over m² numbers, whereas a factorisation takes m³ operations; and with A⁻¹, compiled code
+    can follow many events in one call. A⁻¹ is used while A is well conditioned, and computed again if a residual shows
+    a loss of precision. In all other cases, and to find the rank of A, the QR factors are used.
 
     Parameters
     ----------
     least_indicator : float
-        Smallest s of a point that enters by an update, relative to the largest kernel value.
+        Smallest s, relative to the largest kernel value, with which a point enters by an update.
     least_ratio : float
-        The inverse of A = QR is formed if |R| has no diagonal entry below this share of the largest.
+        The inverse is computed from A = QR only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR
-        For all other elbows.
+        The factorisation for all other elbows.
 
     Raises
     ------
@@ -214,7 +214,7 @@ class UpdatedInverse(UpdatedAlgebra):
     """
 
     def factorise(self, walk: PathState) -> Factors:
-        """Take the inverse that the walk has brought up to date, or make it; QR factors if there is none."""
+        """Return the walk's up-to-date inverse, or compute it; if A is not well conditioned, return QR factors."""
         if walk.system is None:
             made = self.qr.factorise(walk)
             if made.null.shape[1] or not self.is_regular(made.R):

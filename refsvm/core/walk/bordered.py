@@ -1,4 +1,4 @@
-"""The bordered system of the free variables, kept solved while variables join and leave."""
+"""The bordered system of the free variables, whose solution is updated when variables join or leave."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from refsvm.core import arithmetic
 from refsvm.core.problem import total
 
 SINGULAR: Final = 1e-9
-"""Squared distance between φ(x) and the plane of the others, as a part of the largest k(x, x), that counts as none."""
+"""A squared distance between φ(x) and the plane of the other points counts as 0 below this fraction of max k(x, x)."""
 
 SPARE: Final = 64
-"""Rows and columns for which room is made at once."""
+"""Number of rows and columns by which the arrays grow at once."""
 
 
 class Bordered:
@@ -24,27 +24,27 @@ class Bordered:
                    e = rₖ − uᵀx,                                  x ← x − w·e/s,   xₖ ← e/s
         j leaves:  p = P eⱼ,                                      P ← P − ppᵀ/pⱼ,  x ← x − p·xⱼ/pⱼ
 
-    P is the inverse of A. Its array has rows and columns of zeros to spare, so that both changes are the product of a
-    vector with itself. s is the squared distance in feature space between φ(xₖ) and the affine hull of those of M:
-    where it vanishes, A would become singular. The last member fills the freed slot. A variable that moves by `pace`
-    while it is not in M, as its bound does, has xₖ ← pace + e/s when it joins, and when it leaves xⱼ − pace stands in
-    place of xⱼ. Sums go from left to right, as in the twin.
+    P is the inverse of A. Its array has spare rows and columns of zeros, so that each update adds or subtracts the
+    outer product of a vector with itself. s is the squared distance in feature space between φ(xₖ) and the affine hull
+    of the points in M; if it were 0, A would become singular. When a variable leaves, the last member takes its place
+    in the array. If a bound moves at rate `pace`, its variable joins with xₖ ← pace + e/s, and leaves with xⱼ − pace in
+    place of xⱼ. Sums are added from left to right, as in the twin.
 
     Parameters
     ----------
     inverse : ndarray of shape (m + 1, m + 1), float64
-        P at the beginning; it is copied.
+        P at the beginning, which is copied.
     least : float
-        Smallest s of a variable that joins.
+        Smallest s with which a variable may join.
 
     Attributes
     ----------
     size : int
-        m + 1.
+        Size of the system, m + 1.
     values : ndarray of shape (room, room), float64
-        P is its leading block; the rest is 0.
+        Array whose leading block is P; all other entries are 0.
     x : ndarray of shape (room,), float64
-        The solution: db, and d of each variable of M; the rest is 0.
+        The solution: db, then d of each variable in M; all other entries are 0.
 
     Examples
     --------
@@ -59,13 +59,13 @@ class Bordered:
 
     def __init__(self, inverse: np.ndarray, least: float) -> None:
         self.size, self.least, room = len(inverse), least, len(inverse) + SPARE
-        # zeros behind P, so that products may run over the whole array
+        # zeros around P, so that products may run over the whole array
         self.values, self.x = np.zeros((room, room)), np.zeros(room)
         self.inverse[:] = inverse
 
     @property
     def inverse(self) -> np.ndarray:
-        """P, shape (m + 1, m + 1)."""
+        """The inverse P, shape (m + 1, m + 1)."""
         return self.values[: self.size, : self.size]
 
     def make_room(self, size: int) -> None:
@@ -75,7 +75,7 @@ class Bordered:
             self.values, self.x = np.pad(self.values, more), np.pad(self.x, more)
 
     def times(self, vector: np.ndarray) -> np.ndarray:
-        """P·vector, column by column."""
+        """Return P·vector, summed column by column."""
         result = np.zeros(len(self.values))
         arithmetic.current.add_rows(result, vector, self.values, np.arange(self.size))  # P is symmetric
         return result[: self.size]
@@ -85,12 +85,12 @@ class Bordered:
         self.x[: self.size] = self.times(right)
 
     def insert(self, u: np.ndarray, corner: float, right: float, pace: float = 0.0) -> bool:
-        """Add k to M, which is not empty; return whether A stays regular.
+        """Add variable k to a non-empty M; return False, and change nothing, if A would become singular.
 
-        `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ, in which xₖ = pace is counted.
+        `u` is (1, K_Mk), `corner` is Kₖₖ, and `right` is rₖ, computed with xₖ = pace.
         """
         w = self.times(u)
-        # the pivot of k: where nothing but rounding is left of it, A would become singular
+        # the pivot of k: if it is only rounding error, A would become singular
         s = corner - total(u * w)
         if not s > self.least:
             return False
@@ -100,31 +100,31 @@ class Bordered:
         self.x[:m] -= w * change
         self.x[m] = pace + change
         self.size = m + 1
-        # as a square, zzᵀ: the update stays symmetric to the last bit, whatever it rounds
+        # updated by a product zzᵀ, so that P stays symmetric to the last bit despite rounding
         root = 1.0 / math.sqrt(s)
         z = np.append(w * root, -root)
         self.inverse[:] += z[:, None] * z
         return True
 
     def insert_first(self, corner: float, top: float, right: float) -> None:
-        """Add k to the empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
+        """Add variable k to an empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
         self.size = 2
         self.inverse[:] = [[-corner, 1.0], [1.0, 0.0]]
         self.x[:2] = right - corner * top, top
 
     def delete(self, j: int, pace: float = 0.0) -> bool:
-        """Remove variable j from M; return whether that is possible: 1/pⱼ is a squared distance again."""
+        """Remove variable j from M; return False if rounding has spoiled P, as the squared distance 1/pⱼ ≤ 0 shows."""
         last, p = self.size - 1, self.inverse[j + 1].copy()
         if last == 1:
             self.values[:2, :2], self.x[:2], self.size = 0.0, 0.0, 1
             return True
-        # rounding has spoiled P if it is not: the caller makes new factors
+        # otherwise rounding has spoiled P, and the caller must compute new factors
         if not p[j + 1] > 0.0:
             return False
         self.x[: last + 1] -= p * ((self.x[j + 1] - pace) / p[j + 1])
         z = p * (1.0 / math.sqrt(p[j + 1]))
         self.inverse[:] -= z[:, None] * z
-        # the last one takes its place
+        # the last member takes its place
         self.values[j + 1], self.x[j + 1] = self.values[last], self.x[last]
         self.values[:, j + 1] = self.values[:, last]
         self.values[last] = self.values[:, last] = self.x[last] = 0.0
@@ -132,16 +132,17 @@ class Bordered:
         return True
 
     def frees(self, j: int, u: np.ndarray) -> bool:
-        """Whether k, of u = (1, K_Mk), which depends on M, does not any more when j leaves: s is then (uᵀp)²/pⱼ."""
+        """Return True if k, which depends on M and has u = (1, K_Mk), is independent after j leaves: s = (uᵀp)²/pⱼ."""
         p = self.inverse[j + 1]
         part = total(u * p)
         return part * part > self.least * float(p[j + 1])
 
 
 def independent(K: np.ndarray, largest: float) -> np.ndarray:
-    """Return the variables that are affinely independent of those before them, ascending; `largest` is max |Kᵢᵢ|.
+    """Return the variables, ascending, that are affinely independent of all variables before them.
 
-    Symmetric elimination on K + c·11ᵀ, c = max |Kᵢᵢ|, whose pivots are squared distances, as s of `Bordered` is.
+    The function eliminates symmetrically on K + c·11ᵀ with c = max |Kᵢᵢ| = `largest`; the pivots are squared distances,
+    like s in `Bordered`.
 
     Examples
     --------
@@ -154,10 +155,10 @@ def independent(K: np.ndarray, largest: float) -> np.ndarray:
 
 
 def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the same, and the lower Cholesky factor of K + c·11ᵀ where the first of equal ones are independent."""
+    """Return the result of `independent`, and the Cholesky factor of K + c·11ᵀ if only equal examples are dependent."""
     diagonal = K.diagonal().copy()
     least, B = 10.0 * SINGULAR * largest, K + np.abs(diagonal).max(initial=0.0)
-    # equal examples are the usual case: the first of them stays
+    # in the usual case, only equal examples are dependent, and the first of them stays
     equal = np.triu(diagonal[:, None] + diagonal - 2.0 * K <= least, 1).any(axis=0)
     single = np.flatnonzero(~equal)
     try:
@@ -170,7 +171,7 @@ def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.nd
     for k in single.tolist():
         if B[k, k] > least:
             kept.append(k)
-            # what comes before k is not read again
+            # entries before k are not read again
             B[k + 1 :, k + 1 :] -= np.multiply.outer(B[k + 1 :, k] / B[k, k], B[k, k + 1 :])
     return np.array(kept, dtype=np.int64), None
 
@@ -178,7 +179,7 @@ def independent_factor(K: np.ndarray, largest: float) -> tuple[np.ndarray, np.nd
 def inverse_of(K: np.ndarray) -> np.ndarray:
     """Return the inverse of A = [[0, 1ᵀ], [1, K]], symmetric to the last bit.
 
-    With H = (K + c·11ᵀ)⁻¹, u = H1 and s = 1ᵀu it is [[c − 1/s, uᵀ/s], [u/s, H − uuᵀ/s]].
+    With H = (K + c·11ᵀ)⁻¹, u = H1 and s = 1ᵀu, the inverse is [[c − 1/s, uᵀ/s], [u/s, H − uuᵀ/s]].
     """
     m, c = len(K), float(np.abs(K.diagonal()).max(initial=0.0))
     inverse = np.zeros((m + 1, m + 1))

@@ -1,4 +1,4 @@
-"""Breakpoint, LinePoint and Move: the reports of a tracker."""
+"""Breakpoint, LinePoint and Move: what a tracker yields."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ class Move(NamedTuple):
     Attributes
     ----------
     example : int
+        Index of the example.
     before, after : int
-        −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On a line other than λ = 1/C: −1 at L, 0 free, 1 at U.
+        The sets: −1 right (α = 0), 0 elbow, 1 left (α at its other bound). On lines other than λ = 1/C: −1 at L,
+        0 free, 1 at U.
     kind : str
         Cause of the move, as in `Breakpoint`.
     """
@@ -26,27 +28,27 @@ class Move(NamedTuple):
 
 
 def moved(moves: tuple[Move, ...]) -> str:
-    """Return how many examples change their set, in words."""
+    """Return a phrase that says how many examples change their set."""
     return f"{len(moves):,} {'example' if len(moves) == 1 else 'examples'} moved"
 
 
 class Breakpoint(NamedTuple):
-    """A point of the path where the sets change; between two of them ŝ = λα is linear in λ = 1/C.
+    """A point of the path at which the sets change; between breakpoints, ŝ = λα is linear in λ = 1/C.
 
     Attributes
     ----------
     C : float
     scaled : ndarray of shape (n,)
-        ŝ = α/C. It may be the tracker's own array: copy what you keep.
+        The scaled variables ŝ = α/C. This may be the tracker's own array, so copy it if you keep it.
     intercept : float
-        b̂ = b/C.
+        The scaled intercept b̂ = b/C.
     kind : str
         How the point was reached: "start", "full rank", "linear program", "empty elbow", "special", "backup", "repair",
         "end".
     moves : tuple of Move
-        Changes of the sets here.
+        Changes of the sets at this point.
     elbow : int
-        Size of the elbow beyond this point.
+        Size of the elbow after this point.
     """
 
     C: float
@@ -61,20 +63,20 @@ class Breakpoint(NamedTuple):
 
 
 class LinePoint(NamedTuple):
-    """A point of a line other than λ = 1/C; between two of them α and b are affine in t.
+    """A breakpoint on a line other than λ = 1/C; between breakpoints, α and b are affine in t.
 
     Attributes
     ----------
     t : float
-        The line's own parameter.
+        Parameter of the line.
     alpha : ndarray of shape (n,)
-        It may be the tracker's own array: copy what you keep.
+        Signed α. This may be the tracker's own array, so copy it if you keep it.
     intercept : float
     kind : str
-        As in `Breakpoint`, or "jump": α, or b where no variable is free, has moved while t stayed.
+        As in `Breakpoint`, or "jump": α (or b, if no variable is free) has moved while t stayed.
     moves : tuple of Move
     elbow : int
-        Number of free variables beyond this point.
+        Number of free variables after this point.
     """
 
     t: float

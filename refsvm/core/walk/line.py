@@ -1,8 +1,8 @@
-"""ProblemLine: the problems between two, whose v, L, U and z are affine in t, and the line λ = 1/C.
+"""ProblemLine: a line of problems whose v, L, U and z are affine in t, such as the line λ = 1/C.
 
     v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     L, U and z alike
 
-t is the line's own parameter, C or ε or ν: nothing is squeezed into [0, 1], which would cost digits.
+t is a parameter such as C, ε or ν; it is not scaled to [0, 1], because this would lose digits.
 """
 
 from __future__ import annotations
@@ -17,43 +17,44 @@ from refsvm.core.walk.breakpoint import Breakpoint, LinePoint, Move, Point
 from refsvm.core.walk.walk import Line
 
 FAR = 0.01
-"""Part of the kernel values by which those of a row differ at most, where the origin is far from the data."""
+"""If values of a row of K differ by less than this fraction of the values, the origin is far from the data."""
 
 SMALLEST = 1e-4
-"""Smallest t, as a part of the way, to which tolerances on t are relative; below it they are absolute."""
+"""Tolerances of t are relative to t; below this fraction of the line's length they are absolute."""
 
 
 class ProblemLine:
-    """The problems between two that share K.
+    """The problems on the line between two problems that share K.
 
     Parameters
     ----------
     start, end : DualProblem
-        With bounds that are finite.
+        The problems at the ends, with finite bounds.
     t : (float, float)
-        The values of the parameter there; t may rise or fall.
+        The parameter at the start and at the end; it may rise or fall.
     largest : float
         Largest |Kᵢⱼ|.
     K : ndarray of shape (n, n), optional
-        Says by how much decision values may differ where v is constant: by far less than `largest` if the origin is far
-        from the data.
+        The kernel matrix. If v is constant, it shows how much decision values may differ, which is far less than
+        `largest` if the origin is far from the data.
 
     Attributes
     ----------
     line : Line
-        The rates of v, L, U, z for each unit of the way, and whether t rises or falls.
+        The rates of v, L, U and z along the line, and whether t rises or falls.
     sign : ndarray of shape (n,)
-        0 for a variable whose box has no width anywhere on the line, and 1 for all others.
+        0 for variables whose box has no width anywhere on the line, and 1 for all others.
     unit, span, least : tuple of float, float, float
-        Units of small numbers: G − b relative to unit[0] + unit[1]·t; t relative to itself, between `least` and `span`.
+        Scales for tolerances: the scale of G − b is unit[0] + unit[1]·t, and the scale of t is t itself, but at least
+        `least` and at most `span`.
     reach : float
-        The most that a decision value can be, relative to `unit`, or 1: small where C is.
+        Largest possible decision value relative to `unit`, at most 1; it is small if C is small.
     push, pace : float
-        Largest sum of the rates of v and of K d_B, and largest rate of a bound: what their rounding is relative to.
+        Largest sum of the rates of v and of K d_B, and largest rate of a bound: the scales of their rounding errors.
     widest : float
         Largest width of a box.
     is_c_path : bool
-        Whether all is known as soon as no variable is at the bound that is not 0.
+        True on the line λ = 1/C, where the path is complete when no variable is at the bound that is not 0.
     name : str
         Name of the parameter, as cards and messages show it.
 
@@ -91,7 +92,7 @@ class ProblemLine:
         spread = max(
             0.5 * float(np.ptp(each.v[self.sign > 0.0])) if self.sign.any() else 0.0 for each in (start, end)
         )
-        # of one class |Kα| ≤ Σα max |Kᵢⱼ|, and Σα is less than a box is wide where νn < 1
+        # with one class |Kα| ≤ Σα max |Kᵢⱼ|, and if νn < 1, Σα is smaller than the width of a box
         most = max(start.z, end.z) if min(start.lower.min(), end.lower.min()) >= 0.0 else 0.0
         varied = largest if spread or K is None else range_of_rows(K, largest)
         self.unit = (spread or varied * min(self.widest, most or self.widest) or 1.0), 0.0
@@ -119,12 +120,12 @@ class ProblemLine:
         return one if one == other else float(self.between(one, other, t))
 
     def between(self, one: Any, other: Any, t: float) -> Any:
-        """Return (1 − s) one + s other: exact at both ends, and relative to the smaller of them next to it."""
+        """Return (1 − s) one + s other, exactly at both ends and with small relative error near a small end."""
         way = self.t[1] - self.t[0]
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the KKT gap to which the problem at t is solved, for one of eps relative to its unit, or to h."""
+        """Return the tolerance of the KKT gap at t that corresponds to `eps` relative to the unit, or to h."""
         return max(eps * self.reach, 1e-14) * (self.unit[0] + self.unit[1] * t)
 
     def point(
@@ -135,25 +136,25 @@ class ProblemLine:
 
 
 def range_of_rows(K: np.ndarray, largest: float) -> float:
-    """Return the most that values of one row differ by, where that is far less than the largest value; else that."""
+    """Return the largest range of a row of K if this is far less than the largest value, otherwise the latter."""
     most = float(np.ptp(K, axis=1).max())
     return most if 0.0 < most < FAR * largest else largest
 
 
 def solved_gram(start: DualProblem, end: DualProblem) -> KernelMatrix:
-    """Return the kernel matrix of a line, as `DualProblem.centred` has it where z = 0 at both ends."""
+    """Return the kernel matrix of a line, centred as in `DualProblem.centred` if z = 0 at both ends."""
     return (start if start.z != 0.0 else end).centred.gram
 
 
 class RegularizationLine(ProblemLine):
-    """The line λ = 1/C in scaled variables ŝ = λα: v = λ v(C = 1), in the box of C = 1; λ falls.
+    """The line λ = 1/C with falling λ in the scaled variables ŝ = λα: v = λ v(C = 1), with the box for C = 1.
 
     Parameters
     ----------
     problem : DualProblem
-        At C = 1: z = 0, each box with a bound at 0.
+        The problem at C = 1, with z = 0 and a bound at 0 in each box.
     ends : tuple of float
-        Values of C that are reported as they stand, where 1/(1/C) may not be.
+        Values of C that are reported exactly, because 1/(1/C) may be rounded.
     """
 
     is_c_path, name = True, "C"
@@ -177,7 +178,7 @@ class RegularizationLine(ProblemLine):
         return DualProblem._of_checked(problem.gram, t * problem.v, problem.lower, problem.upper)
 
     def tolerance(self, t: float, eps: float) -> float:
-        """For C < 1 relative to C as well, as h is then of that size."""
+        """Return the tolerance; for C < 1 it is also relative to C, because h has this size."""
         return max(eps * min(t, 1.0), 1e-14 * t) * self.unit[1]
 
     def point(

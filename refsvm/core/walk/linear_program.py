@@ -1,4 +1,4 @@
-"""The linear program (30)–(34): the largest fall of λ where the null space of A leaves a choice.
+"""The linear program (30)–(34), which finds the largest decrease of λ if A is singular.
 
 The null space of A does not change the decision function: K u = 0 for every u in it, because uᵀK u = 0 for the elbow's
 block and K is positive semi-definite. So qᵢ = 0 in (32) and (33), and only the box constrains β.
@@ -17,14 +17,14 @@ def longest_fall(
     Parameters
     ----------
     rate : ndarray of shape (2m,)
-        How fast d_p, without the intercept, comes nearer to the upper bounds, and to the lower ones. In the paper the
-        box stands still and t is the fall of λ, so that they are −d_p and d_p.
+        Speeds at which d_p, without the intercept, approaches the upper and the lower bounds. In the paper the box does
+        not move and t is the decrease of λ, so that the speeds are −d_p and d_p.
     gap : ndarray of shape (2m,)
-        high − ŝ and ŝ − low, not negative.
+        Distances high − ŝ ≥ 0 and ŝ − low ≥ 0.
     null : ndarray of shape (2m, k)
         U_{m−r}, without the intercept, and −U_{m−r}.
     limit : float
-        Fall at which an example of 𝓛 or 𝓡 reaches the elbow, or the path ends.
+        The t at which an example of 𝓛 or 𝓡 reaches the elbow or the path ends.
 
     Returns
     -------
@@ -33,15 +33,16 @@ def longest_fall(
 
     Notes
     -----
-    One null vector gives a problem in two variables, solved in closed form (`most_before_crossing`). More go to the
-    dual simplex method of HiGHS, which ends at a vertex: there as many points as possible leave the elbow.
+    One null vector gives a problem in two variables, which is solved in closed form (`most_before_crossing`). Problems
+    with more null vectors are solved by the dual simplex method of HiGHS. It ends at a vertex, where as many points as
+    possible leave the elbow.
     """
     if null.shape[1] == 1:
         return _in_the_plane(rate, gap, null[:, 0], limit)
     from scipy.optimize import linprog
 
     k = null.shape[1]
-    # t as a share of `limit`, β in the unit of the box: the tolerances of the solver are absolute
+    # scale t by `limit` and β by the box, because the solver's tolerances are absolute
     largest = max(limit * float(np.abs(rate).max()), float(gap.max()))
     unit = float(2.0 ** np.rint(np.log2(largest))) if largest > 0.0 else 1.0
     rows = np.column_stack([limit * rate / unit, null])
@@ -54,20 +55,20 @@ def longest_fall(
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if result.x is None:  # (0, 0) is feasible, so this is rounding
+    if result.x is None:  # only by rounding, since (0, 0) is feasible
         return 0.0, np.zeros(k)
     return float(limit * result.x[0]), unit * np.asarray(result.x[1:])
 
 
 def _in_the_plane(rate: np.ndarray, gap: np.ndarray, u: np.ndarray, limit: float) -> tuple[float, np.ndarray]:
-    """Solve the program in t and one β: t·rate + u β ≤ gap."""
+    """Solve the program for one null vector: t·rate + u β ≤ gap."""
     tiny = 1e-12 * float(np.abs(u).max())
-    blocked = (np.abs(u) <= tiny) & (rate > 0.0)  # what β does not move
+    blocked = (np.abs(u) <= tiny) & (rate > 0.0)  # variables that β does not move
     limit = float((gap[blocked] / rate[blocked]).min(initial=limit))
     # β ≤ (gap − t·rate)/u where u > 0, and β ≥ where u < 0
     least, most = ((gap[part] / u[part], -rate[part] / u[part]) for part in (u < -tiny, u > tiny))
     t, lowest, highest = most_before_crossing(*least, *most, limit)
-    # an end, not the middle: there a point leaves the elbow
+    # an end of the interval of β, not its middle, because a point leaves the elbow there
     return t, np.array([lowest if abs(lowest) < abs(highest) else highest])
 
 
@@ -79,10 +80,10 @@ def most_before_crossing(
     limit: float,
     tol: float = 0.0,
 ) -> tuple[float, float, float]:
-    """Return the largest t ≤ limit with max(least + t·slope) ≤ min(most + t·slope), and this max and min there.
+    """Return the largest t ≤ limit with max(least + t·slope) ≤ min(most + t·slope), and the values of both sides.
 
-    The room min − max is concave and piecewise linear in t. Newton's method from the right, on the piece at hand, goes
-    down to its zero in finitely many steps. A room that is short by no more than `tol` counts as closed, not crossed.
+    The difference min − max is concave and piecewise linear in t. Newton's method, started from the right, reaches its
+    zero in finitely many steps. A difference ≥ −`tol` counts as 0.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def most_before_crossing(
         i, j = int(lows.argmax()), int(highs.argmin())
         if lows[i] <= highs[j] + tol:
             break
-        closing = least_slope[i] - most_slope[j]  # how fast the room shrinks
+        closing = least_slope[i] - most_slope[j]  # the difference shrinks at this rate
         before = t
         t = max((most[j] - least[i]) / closing, 0.0) if closing > 0.0 else 0.0
         if t >= before or t == 0.0:

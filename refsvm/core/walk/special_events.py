@@ -1,7 +1,7 @@
-"""Special-event routine (§VI): examples that stand exactly between two sets and block the way change their set.
+"""Special-event routine (§VI): changes the set of examples that are exactly between two sets and block the way.
 
 Flipping all blocking examples at once is block principal pivoting, applied to the complementarity problem of the
-direction; it can cycle. So the guard falls back on the lowest index alone, and from that on the backup routine.
+direction, and it can cycle. If it does, the guard flips only the lowest index, and then calls the backup routine.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from refsvm.core.walk.walk import ABOVE, BELOW, FREE, Walk
 
 
 def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: bool) -> list[tuple[int, int]]:
-    """Return the examples that let λ fall by no more than `shortest`, each with where it should be.
+    """Return the examples that block λ from falling by more than `shortest`, each with the set to which it should move.
 
     (S1) ŝ at its bound and moving out: to 𝓛;  (S2) ŝ at 0 and moving out: to 𝓡;
     (S3), (S4) ξ at 0 and moving out of 𝓡, 𝓛: to 𝓔.
 
-    S1 and S2 need a unique direction, that is a `regular` A. S3 and S4 do not: no null vector moves G − b̂.
+    S1 and S2 need a unique direction, that is, a `regular` A. S3 and S4 do not, because null vectors do not change
+    G − b̂.
     """
     rates = walk.rates(noise)
     up, down, entering = (rates > 0.0) & (walk.distances() <= shortest * rates)
@@ -29,12 +30,12 @@ def blocking(walk: Walk, noise: tuple[float, float], shortest: float, regular: b
 
 @dataclass
 class SwitchingGuard:
-    """Notices when the sets return to where they have been at the same λ; a new λ has a new guard.
+    """Detects that the sets return to an earlier state at the same λ; each λ needs a new guard.
 
     Parameters
     ----------
     ell : int
-        ℓ: most special events at one λ.
+        The largest number ℓ of special events at one λ.
     """
 
     ell: int
@@ -44,7 +45,7 @@ class SwitchingGuard:
     chosen: int = 0
 
     def looping(self, walk: Walk) -> bool:
-        """Count a special event; return whether the flips lead nowhere, so that the backup routine is needed."""
+        """Count a special event; return True if the flips repeat themselves, so that the backup routine is needed."""
         self.n_sr += 1
         key = walk.side.tobytes()
         if key in self.visited:
@@ -56,6 +57,6 @@ class SwitchingGuard:
         return self.n_sr > self.ell
 
     def may_choose(self) -> bool:
-        """Whether the derivative may be asked for the sets once more; three times at one λ."""
+        """Return True if the sets may be chosen by the derivative again, which is allowed three times at one λ."""
         self.chosen += 1
         return self.chosen <= 3

@@ -2,8 +2,8 @@
 
     λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
 
-In these variables the box does not move with C: v = λ v⁰ alone does. The three sets, which on other lines are the
-variables at one bound, the free ones, and those at the other:
+In these variables only v = λ v⁰ changes with C; the box does not. There are three sets; on other lines they are the
+variables at the lower bound, the free variables, and the variables at the upper bound:
 
     right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
 """
@@ -30,23 +30,25 @@ from refsvm.core.walk.line import ProblemLine, RegularizationLine
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, Walk
 
 LONG_FALL: Final = 1e-3
-"""G is computed afresh where λ has fallen to this part."""
+"""G is recomputed from scratch when λ has fallen to this fraction."""
 
 LOADING: Final = 5.0
 """Seconds that importing Numba may take."""
 
 
 class PathState(Walk):
-    """A point of the path, the sets that it defines, and the linear algebra that goes with its elbow.
+    """A point of the path with its three sets and the linear algebra of its elbow.
 
     Parameters
     ----------
     problem : DualProblem
-        With z = 0, where each box has a bound at 0: [0, Cwᵢ] or [−Cwᵢ, 0]. With `along`, where the line begins.
+        The problem at C = 1, with z = 0 and boxes [0, Cwᵢ] or [−Cwᵢ, 0]; if `along` is given, the problem at the start
+        of that line.
     K : ndarray of shape (n, n)
-        Its kernel matrix; or a view of its first rows and columns in a larger array, `refsvm.analysis.growing`.
+        The kernel matrix, which may be a view of the first rows and columns of a larger array
+        (`refsvm.analysis.growing`).
     engine : str
-        Which code takes the steps, as in `refsvm.solve`.
+        The engine that takes the steps, as in `refsvm.solve`.
     along : ProblemLine, optional
         The line; λ = 1/C by default.
 
@@ -58,42 +60,42 @@ class PathState(Walk):
     Attributes
     ----------
     t : float
-        λ = 1/C, which falls; of other lines their own parameter.
+        λ = 1/C, which falls; on other lines, their parameter.
     along : ProblemLine
-        The line: the problem at any t, and what is small there.
+        The line, which gives the problem at any t and the scales of tolerances.
     variables : Variables
-        Its ``alpha`` is ŝ, its ``excess`` Gᵢ − b̂, its ``lower`` and ``upper`` the box at C = 1. Of other lines α,
-        Gᵢ − b and the box.
+        The state of all variables: ``alpha`` is ŝ, ``excess`` is Gᵢ − b̂, ``lower`` and ``upper`` are the box at C = 1.
+        On other lines: α, Gᵢ − b and the box at t.
     b : float
-        b̂ = λb, or b.
+        b̂ = λb; on other lines b.
     side : ndarray of shape (n,), int8
-        Where each ŝ is; CLOSED for an example of weight 0.
+        The set of each variable; CLOSED for examples of weight 0.
     sign : ndarray of shape (n,)
-        1 where the box is [0, wᵢ], −1 where it is [−wᵢ, 0], 0 where it has no width; of other lines 1 or 0.
+        1 if the box is [0, wᵢ], −1 if it is [−wᵢ, 0], 0 if it has no width; on other lines 1, or 0 without width.
     stored : ndarray of shape (at least n, at least n)
-        Array that holds K: row i of K begins its row i.
+        The array that holds K; its row i begins with row i of K.
     moves : list of Move
         Changes of the sets since the last breakpoint.
     factors : object or None
-        The factors of the present elbow, if they were made.
+        The factors of the present elbow, if they were computed.
     kept : object or None
-        Data of an algebra other than the inverse, kept from one elbow to the next.
+        What an algebra other than the inverse keeps from one elbow to the next.
     began : float
-        When, on the clock of `time.perf_counter`.
+        Time of the start on the clock of `time.perf_counter`.
     backend : Backend
-        May follow runs of ordinary events at once.
+        The backend, which may follow many ordinary events in one call.
     problem : DualProblem
-        On the matrix K: the backup routine solves it in other boxes.
+        The problem with the matrix K, which the backup routine solves in other boxes.
     unsettled : bool
-        Whether rounding may have left something on the elbow for `refsvm.core.walk.elbow.correct`.
+        True if `refsvm.core.walk.elbow.correct` must correct rounding errors on the elbow.
     placed : (float, int)
-        The λ at which SMO found a point last, and how often in succession.
+        The λ at which SMO last found a point, and how often in a row.
     stale_below : float
-        The λ at which rounding may have grown too large beside λ since G was computed afresh; 0 on other lines.
+        The λ below which accumulated rounding errors of G may be too large; 0 on other lines.
     deadline : Deadline
-        When to end.
+        Time at which the walk ends.
     status : Status or None
-        Why no point could be found any more: then the tracker returns.
+        The reason why no further point can be found; the tracker then returns.
     drift : float
         Largest error of ξ that a recomputation has found.
     nullity : int
@@ -130,28 +132,28 @@ class PathState(Walk):
 
     @property
     def engine(self) -> str:
-        """The engine of the steps; with "auto" NumPy, if importing Numba would take longer than the time left."""
+        """The engine that takes the steps; "auto" means NumPy if importing Numba would exceed the time left."""
         late = self.deadline.left() < LOADING and "numba" not in sys.modules
         return "numpy" if late and self._engine == "auto" else self._engine
 
     @property
     def elbow(self) -> np.ndarray:
-        """𝓔, in the order of the rows of A."""
+        """The elbow 𝓔, in the order of the rows of A."""
         return np.array(self.members, dtype=np.int64)
 
     @property
     def unit(self) -> float:
-        """The unit of G − b: λ along 1/C."""
+        """The scale of G − b, which along 1/C is λ."""
         one, rate = self.along.unit
         return one + rate * self.t
 
     @property
     def scale(self) -> float:
-        """The unit of steps of t: λ along 1/C."""
+        """The scale of steps of t, which along 1/C is λ."""
         return max(min(abs(self.t), self.along.span), self.along.least)
 
     def room(self, end: float) -> float:
-        """Return how far the end is; 0 where t is there up to rounding."""
+        """Return the distance to the end, or 0 if t is at the end up to rounding."""
         way = (end - self.t) * self.line.t
         return way if way > max(1e-12 * self.scale, 1e-10 * self.along.least) else 0.0
 
@@ -160,11 +162,11 @@ class PathState(Walk):
     def place(
         self, t: float, alpha: np.ndarray, b: float, kind: str, gradient: np.ndarray | None = None
     ) -> None:
-        """Move to a point that was computed elsewhere; the sets follow from α, exactly at a bound or inside."""
+        """Move to a given point; its sets follow from α, which is exactly at a bound or inside the box."""
         of, (v, lower, upper) = self.variables, self.along.arrays(t)
         of.lower[:], of.upper[:] = lower, upper
         side = np.where(alpha == lower, BELOW, np.where(alpha == upper, ABOVE, FREE))
-        # a box that is about to open: G says which of its bounds α will follow
+        # if a box is about to open, G says which of its bounds α will follow
         opening = (lower == upper) & (self.sign != 0.0)
         if opening.any():
             G = self.gradient(v, alpha) if gradient is None else gradient
@@ -180,23 +182,23 @@ class PathState(Walk):
         self.unsettled = True
 
     def clip(self, end: float) -> None:
-        """Clip the elbow to its box, with ξ = 0 whatever rounding has left, (38); with no `room`, be at the end."""
+        """Clip the elbow to its box and set ξ = 0 on it, (38), to remove rounding errors; set t to a reached end."""
         of, elbow = self.variables, self.members
         if self.room(end) == 0.0:
             self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
             bound = np.where(self.side == ABOVE, of.upper, of.lower)
             of.alpha[:] = np.where(self.side == FREE, of.alpha, bound)
-        # an event ends a step where a bound is met up to rounding, and the next step starts from there
+        # a step ends when a variable meets a bound up to rounding, and the next step must start exactly there
         of.alpha[elbow] = np.clip(of.alpha[elbow], of.lower[elbow], of.upper[elbow])
         of.excess[elbow] = 0.0
 
     def has_left(self) -> bool:
-        """Whether an example is at a bound that grows with C; if not, α has reached its final value."""
+        """Return True if an example is at a bound that grows with C; otherwise α has reached its final value."""
         return not self.along.is_c_path or bool((self.side == self.sign).any())
 
     def to_the_end(self, end: float) -> Point:
-        """Return the point at λ = `end` where no example is left: α stays as it is, so ŝ, b̂ and G shrink with λ."""
-        # no event is left, so one factor takes the place of all further steps
+        """Return the point at λ = `end` if 𝓛 is empty: α stays the same, so ŝ, b̂ and G are multiplied by one factor."""
+        # no further events: this factor replaces all further steps
         share = end / self.t
         self.t, self.b = end, share * self.b
         self.variables.alpha[:] *= share
@@ -204,29 +206,29 @@ class PathState(Walk):
         return self.breakpoint("end")
 
     def refresh(self) -> float:
-        """Compute G − b̂ = λv − Kŝ − b̂ and the direction afresh; return by how much ξ was wrong."""
+        """Recompute G − b̂ = λv − Kŝ − b̂ and the direction from scratch; return the error that ξ had."""
         of = self.variables
         v, of.lower[:], of.upper[:] = self.along.arrays(self.t)
         self.stale_below = LONG_FALL * self.t * self.along.is_c_path
-        # where bounds move, the sums of their speeds collect rounding at every event, too
+        # if bounds move, the sums of their speeds also accumulate rounding errors at every event
         if self.along.pace > 0.0:
             self.recompute_pace()
         if self.system is not None:
             self.system.solve(self.right)
         exact = self.gradient(v, of.alpha) - self.b
-        # an example of weight 0 takes no part, and its ξ may be anything
+        # an example of weight 0 has no influence, and its ξ is arbitrary
         wrong = float(np.abs(np.where(self.sign == 0.0, 0.0, exact - of.excess)).max()) / self.unit
         of.excess[:] = exact
         return wrong
 
     def gradient(self, v: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """G = v − Kα from scratch, without a copy of the rows."""
+        """Return G = v − Kα, computed from scratch without copying rows."""
         G, support = v.copy(), np.flatnonzero(alpha)
         arithmetic.current.add_rows(G, -alpha[support], self.stored, support)
         return G
 
     def recompute_pace(self) -> None:
-        """Put the bounded variables at their bound, with which they move: v¹ − K d_B, z¹ − 1ᵀd_B anew."""
+        """Recompute v¹ − K d_B and z¹ − 1ᵀd_B from the rates d_B of the bounds at which variables are."""
         of, line, side = self.variables, self.line, self.side
         of.pace[:] = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
         of.alpha[:] = np.where(side == ABOVE, of.upper, np.where(side != FREE, of.lower, of.alpha))
@@ -244,25 +246,25 @@ class PathState(Walk):
         return float(worst.max(initial=0.0)) / self.unit
 
     def unbalanced(self) -> float:
-        """|Σŝ| as a share of Σ|ŝ|; of other lines |Σα − z| as a share of the widths of all boxes."""
+        """Return |Σŝ| relative to Σ|ŝ|; on other lines, |Σα − z| relative to the widths of all boxes."""
         of = self.variables
         whole = np.abs(of.alpha) if self.along.is_c_path else of.upper - of.lower
         return abs(float(of.alpha.sum()) - self.along.z(self.t)) / max(float(whole.sum()), 1e-300)
 
     def rounding(self) -> float:
-        """About how much of ξ is rounding of Kŝ: ε max|K| ‖ŝ‖/λ."""
+        """Estimate the error of ξ from rounding of Kŝ: ε max|K| ‖ŝ‖/λ."""
         return float(2.0**-52 * self.largest * np.linalg.norm(self.variables.alpha) / self.unit)
 
     def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""
-        # a new list: the point that is handed out keeps the old one
+        # a new list, because the returned point keeps the old one
         moves, self.moves = self.moves, []
         return self.along.point(self.t, self.variables.alpha, self.b, kind, tuple(moves), len(self.members))
 
     # -- the sets --------------------------------------------------------------------------------------------------
 
     def enter(self, i: int, kind: str) -> None:
-        """Move i from 𝓛 or 𝓡 to the end of the elbow; the system goes if it would become singular."""
+        """Move i from 𝓛 or 𝓡 to the end of the elbow; drop the system if it would become singular."""
         self.note([i], FREE, kind)
         if self.system is None or not self.join(i):
             self.system = None
@@ -271,7 +273,7 @@ class PathState(Walk):
             self.side[i] = FREE
 
     def drop(self, i: int, side: int, kind: str) -> None:
-        """Move i from the elbow to a bound, where ŝᵢ is exactly."""
+        """Move i, whose ŝᵢ is exactly at a bound, from the elbow to 𝓛 or 𝓡."""
         self.note([i], side, kind)
         self.leave(i, side)
 
@@ -281,7 +283,7 @@ class PathState(Walk):
         self.note(np.flatnonzero(across), side[across], kind)
         of.alpha[across] = np.where(side == ABOVE, of.upper, of.lower)[across]
         self.side[across] = side[across]
-        if self.system is None and not self.members:  # all of them at once
+        if self.system is None and not self.members:  # assign all at once
             entering = np.flatnonzero(side != self.side)
             self.note(entering, np.zeros_like(entering), kind)
             for i in entering[of.pace[entering] != 0.0].tolist():
@@ -294,17 +296,17 @@ class PathState(Walk):
                 self.enter(i, kind)
 
     def note(self, indices: Any, side: Any, kind: str) -> None:
-        """Note that these examples change their set: −1 is 𝓡, 0 is 𝓔, 1 is 𝓛, as a `Move` has it."""
+        """Record a `Move` for each example that changes its set: −1 is 𝓡, 0 is 𝓔, 1 is 𝓛."""
         self.factors, sign = None, self.sign[indices].astype(np.int64)
         sets = zip(indices, (sign * self.side[indices]).tolist(), (sign * side).tolist(), strict=True)
         self.moves += [Move(int(i), before, after, kind) for i, before, after in sets]
 
 
 def whole_rows(K: np.ndarray) -> np.ndarray | None:
-    """Return a C-ordered array of float64 whose row i begins with that of K: K itself, or what K is the corner of."""
+    """Return a C-ordered float64 array whose row i begins with row i of K (K or its base array), or None."""
     base = K if K.flags.c_contiguous else K.base
     if not isinstance(base, np.ndarray) or base.dtype != np.float64 or base.ndim != 2:
         return None
-    # the twin reads rows by the stride of the base; a view that begins elsewhere would give it others
+    # the twin reads rows by the stride of the base array, so K must begin where the base begins
     same = base.ctypes.data == K.ctypes.data and base.strides == K.strides
     return base if same and base.flags.c_contiguous and base.flags.aligned else None

@@ -1,4 +1,4 @@
-"""UpdatedQR: QR factors of A brought up to date where few points enter or leave the elbow (Ong et al., section VII)."""
+"""UpdatedQR: updates QR factors of A when a few points enter or leave the elbow (Ong et al., section VII)."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from refsvm.core.walk.algebra import Factors, UpdatedAlgebra
 from refsvm.core.walk.state import PathState
 
 BORDER: Final = -1
-"""In place of an example: the first row and column of A, those of b."""
+"""Stands for the first row and column of A, which belong to b, in place of an example."""
 
 
 @dataclass(frozen=True)
 class UpdatedQR(UpdatedAlgebra):
-    """QR factors that follow the elbow: a point that enters or leaves costs some m² operations in place of m³.
+    """QR factors that are updated when a point enters or leaves the elbow, in some m² operations in place of m³.
 
         i leaves:  its row and its column are deleted from QR
         k enters:  s = Kₖₖ − uᵀA⁻¹u, u = (1, K_𝓔k); a column and a row are inserted unless s is close to 0
 
-    s is the squared distance in feature space between φ(xₖ) and the affine hull of the elbow, the paper's indicator up
-    to its unit. Updates do not keep the diagonal of R in order, so they tell no rank: new factors with pivots are made
-    wherever A may be singular, where R is ill conditioned, and where more than a fourth of the elbow has changed.
-    `UpdatedInverse` follows the same changes faster.
+    s is the squared distance in feature space between φ(xₖ) and the affine hull of the elbow; it is the paper's
+    indicator in another unit. Updates do not keep the diagonal of R sorted, so that it does not show the rank.
+    Therefore new factors with pivots are computed if A may be singular, if R is ill conditioned, or if more than a
+    fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
 
     Parameters
     ----------
     least_indicator : float
-        Smallest s of a point that enters by an update, relative to the largest kernel value.
+        Smallest s, relative to the largest kernel value, with which a point enters by an update.
     least_ratio : float
-        Updated factors are used if |R| has no diagonal entry below this share of the largest.
+        Updated factors are used only if no diagonal entry of |R| is below this fraction of the largest.
     qr : PivotedQR
-        For all other elbows.
+        The factorisation for all other elbows.
 
     Raises
     ------
@@ -58,7 +58,7 @@ class UpdatedQR(UpdatedAlgebra):
     """
 
     def factorise(self, walk: PathState) -> Factors:
-        """Update the factors of the elbow before; make new ones if that cannot be done safely."""
+        """Update the factors of the previous elbow, or compute new ones if an update is not safe."""
         kept = walk.kept
         updated = self._updated(walk, kept) if isinstance(kept, Updated) else None
         if updated is None:
@@ -71,7 +71,7 @@ class UpdatedQR(UpdatedAlgebra):
         return updated.of_present(walk)
 
     def _updated(self, walk: PathState, kept: Updated) -> Updated | None:
-        """Return the factors after each point that has left or entered since; None if new ones are needed."""
+        """Update the factors for each point that has left or entered; return None if new factors are needed."""
         leaving, entering = kept.changes(walk)
         if 4 * (len(leaving) + len(entering)) > len(kept.rows):
             return None
@@ -87,7 +87,7 @@ class UpdatedQR(UpdatedAlgebra):
 
 @dataclass(frozen=True)
 class Updated:
-    """DAD = QR with D = diag(s, 1, …, 1); the examples of its rows and of its columns, each in an order of its own."""
+    """Factors of DAD = QR with D = diag(s, 1, …, 1), and the order of the examples in its rows and in its columns."""
 
     Q: np.ndarray
     R: np.ndarray
@@ -98,18 +98,18 @@ class Updated:
 
     @classmethod
     def of(cls, walk: PathState, made: Any) -> Updated:
-        """Return factors that can be updated, of those with pivots."""
+        """Return factors that can be updated, made from factors with pivots."""
         rows, Q = [BORDER, *walk.members], made.Q.copy()
         Q[0] /= made.s
         return cls(Q, made.R, rows, [rows[k] for k in made.pivots], made.s)
 
     def changes(self, walk: PathState) -> tuple[list[int], list[int]]:
-        """Return the examples that have left the elbow, and those that have entered it."""
+        """Return the examples that have left the elbow, and the examples that have entered it."""
         now, before = {BORDER, *walk.members}, set(self.rows)
         return [i for i in self.rows if i not in now], [k for k in walk.members if k not in before]
 
     def without(self, i: int) -> Updated:
-        """Delete the row and the column of an example."""
+        """Return the factors after deleting the row and the column of an example."""
         from scipy.linalg import qr_delete
 
         row, column = self.rows.index(i), self.columns.index(i)
@@ -119,7 +119,7 @@ class Updated:
         return Updated(Q, R, rows, columns, self.s)
 
     def extended(self, k: int, K: np.ndarray, least: float) -> Updated | None:
-        """Insert a column and a row for an example, or return None if A would become nearly singular."""
+        """Return the factors with a column and a row for an example, or None if A would become nearly singular."""
         from scipy.linalg import qr_insert, solve_triangular
 
         column, row = (self._entries(K[k], order) for order in (self.rows, self.columns))
@@ -131,18 +131,18 @@ class Updated:
         return Updated(Q, R, [*self.rows, k], [*self.columns, k], self.s)
 
     def _entries(self, kernel_row: np.ndarray, order: list[int]) -> np.ndarray:
-        """The entries of a row or column of DAD, in this order."""
+        """Return the entries of a row or column of DAD in this order."""
         return np.where(np.array(order) == BORDER, self.s, kernel_row[order])
 
     def of_present(self, walk: PathState) -> Updated:
-        """Return the same factors with the places of rows and columns in the present elbow."""
+        """Return the factors with the positions of rows and columns in the present elbow."""
         place = {i: k for k, i in enumerate([BORDER, *walk.members])}
         rows, columns = (np.array([place[i] for i in order]) for order in (self.rows, self.columns))
         return Updated(self.Q, self.R, self.rows, self.columns, self.s, (rows, columns))
 
     @property
     def null(self) -> np.ndarray:
-        """No null vector: A is regular."""
+        """An empty basis of the null space, because A is regular."""
         return np.empty((len(self.R), 0))
 
     def solve(self, right: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""The walk: the optimum of a problem whose v, L, U and z are affine in t, followed from event to event.
+"""The walk: follows the optimum of a problem whose v, L, U and z are affine in t from event to event.
 
     v(t) = v⁰ + t v¹,   L(t) = L⁰ + t L¹,   U(t) = U⁰ + t U¹,   z(t) = z⁰ + t z¹
 
-At the optimum Gᵢ = b for the free variables M; Gᵢ ≤ b where αᵢ = Lᵢ, and Gᵢ ≥ b where αᵢ = Uᵢ. Those at a bound travel
-with it, d_B = L¹ or U¹. Between two events all is affine in t:
+At the optimum Gᵢ = b for the free variables M, Gᵢ ≤ b if αᵢ = Lᵢ, and Gᵢ ≥ b if αᵢ = Uᵢ. Variables at a bound move with
+it: d_B = L¹ or U¹. Between two events, α, b and G are affine in t:
 
     | 0   1ᵀ  | | db  |     | z¹ − 1ᵀd_B        |
     | 1  K_MM | | d_M |  =  | v¹_M − K_MB d_B   |         dG = v¹ − K d
@@ -27,12 +27,12 @@ FREE: Final = 0
 ABOVE: Final = 1
 TIED: Final = 2
 CLOSED: Final = 3
-"""Where a variable is: at L; in M; at U; where G = b by itself, as its row depends on those of M; in a box without
-width, which asks nothing of G."""
+"""The sets of variables: BELOW at L; FREE in M; ABOVE at U; TIED has G = b automatically, because its kernel row
+depends on rows of M; CLOSED has a box without width, which imposes no condition on G."""
 
 
 class Line(NamedTuple):
-    """The rates v¹, L¹, U¹, arrays of shape (n,), and z¹, each per unit of the way; and whether t rises or falls."""
+    """The rates of change v¹, L¹, U¹ (arrays of shape (n,)) and z¹ along the line, and whether t rises or falls."""
 
     v: np.ndarray
     lower: np.ndarray
@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 class Variables(NamedTuple):
-    """The state of each variable, arrays of shape (n,): the rows of ``Walk.values``, which the twins are given.
+    """The state of all variables, as arrays of shape (n,), which are the rows of ``Walk.values`` and shared with twins.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class Variables(NamedTuple):
     lower, upper, lower_rate, upper_rate : ndarrays
         L(t), U(t), L¹ and U¹.
     pace : ndarray
-        d outside M: the rate of the bound.
+        d for variables outside M: the rate of their bound.
     push : ndarray
         v¹ − K d_B.
     d, speed : ndarrays
-        Of the direction at hand: d and dG − db.
+        d and dG − db of the present direction.
     """
 
     alpha: np.ndarray
@@ -78,37 +78,38 @@ class Walk:
     Parameters
     ----------
     line : Line
+        The rates of change along the line.
     row : callable
-        ``row(i)`` is row i of K, shape (n,).
+        ``row(i)`` returns row i of K, shape (n,).
     alpha, excess : ndarrays of shape (n,)
-        α and G − b.
+        α and G − b at the start.
     side : ndarray of shape (n,), int8
-        BELOW, FREE, ABOVE, TIED or CLOSED; FREE only for those that `begin` puts into M.
+        Set of each variable: BELOW, FREE, ABOVE, TIED or CLOSED. FREE variables must be put into M by `begin`.
     box : (ndarray, ndarray)
-        L and U.
+        L and U at the start.
 
     Attributes
     ----------
     t, b : float
-        Where on the line, and the intercept; both from 0.
+        Position on the line and intercept, both counted from 0.
     values : ndarray of shape (10, n)
-        The `Variables`, row by row.
-    of : Variables
-        Views of its rows.
+        The array whose rows are the `Variables`.
+    variables : Variables
+        Views of these rows.
     members : list of int
         M, in the order of the system.
     rows : ndarray of shape (room, n)
-        Their kernel rows; none where K itself is held.
+        The kernel rows of the members; empty if K itself is held.
     stored : ndarray or None
-        K, where it is held (`refsvm.core.walk.state.PathState`).
+        K, if it is held as an array (`refsvm.core.walk.state.PathState`).
     system : Bordered or None
-        None where it has not been made, or cannot be.
+        The linear system of M; None if it has not been set up, or is singular.
     total : float
         z¹ − 1ᵀd_B.
 
     Examples
     --------
-    Two boxes open by 1; their variables follow, and join M half way, where G = b:
+    Two boxes open by 1; their variables follow the bounds, and join M half way, where G = b:
 
     >>> import numpy as np
     >>> from refsvm.core.walk.walk import ABOVE, BELOW, Line, Walk
@@ -131,9 +132,9 @@ class Walk:
     ) -> None:
         n = len(alpha)
         self.line, self.row, self.side, self.t, self.b = line, row, side, 0.0, 0.0
-        # a variable that is not free travels with its bound
+        # a variable that is not free moves with its bound
         pace = np.where(side == ABOVE, line.upper, np.where(side != FREE, line.lower, 0.0))
-        # one array for all of them: the twin gets it as a whole, and `watch` takes its columns in one index
+        # one array for all, so that it can be passed to the twin, and `watch` can select columns by one index
         self.values = np.zeros((len(Variables._fields), n))
         self.variables = Variables(*self.values)
         self.values[:8] = alpha, excess, *box, line.lower, line.upper, pace, line.v
@@ -142,10 +143,10 @@ class Walk:
         self.system: Bordered | None = None
 
     def begin(self, members: list[int], inverse: np.ndarray, least: float) -> None:
-        """Take M and the inverse of its matrix; those of M that are not FREE leave."""
+        """Set M and the inverse of its matrix, and remove the members that are not FREE."""
         pace = self.variables.pace
         moving = np.flatnonzero(pace)
-        # summed in the order of the twin, not by NumPy's pairs: the bits are the same
+        # summed in the order of the twin, not pairwise as NumPy does, so that the bits are the same
         self.total -= total(pace[moving])
         for i in moving.tolist():
             self.variables.push[:] -= pace[i] * self.row(i)
@@ -165,8 +166,8 @@ class Walk:
         return np.append(self.total, self.variables.push[self.members])
 
     def watch(self, places: np.ndarray) -> None:
-        """Follow these variables only, ascending, M among them; from now on they are numbered from 0."""
-        # the rows of all variables stay reachable; only what is watched is copied out of them
+        """Follow only these variables (ascending, including M), which are numbered from 0 from now on."""
+        # `row` still returns rows of all variables; only the watched entries are copied from them
         whole = self.row
         self.row = lambda i: whole(int(places[i]))[places]
         self.values, self.rows = (np.ascontiguousarray(each[:, places]) for each in (self.values, self.rows))
@@ -176,12 +177,12 @@ class Walk:
     # -- one event -------------------------------------------------------------------------------------------------
 
     def advance(self, room: float) -> bool:
-        """Advance to the next event, at most this far; return whether the walk continues from there."""
+        """Advance to the next event, but at most by `room`; return True if the walk can continue from there."""
         if not self.members and self.total != 0.0 and not self.take_first():
             return False
         # --- direction: the bordered system, then dG = v¹ − K d ---
         db = self.direction()
-        # --- how far, and the variable whose event is there ---
+        # --- the distance to the next event, and its variable ---
         i, step = self.reach()
         # --- move ---
         self.move(min(step, room), db)
@@ -195,8 +196,8 @@ class Walk:
         return self.system is not None
 
     def direction(self, x: np.ndarray | None = None) -> float:
-        """Write d and dG − db, where db, d_M are the first m + 1 numbers of x, by default the system's; return db."""
-        # trackers with an algebra of their own bring the solution of a singular system
+        """Set d and dG − db from a solution x = (db, d_M), by default the system's solution; return db."""
+        # trackers with their own algebra pass the solution of a singular system
         if x is None:
             assert self.system is not None
             x = self.system.x
@@ -214,12 +215,13 @@ class Walk:
         return float(x[0])
 
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
-        """Return the variable whose event comes first, the lowest index of several, and how far that is.
+        """Return the variable with the next event (of several, the lowest index) and the distance to this event.
 
-        A free variable has it at a bound, others where G = b. Rates up to `noise` count as zero: of α, and of G − b.
+        A free variable has an event at a bound, and other variables when G = b. Rates of α and of G − b up to `noise`
+        count as zero.
         """
         rates = self.rates(noise)
-        # a rate of 0 never leads to an event: its quotient is thrown away in the next line
+        # a rate of 0 never leads to an event, and the next line discards its quotient
         with np.errstate(divide="ignore", invalid="ignore"):
             events = np.maximum(self.distances(), 0.0) / rates
         far = np.where(rates > 0.0, events, np.inf).min(axis=0)
@@ -227,9 +229,9 @@ class Walk:
         return i, float(far.min(initial=np.inf))
 
     def rates(self, noise: tuple[float, float] | None = None) -> np.ndarray:
-        """Return how fast free variables near U, and L, and the others G = b, shape (3, n); 0 for all others.
+        """Return the rates at which free variables approach U and L, and other variables G = b, shape (3, n), or 0.
 
-        With `noise` 0 also for variables that move no faster, or away.
+        With `noise`, rates are also 0 for variables that move at most at this rate, or in the other direction.
         """
         of, side = self.variables, self.side
         rates = np.array([of.d - of.upper_rate, of.lower_rate - of.d, -side * of.speed])
@@ -240,14 +242,14 @@ class Walk:
         return rates
 
     def distances(self) -> np.ndarray:
-        """Return how far it is to where these rates lead: to U, to L, and to G = b, shape (3, n)."""
+        """Return the distances that belong to `rates`: to U, to L, and to G = b, shape (3, n)."""
         of = self.variables
         return np.array([of.upper - of.alpha, of.alpha - of.lower, self.side * of.excess])
 
     def move(self, step: float, db: float) -> None:
-        """Move this far along the direction."""
+        """Move by `step` along the direction."""
         of, line = self.variables, self.line
-        # updates in place: the twin shares these arrays, and goes on in the middle of a path
+        # update in place, because the twin shares these arrays and may continue in the middle of a path
         of.alpha[:] += step * of.d
         of.excess[:] += step * of.speed
         of.lower[:] += step * of.lower_rate
@@ -256,7 +258,7 @@ class Walk:
         self.t += step * line.t
 
     def nearest(self, i: int) -> int:
-        """Return the side of the bound to which a free variable moves; where both come nearer, of the nearer one."""
+        """Return the side of the bound that a free variable approaches; if it approaches both, of the nearer bound."""
         of = self.variables
         if of.d[i] - of.upper_rate[i] > 0.0 and of.lower_rate[i] - of.d[i] > 0.0:
             return ABOVE if of.upper[i] - of.alpha[i] < of.alpha[i] - of.lower[i] else BELOW
@@ -265,7 +267,7 @@ class Walk:
     # -- the sets --------------------------------------------------------------------------------------------------
 
     def join(self, i: int) -> bool:
-        """Add i to M and return True; where its kernel row depends on those of M, note that it is TIED to them."""
+        """Add i to M and return True; if its kernel row depends on rows of M, mark it as TIED and return False."""
         of, row, system = self.variables, self.row(i), self.system
         assert system is not None
         right, pace = float(of.push[i]), float(of.pace[i])
@@ -274,7 +276,7 @@ class Walk:
             system.insert_first(float(row[i]), self.total, float(of.push[i]))
         elif not system.insert(np.append(1.0, row[self.members]), float(row[i]), right, pace):
             self.side[i] = TIED
-            if pace != 0.0:  # the others move for it
+            if pace != 0.0:  # other variables must move for it
                 system.solve(self.right)
             return False
         if self.stored is None:
@@ -286,7 +288,7 @@ class Walk:
         return True
 
     def leave(self, i: int, side: int) -> None:
-        """Remove i from M, to the bound that it has reached; a variable that is no longer TIED to M joins."""
+        """Move i from M to the bound that it has reached; let a variable join that is no longer TIED to M."""
         of, slot, system = self.variables, self.members.index(i), self.system
         tied = np.flatnonzero(self.side == TIED).tolist()
         bound, rate = (of.upper, of.upper_rate) if side == ABOVE else (of.lower, of.lower_rate)
@@ -304,8 +306,8 @@ class Walk:
             self.join(k)
 
     def change_pace(self, i: int, pace: float) -> None:
-        """Set the rate at which i moves in B; 0 if it has left B, or its bound stays."""
-        # the difference: most bounds do not move, and then no kernel row is read
+        """Set the rate at which i moves outside M; 0 if it has joined M or its bound does not move."""
+        # most bounds do not move; then the change is 0 and no kernel row is read
         change = pace - float(self.variables.pace[i])
         self.variables.pace[i] = pace
         if change != 0.0:
@@ -313,7 +315,7 @@ class Walk:
             self.total -= change
 
     def take_first(self) -> bool:
-        """Where M is empty b may move, to the first variable that may take what the others give; return whether."""
+        """If M is empty, move b to the first variable that can balance the sum, and return True if there is one."""
         of = self.variables
         waiting = ((np.abs(self.side) == 1) | (self.side == TIED)) & (of.pace == 0.0)
         if self.total > 0.0:

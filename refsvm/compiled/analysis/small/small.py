@@ -1,4 +1,4 @@
-"""Twin of the steps of `refsvm.analysis.small.small`: many small problems of one size, one after another."""
+"""Twin of the steps of `refsvm.analysis.small.small`: solves many small problems of one size one after another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL = (
 
 @called
 def load(state, room, kernel, alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
-    """Copy a problem and its point to the state; `room` is the memory of its kernel rows. Return max |α|."""
+    """Copy a problem and its α to the state and return max |α|; `room` is the memory for its kernel rows."""
     largest = 0.0
     for i in range(len(alpha)):
         state.alpha[i], state.gradient[i] = alpha[i], gradient[i]
@@ -55,7 +55,7 @@ def compiled_small(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (c
 
 
 def take_small_steps(twins, problems, rules, limit):  # type: ignore[no-untyped-def]
-    """Take up to `limit` steps in each of some `refsvm.analysis.small.small.SmallProblems`, by these twins."""
+    """Take up to `limit` steps in each problem of a `refsvm.analysis.small.small.SmallProblems`, with these twins."""
     m = problems.size
     room = np.zeros((m, m))
     rows = KernelRows(Gram(Precomputed(), room, is_checked=True))
