@@ -1,9 +1,9 @@
 """Leave-one-out: Algorithm 1 of Franc, Laskov & Müller (2008), for one machine.
 
     solve on all examples
-    decide what the sufficiency checks decide
-    for each of the others:  empty its box, start at the seed, go on until the stopping rule is satisfied
-    where its end does not prove the sign of h:  go on to smaller gaps, until it does
+    apply the sufficiency checks, which decide some examples
+    for each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied
+    if the end of a round does not prove the sign of h:  take steps to smaller gaps, until it does
     the error is the share of wrong predictions
 
 `refsvm.leave_one_out` runs it for each machine of a task.
@@ -50,27 +50,27 @@ def algorithm_1(
     if not rounds.problem.gram.facts.is_psd and table.proves:
         table.proves, checks = checks_valid_for_kernel(rounds, checks, stop)
     table.check(checks)
-    # 3. for each of the others: empty its box, start at the seed, go on until the rule is satisfied
+    # 3. for each undecided example: empty its box, start at the seed, take steps until the rule is satisfied
     if stop.left_out and not table.proves:
         stop = kkt
-    elif isinstance(stop, BallRule):  # where ε ends a round without a proof it would only begin anew
+    elif isinstance(stop, BallRule):  # a round that ε ends without a proof would only start again
         stop = replace(stop, tol=min(stop.tol, table.smallest_tolerance()))
     stop, rest = stop.with_reference(table.full), [table.round(r) for r in table.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
     # a rule that proves signs costs a test in each round; keep it only if it ends enough rounds early
     if tried:
         table.record_rounds(rounds.run(rest[:tried], seeder, stop, proves=table.proves), stop)
-        # efficiency test: half of the first M rounds were decided early, or the rule is given up
+        # efficiency test: give the rule up unless it decided half of the first M rounds early
         stop = stop if len(rest) <= tried or table.gap_rule_pays(tried) else kkt
     table.record_rounds(rounds.run(rest[tried:], seeder, stop, proves=table.proves), stop)
-    # where the end of a round proves no sign: go on until it is proved
+    # rounds whose end does not prove the sign continue until it is proved
     if not isinstance(stop, BallRule):
         least, near = table.smallest_tolerance(), kkt.tol * kkt.share_of_tolerance(table.full.decision_range)
         stop = BallRule(least, relative=kkt.relative, near=math.inf if stop.left_out else max(near, least))
         table.settle(rounds, seeder, stop, [table.round(r) for r in table.ties()])
     if seeder.is_exact:
         table.mark_walked()
-    # 4. the error is the share of wrong predictions, over all machines: `refsvm.leave_one_out`
+    # 4. `refsvm.leave_one_out` computes the error: the share of wrong predictions over all machines
 
 
 def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
@@ -86,7 +86,7 @@ def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
 def checks_valid_for_kernel(
     rounds: Rounds, checks: tuple[Check, ...], stop: StoppingRule
 ) -> tuple[bool, tuple[Check, ...]]:
-    """Return whether K is positive semi-definite, on which most proofs rest, and the checks that hold."""
+    """Return True if K is positive semi-definite, as most proofs require, and the checks whose proofs hold."""
     rows, n = rounds.rows, rounds.rows.n
     # if a step on all examples met a curvature below 0, K is indefinite, and no eigenvalues are needed
     convex = rounds.state.least_curvature >= 0.0

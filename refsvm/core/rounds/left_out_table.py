@@ -25,7 +25,7 @@ ALL_AT_ONCE: Final = 2000
 """With at most this many examples, all kernel rows are computed at once."""
 
 SMALLEST_TOL: Final = 1e-10
-"""The KKT gap to which a round goes on for the sign of h, or what rounding of G allows."""
+"""Smallest KKT gap to which a round is solved for the sign of h, unless rounding of G allows only a larger gap."""
 
 
 class LeftOutTable:
@@ -63,10 +63,10 @@ class LeftOutTable:
     full, given : Solution
         The solution on all examples, for the centred problem of the solver and for the problem as given.
     proves : bool
-        Whether signs can be proved: there are labels, a finite box, float64 rows and, as `algorithm_1` finds out, a
-        positive semi-definite K.
+        True if signs can be proved: the problem has labels, a finite box, float64 rows and (as `algorithm_1` finds out)
+        a positive semi-definite K.
     proved : ndarray of shape (m,), bool
-        Whether the sign of h is proved.
+        For each example, True if the sign of h is proved.
     is_slow : bool
         True if SMO takes many steps on all examples.
     rule_kept : bool or None
@@ -115,7 +115,7 @@ class LeftOutTable:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
             rounds.limits.progress = self.rounds.limits.progress = None  # do not report gaps of rounds
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
-        if self.proves:  # what is proved of a round rests on the G from which it starts
+        if self.proves:  # proofs about a round rely on the G from which it starts
             fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
             self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
@@ -170,7 +170,7 @@ class LeftOutTable:
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
-        if self.status is not Status.CONVERGED:  # which way these turn is not known
+        if self.status is not Status.CONVERGED:  # these signs may still change
             self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:
@@ -178,7 +178,7 @@ class LeftOutTable:
         self.decided[(self.decided == "kkt") & (self.iterations == 0)] = "path"
 
     def smallest_tolerance(self, r: int | None = None) -> float:
-        """Return the KKT gap to which rounds go on for the sign of h, or the round without r."""
+        """Return the smallest KKT gap to which rounds, or the round without r, are solved for the sign of h."""
         sizes, alpha, G = np.sqrt(np.abs(self.rounds.rows.diagonal())), self.full.alpha, self.full.gradient
         if r is not None:
             sizes, alpha, G = (np.delete(each, r) for each in (sizes, alpha, G))
@@ -189,14 +189,14 @@ class LeftOutTable:
         return np.flatnonzero(self.decided == "tie").tolist()
 
     def settle(self, rounds: Rounds, seeder: Seeder, stop: BallRule, ties: list[Round]) -> None:
-        """Go on with the rounds of examples whose sign is not proved: each begins anew at its seed."""
+        """Solve the rounds whose signs are not proved again, each from its seed, with a rule that proves signs."""
         unsolved = self.unsolved.copy()
         self.decided[[each.left_out for each in ties]] = ""
         self.record_rounds(rounds.run(ties, seeder, stop.with_reference(self.full), proves=True), stop)
-        # they have been at the tolerance once
+        # these rounds have reached the tolerance before
         settled = np.array([each.left_out for each in ties], dtype=np.int64)
         self.decided[settled[self.decided[settled] == "ball"]] = "kkt"
-        if self.status is Status.CONVERGED:  # these rounds are solved to the tolerance that was asked for
+        if self.status is Status.CONVERGED:  # these rounds have reached the user's tolerance
             self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:

@@ -70,10 +70,11 @@ class RoundResult(NamedTuple):
     kernel_rows : int
         Number of kernel rows computed.
     trace : Trace, optional
-        Its steps, if `Rounds` was asked for them.
+        The recorded steps, if `Rounds` was called with `trace`.
     sign : int
-        The sign of h at the only left-out example where the last point proves it (`refsvm.core.stopping.midpoint`); 0
-        where it does not, where the stopping rule has proved it, or if `Rounds.run` was not asked for it.
+        The sign of h at the only left-out example, if the last point proves it (`refsvm.core.stopping.midpoint`). It is
+        0 without such a proof, if the stopping rule has already proved the sign, or without ``proves=True`` in
+        `Rounds.run`.
     """
 
     left_out: Any

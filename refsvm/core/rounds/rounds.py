@@ -222,9 +222,9 @@ class Rounds(Shown):
             True measures the time for seeds separately from the time for
             steps.
         proves : bool
-            Whether each round, which then leaves one example of a
-            classification out, tries to prove the sign of h there
-            (``RoundResult.sign``).
+            True proves, if possible, the sign of h at the left-out example of
+            each round (``RoundResult.sign``). This is for classification with
+            one left-out example in each round.
 
         Yields
         ------
@@ -249,7 +249,7 @@ class Rounds(Shown):
         for name, kept in self.solutions.items():  # solutions that the caller keeps may not be centred
             self.solutions[name] = kept.in_solver_coordinates(self._stored(kept.problem))
         runner = Runner(self, Cold() if seeder is None else seeder, rules, time_seeds, proves)
-        if not self._run.needs_solutions(self.problem):  # compiled rounds warn of nothing
+        if not self._run.needs_solutions(self.problem):  # compiled rounds give no warnings
             return self._unless_interrupted(runner.run(rounds))
         plan = (each if each.keep is not None else each._replace(keep=LATEST) for each in rounds)
         return self._unless_interrupted(self._reviewed(runner.run(plan), rules.stop))

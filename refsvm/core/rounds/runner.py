@@ -104,11 +104,11 @@ class Runner:
     shares : bool
         True if seeds from one solution share work.
     time_seeds : bool
-        Whether the time of seeds is measured separately from that of steps.
+        True if the time for seeds is measured separately from the time for steps.
     proves : bool
-        Whether the sign of h at the left-out example is to be proved, of which each round has one.
+        True if each round, which has one left-out example, must try to prove the sign of h there.
     proofs : tuple of str
-        Reasons of the stopping rule that are a proof themselves.
+        The reasons of the stopping rule that are themselves proofs of the sign.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from refsvm.core.stopping.midpoint import EXCESS, Rounding, certain_sign, distan
 
 
 def known_to(full: Solution, rows: KernelRows) -> tuple[float, np.ndarray]:
-    """Return the duality gap of a full solution at its b, ∞ for an open box, and how far each Gᵢ may be off, (n,)."""
+    """Return the duality gap of a full solution at its b (∞ for an unbounded box), and the error of each Gᵢ, (n,)."""
     problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
     share = problem.n * rows.facts.rounding + EPSILON * full.iterations
     term = float(np.abs(alpha).max()) * math.sqrt(float(np.abs(diagonal).max()))
@@ -34,9 +34,9 @@ def known_to(full: Solution, rows: KernelRows) -> tuple[float, np.ndarray]:
 class Check(Rule):
     """Base of checks, which prove for some examples what a model trained without them would predict.
 
-    It sees the solution on all examples, where v holds the labels ±1. α is known up to the duality gap: a check that
-    proves a sign allows for that, and for rounding (`known_to`). Examples that are alone in their class are never asked
-    about.
+    A check gets the solution on all examples, where v holds the labels ±1. α is only known up to the duality gap; a
+    check that proves a sign must allow for this and for rounding (`known_to`). Its results are not used for an example
+    that is alone in its class.
 
     Attributes
     ----------
@@ -65,10 +65,11 @@ class Check(Rule):
 class ZeroAlpha(Check):
     """Decide example r if αᵣ = 0: the solution without r is the same, and so is h(xᵣ).
 
-    Then α is feasible without r, and its duality gap δ is no larger: it proves the sign of h(xᵣ) as
-    `refsvm.core.stopping.midpoint` derives, with distances that need no kernel row. Where that is not enough, a round
-    decides. Not decided if no variable is free and r is an end of the interval of b: without r it is longer. With a
-    regression an example has two variables, and both are 0; then the value is asked for, and no sign is proved.
+    α is then feasible without r, and its duality gap δ is not larger there. From δ, the check proves the sign of h(xᵣ)
+    as in `refsvm.core.stopping.midpoint`, with distances that need no kernel row; if this does not suffice, a round
+    decides. The check leaves r undecided if no variable is free and r determines an end of the interval of b, because
+    without r this interval is longer. In regression, both variables of the example must be 0, and no sign is proved,
+    because the decision value is needed.
 
     References
     ----------
@@ -80,7 +81,7 @@ class ZeroAlpha(Check):
     keeps_machine: ClassVar[bool] = True
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Compare α with 0, and what δ proves of h with 0."""
+        """Compare α with 0, and the bounds of h that δ proves with 0."""
         problem, alpha, h = full.problem, full.alpha, full.decision_values
         decided = np.where(alpha == 0.0, np.where(h >= 0.0, 1, -1), 0)
         if not ((problem.lower < alpha) & (alpha < problem.upper)).any():
@@ -90,14 +91,14 @@ class ZeroAlpha(Check):
             return decided
         sizes = np.sqrt(np.maximum(rows.diagonal(), 0.0))
         low, high = ends_elsewhere(alpha, full.gradient, problem.lower, problem.upper, delta, sizes)
-        # fᵣ ± √δ √Kᵣᵣ, and what the others prove of b
+        # fᵣ ± √δ √Kᵣᵣ, and the bounds of b that the other variables prove
         f, reach = problem.v - full.gradient, math.sqrt(delta) * sizes * (1.0 + EXCESS) + error
         above, below = f + largest_but_own(low - error), largest_but_own(-high - error) - f
         return np.where(decided == (above > reach) * 1 - (below > reach), decided, 0)
 
 
 def largest_but_own(values: np.ndarray) -> np.ndarray:
-    """Return the largest of all values but the one at each place, shape (n,).
+    """Return for each position the largest of all other values, shape (n,).
 
     Examples
     --------
@@ -112,11 +113,11 @@ def largest_but_own(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TrainingError(Check):
-    """yᵣh(xᵣ) < −δ/Cᵣ. Without r it is no larger than 0.
+    """Decide example r if yᵣh(xᵣ) < −δ/Cᵣ: without r, yᵣh(xᵣ) is at most 0.
 
-    δ is the duality gap at the b of h, and Cᵣ the whole penalty of r with its weight. With (w, b) of the full solution
-    and P_R without r, P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) + Cᵣξᵣ(w_R, b_R) + δ, and P_R(w_R, b_R) ≤ P_R(w, b). So
-    without r its slack is at least ξᵣ − δ/Cᵣ, which is more than 1.
+    δ is the duality gap at the b of h, and Cᵣ is the penalty of r, including its weight. For (w, b) of the full
+    solution and the primal objective P_R without r, P_R(w, b) + Cᵣξᵣ ≤ P_R(w_R, b_R) + Cᵣξᵣ(w_R, b_R) + δ and P_R(w_R,
+    b_R) ≤ P_R(w, b). So without r, the slack of r is at least ξᵣ − δ/Cᵣ, which is more than 1.
 
     References
     ----------
@@ -138,21 +139,23 @@ class TrainingError(Check):
 class XiAlphaBound(Check):
     """Decide example r if 2|αᵣ|R² + ξᵣ < 1 and the other free variables have room for αᵣ.
 
-    That is the check for an exact solution. For yᵣ = 1 the last condition is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r; for
-    yᵣ = −1 it is Σ (αⱼ − Lⱼ) > −αᵣ. The paper asks for one free support vector; with weights that is not enough, nor is
-    room among the others of the class. For yᵣ = 1, with duality gap δ at b, w_R the machine without r and f = Kα:
+    These conditions hold for an exact solution, with a bound R² ≥ k(x, x) − k(x, x′) for all pairs. The room condition
+    is Σ (Uⱼ − αⱼ) > αᵣ over the free j ≠ r for yᵣ = 1, and Σ (αⱼ − Lⱼ) > −αᵣ for yᵣ = −1. The paper only requires one
+    free support vector. With weights this does not suffice, and neither does room among the other examples of the
+    class. Proof for yᵣ = 1, with the duality gap δ at b, the weight vector w_R without r, and f = Kα:
 
-    1. α̃, with αᵣ moved to free ones, is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². For the ball of
+    1. Moving αᵣ to free variables gives α̃, which is feasible without r, and ‖w − w̃‖² ≤ 2R²αᵣ². In the ball of
        `refsvm.core.stopping.midpoint`, T(α̃, G − b) ≤ δ + αᵣ max |Gⱼ − b| over the free j. So w_R is within
-       ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|) of w, and no w_R·(φᵢ − φᵣ) is further than √2 Rρ from fᵢ − fᵣ.
-    2. h_R(xᵣ) minimises Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over the others. With w in place of w_R that sum falls
-       for every η below fᵣ + min G over I_down: there its slope is at most αᵣ less the room of the free ones. So
-       h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
+       ρ = αᵣR/√2 + √(½αᵣ²R² + δ + αᵣ max |Gⱼ − b|) of w, and each w_R·(φᵢ − φᵣ) is within √2 Rρ of fᵢ − fᵣ.
+    2. h_R(xᵣ) is a minimiser η of Σ Cᵢ max(0, 1 − yᵢ(w_R·(φᵢ − φᵣ) + η)) over i ≠ r. With w in place of w_R, this sum
+       falls for every η below fᵣ + min G over I_down, because its slope is at most αᵣ minus the room of the free
+       variables. So h_R(xᵣ) ≥ fᵣ + min G − √2 Rρ, whether b is unique or not.
 
     The check decides nothing if no bound R² is known; this needs an RBF kernel or all kernel rows in memory.
 
-    References ---------- T. Joachims, "Estimating the generalization performance of an SVM efficiently", ICML 2000,
-    with one C for all examples.
+    References
+    ----------
+    T. Joachims, "Estimating the generalization performance of an SVM efficiently", ICML 2000 (one C for all examples).
     """
 
     name: ClassVar[str] = "xi-alpha bound"
@@ -168,7 +171,7 @@ class XiAlphaBound(Check):
         loss = float((np.abs(G - full.intercept) + error)[free].max())
         half = 0.5 * square * weight**2
         reach = math.sqrt(2.0 * square) * (np.sqrt(half) + np.sqrt(half + delta + weight * loss))
-        # yᵣ(fᵣ + b) with the b of that end of ψ which is nearer to 0
+        # yᵣ(fᵣ + b), with b from the end of ψ that gives the smaller value
         ends = np.where(y > 0.0, G[full.most_violating[1]], G[full.most_violating[0]])
         certain = y * (y - G + ends) > reach * (1.0 + EXCESS) + 2.0 * error.max()
         # Σ (Uⱼ − αⱼ) > αᵣ or Σ (αⱼ − Lⱼ) > −αᵣ over the free j ≠ r
@@ -208,12 +211,12 @@ class Ball(Check):
     name: ClassVar[str] = "ball"
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Try each support vector."""
+        """Apply the ball to each support vector."""
         problem, alpha, G, diagonal = full.problem, full.alpha, full.gradient, rows.diagonal()
         signs, shown, (delta, error) = np.zeros(problem.n), read_only_solution(full), known_to(full, rows)
         if delta == math.inf:
             return signs
-        # the seed moves n variables at most, so that its G is rounded twice as often
+        # the seed moves at most n variables, which doubles the number of roundings of G
         off = 2.0 * float(error.max())
         for r in np.flatnonzero(alpha).tolist():
             left_out, gradient = problem.without(r), G.copy()

@@ -79,7 +79,9 @@ class ATO(Seeder):
     ValueError
         If a parameter is out of range.
 
-    Notes ----- With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new
+    Notes
+    -----
+    With ``ATO(margin=np.inf, budget=np.inf)``, the seed for a problem without some examples is the new
     optimum itself, so that `leave_one_out` takes no step after the path. This requires that `max_events` and `max_free`
     are not exceeded and that the matrix of the free variables is regular. If C becomes smaller, the seed is only a
     starting point.

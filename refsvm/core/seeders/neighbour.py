@@ -13,7 +13,7 @@ def extrapolate(
     alpha: np.ndarray, problem: DualProblem, after: Solution, before: Solution | None = None,
     source: Solution | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Return a seed that changes as the solution of a neighbouring problem did, such as another fold at the same two C.
+    """Return a seed that changes as the solution of a neighbouring problem changed, such as another fold at the same C.
 
         αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems
 

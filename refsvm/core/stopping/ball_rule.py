@@ -26,7 +26,7 @@ NEAR: Final = 0.03
 """KKT gap at and below which the rule also uses the present model in place of w."""
 
 PROGRESS: Final = 0.7
-"""A test waits until ψ is at most this part of its value at the last test."""
+"""The next test waits until ψ is at most this fraction of its value at the last test."""
 
 TINY: Final = float(np.finfo(np.float64).tiny)
 """Stands for a decision value of which only the sign is known."""
@@ -41,7 +41,7 @@ class BallRule(StoppingRule):
     terms that are never negative (proof in `refsvm.core.stopping.midpoint`). This ball decides most rounds of
     leave-one-out before the first step. Later, the ball with w̃ in place of w becomes smaller: its ρ² is the duality
     gap, which falls to zero. The rule therefore tests the first ball before the first step and while ψ(α) > 0.03, and
-    the second one where ψ(α) ≤ 0.03. It also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the optimum.
+    the second ball when ψ(α) ≤ 0.03. It also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the optimum.
 
     A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example that it
     cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example, the
@@ -65,8 +65,8 @@ class BallRule(StoppingRule):
     relative : bool or float
         True if ε is relative to the range of the decision values, as in `KKTGap`.
     near : float
-        KKT gap at and below which the rule tests signs; by default it tests them from the start. With a smaller gap
-        the decision values are as exact as that gap.
+        KKT gap at and below which the rule tests signs; by default it tests them from the start. With a smaller `near`,
+        decision values are as exact as this gap.
 
     Raises
     ------

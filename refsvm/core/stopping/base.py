@@ -74,18 +74,18 @@ class StoppingRule(Rule):
     def tolerance_for_rounding(self, problem: DualProblem, alpha: np.ndarray, s: float) -> float:
         """Return the tolerance with which rounding of K is compared: ε, times `share_of_tolerance` for a relative rule.
 
-        Where terms cancel, as where the best machine is a constant, s says nothing of K: a hundredth of what Σ|αᵢ|Kᵢⱼ
-        varies by is the least. A rule that proves signs allows for rounding by itself, and asks for no smaller ε than
-        others do.
+        If terms of the decision values cancel, for example if the best model is a constant, their range s is too small
+        a measure. In this method, s is therefore at least a hundredth of the range of Σ|αᵢ|Kᵢⱼ. Rules that prove signs
+        allow for rounding themselves, so for them ε counts as at least 1e-3.
         """
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:
             return tol
-        # examples that are left out, or of other classes, say nothing of how far these decision values vary
+        # without examples that are left out or belong to other classes: their decision values do not count
         free = np.flatnonzero(problem.lower < problem.upper)
         terms = variation(problem.gram, alpha, free, problem.z) if len(free) else 0.0
         wanted = tol * self.share_of_tolerance(max(s, LEAST_SHARE * terms))
-        # of values near v no rounding of K is seen below that of v itself
+        # rounding of v itself hides smaller errors
         return max(wanted, ROUNDED * float(np.abs(problem.v).max()))
 
     def with_reference(self, solved: Solution) -> StoppingRule:

@@ -1,7 +1,7 @@
-"""Proofs of a left-out sign: a ball that holds the machine without R, and two tests of a sign.
+"""Proofs of a left-out sign: a ball that contains the optimum without R, and two tests of a sign.
 
-P and D are the primal and the dual objective without the examples R, (w_R, b_R) is an optimum of P, α̃ any feasible
-point of D with the machine w̃, and (w, b) any machine. Write eᵢ = vᵢ − w·φᵢ − b, which is Gᵢ − b for w = Σ αⱼφⱼ, and
+P and D are the primal and the dual objective without the examples R, (w_R, b_R) is an optimum of P, α̃ is any feasible
+point of D with weight vector w̃, and (w, b) is any model. Let eᵢ = vᵢ − w·φᵢ − b, which is Gᵢ − b for w = Σ αⱼφⱼ, and
 
     T(α̃, e)  =  Σ (Uᵢ − α̃ᵢ)(eᵢ)₊ + (α̃ᵢ − Lᵢ)(−eᵢ)₊                    a sum of terms that are never negative   (1)
 
@@ -10,8 +10,8 @@ P(w, b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the first line at (w, b) an
 
     ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2)
 
-For w = w̃ the right side is δ, the duality gap at b. No two objectives are subtracted, which would lose ten digits.
-Nothing has to be optimal, and b may be any number.
+For w = w̃ the right side is δ, the duality gap at b. Computing ρ² does not subtract two objectives, which would lose ten
+digits. Neither w nor w̃ must be optimal, and b may be any number.
 
 For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − ½(w + w̃)·(φᵢ − φᵣ), and let τᵢ be the same with w_R. Then
 |τᵢ − tᵢ| ≤ ρDᵢ, and h_R(xᵣ) is a minimiser ζ of Σ max(Uᵢ(τᵢ − ζ), Lᵢ(τᵢ − ζ)). All minimisers are positive
@@ -24,14 +24,14 @@ For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − �
 matter whether b is unique or whether a variable is free. If b is an interval that puts h_R(xᵣ) on both sides of 0,
 neither test ever holds.
 
-All of this needs a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` says how much rounding
-of G is allowed for.
+The proofs need a positive semi-definite K, a finite box and kernel rows in float64. `Rounding` bounds the rounding
+errors of G.
 
-The midpoint of two machines with any kernel and a free intercept, and (4), are ours as far as we know. Near to it: S.
-Okumura, Y. Suzuki and I. Takeuchi, "Quick sensitivity analysis for incremental data modification and its application to
-leave-one-out CV in linear classification problems", KDD 2015, and H. Hanada et al., "Generalized low-rank update",
-Neural Computation 35, 2023: balls around one known solution; E. Ndiaye et al., "Gap safe screening rules", JMLR 18,
-2017.
+As far as we know, the midpoint of two weight vectors with any kernel and a free intercept, and (4), are ours. Related
+work: S. Okumura, Y. Suzuki and I. Takeuchi, "Quick sensitivity analysis for incremental data modification and its
+application to leave-one-out CV in linear classification problems", KDD 2015, and H. Hanada et al., "Generalized
+low-rank update", Neural Computation 35, 2023, use balls around one known solution; E. Ndiaye et al., "Gap safe
+screening rules", JMLR 18, 2017.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ if TYPE_CHECKING:
     from refsvm.core.state import SolverState
 
 EXCESS: Final = 1e-10
-"""By how much one side of (3) has to exceed the other, and ρ² its computed value, relatively: rounding of the sums."""
+"""Relative margin for rounding of sums, by which one side of (3) must exceed the other and ρ² is enlarged."""
 
 INDEFINITE: Final = -1e-8
 """K counts as indefinite if the least curvature of a step, relative to Kᵣᵣ, was below this."""
 
 
 class Rounding(NamedTuple):
-    """How far rounding may put G = v − Kα from the true one.
+    """A bound of the rounding error of G = v − Kα.
 
-    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each step, and each variable that moved
-    since G was computed, has rounded a term and a partial sum. Before that there were n terms of kernel values that are
-    rounded themselves: sixteen roundings for each cover both, and what Σα lacks of z.
+    G is a sum of terms αⱼKᵢⱼ, none of which exceeds max |αⱼ| √(Kᵢᵢ max Kⱼⱼ). Each step, and each variable that has
+    moved since G was computed from scratch, has rounded a term and a partial sum. Computing G rounded n terms, whose
+    kernel values are also rounded; sixteen roundings for each term cover both errors, and the error of Σα.
 
     Attributes
     ----------
     share : float
-        Rounding of a term, times their number.
+        Relative rounding error of a term, times the number of terms.
     size : float
-        max |G|.
+        Scale of the sums, max |G|.
     term : float
-        max |αⱼ| √(max Kⱼⱼ).
+        Scale of the terms, max |αⱼ| √(max Kⱼⱼ).
     """
 
     share: float
@@ -76,14 +76,14 @@ class Rounding(NamedTuple):
 
     @classmethod
     def of(cls, state: SolverState, more: float = 0.0, largest: float = 0.0, size: float = 0.0) -> Rounding:
-        """Return the rounding of the G of a state; with `more` steps behind it, and another G and α of these sizes."""
+        """Return the bound for the G of a state; `more` adds steps, `largest` and `size` another α and G."""
         share = len(state.alpha) * state.kernel_rounding
         share += EPSILON * (state.updates + state.iteration + more)
         term = max(state.largest, largest) * math.sqrt(state.largest_diagonal)
         return cls(share, max(float(np.abs(state.gradient).max()), size), term)
 
     def at(self, diagonal: Any) -> Any:
-        """Return by how much Gᵢ may be off, for one Kᵢᵢ or an array of them."""
+        """Return a bound of the error of Gᵢ, for one Kᵢᵢ or an array of them."""
         return self.share * (self.size + self.term * np.sqrt(diagonal))
 
 
@@ -95,7 +95,7 @@ def tangent(G: np.ndarray, lower: np.ndarray, upper: np.ndarray, b: float) -> tu
 
 
 def gap(alpha: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndarray, error: Any) -> float:
-    """Return T(α, e) of (1), no smaller if each eᵢ is off by `error`; for e = G − b of the same α the duality gap at b.
+    """Return T(α, e) of (1), an upper bound if eᵢ has an `error`; with e = G − b for the same α, the duality gap at b.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def gap(alpha: np.ndarray, excess: np.ndarray, lower: np.ndarray, upper: np.ndar
 
 
 def distances(row: np.ndarray, diagonal: np.ndarray, own: float, rounding: float) -> np.ndarray:
-    """Return ‖φᵢ − φᵣ‖ for all i, shape (n,), from Kᵣᵢ, all Kᵢᵢ and Kᵣᵣ; no smaller for their rounding."""
+    """Return ‖φᵢ − φᵣ‖ for all i, shape (n,), from Kᵣᵢ, all Kᵢᵢ and Kᵣᵣ, enlarged by their rounding errors."""
     # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
     sizes = diagonal + own
     squared: np.ndarray = sizes - 2.0 * row
@@ -122,16 +122,16 @@ def certain_sign(
     t: np.ndarray, distance: np.ndarray, square: float, error: float,
     alpha: np.ndarray, lower: np.ndarray, upper: np.ndarray,
 ) -> int:  # fmt: skip
-    """Return the sign of h_R(xᵣ) where (3) or (4) proves it, else 0.
+    """Return the sign of h_R(xᵣ) if (3) or (4) proves it, or 0.
 
     Parameters
     ----------
     t, distance : ndarrays of shape (n,), float64
         tᵢ and Dᵢ.
     square, error : float
-        ρ², and how far the tᵢ may be off.
+        ρ², and the error of the tᵢ.
     alpha, lower, upper : ndarrays of shape (n,), float64
-        α̃, and the box of the problem without R, where L = U = 0 on R.
+        α̃, and the box of the problem without R, with L = U = 0 for the examples in R.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def certain_sign(
 
 
 def sign_at(state: SolverState, r: int) -> int:
-    """Return the sign of h_R(xᵣ) where the duality gap of the present α proves it, else 0; r is left out."""
+    """Return the sign of h_R(xᵣ) at the left-out example r if the duality gap of the present α proves it, or 0."""
     alpha, G, lower, upper, diagonal = state.alpha, state.gradient, state.lower, state.upper, state.diagonal
     if state.least_curvature < INDEFINITE * float(diagonal[r]):
         return 0
@@ -179,10 +179,10 @@ def sign_at(state: SolverState, r: int) -> int:
 def ends_elsewhere(
     alpha: np.ndarray, gradient: np.ndarray, lower: np.ndarray, upper: np.ndarray, delta: float, sizes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return what each variable proves about h* anywhere: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
+    """Return the bounds that each variable proves for h* at any x: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
 
-    It is (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example its own variable proves
-    nothing.
+    They follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, its own
+    variable proves nothing.
 
     Parameters
     ----------

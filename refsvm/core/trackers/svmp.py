@@ -78,7 +78,9 @@ class SVMP(PathTracker):
     --------
     refsvm.Hastie : A tracker for regular elbows only.
 
-    Notes ----- There are three differences from the paper. Tolerances are relative, so that a path does not depend on
+    Notes
+    -----
+    There are three differences from the paper. Tolerances are relative, so that a path does not depend on
     the unit of the kernel. The linear program keeps only the bound on δλ of (32) and (33), because null vectors do not
     change g. The backup routine first computes the derivative at λ, which leaves the path exact, and jumps only if this
     does not help.
