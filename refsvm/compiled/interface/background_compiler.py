@@ -204,7 +204,7 @@ def own_flags() -> list[str]:
 
 
 def own_path() -> list[str]:
-    """Return where the child looks for modules: as this process, but not in the working directory.
+    """Return the module search path for the child: the path of this process without the working directory.
 
     Python passes over entries of `sys.path` that are not strings.
     """

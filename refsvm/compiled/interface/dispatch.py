@@ -1,8 +1,9 @@
-"""Calls of a rule from the compiled loop: through its pointer, or, for the default rules, built into the loop.
+"""Calls of rules from the compiled loop: through pointers, or, for the default rules, built into the loop.
 
-A call through a pointer hands over the whole state, some 80 ns each. On a shrunk problem of fifty variables that is
-most of a step. So the loop is compiled separately for a few sets of rules, from the same source: in place of the
-function it gets a marker, and `call` turns the marker into a direct call, which the compiler inlines.
+A call through a pointer passes the whole state and takes some 80 ns. On a shrunk problem of fifty variables, such calls
+take most of the time of a step. Therefore the loop is also compiled separately for a few sets of rules, from the same
+source: it gets a marker in place of a function, and `call` turns the marker into a direct call, which the compiler
+inlines.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ LOOPS = (
     (second_order, conjugate, kkt_gap),
     (conjugate_second_order, conjugate, kkt_gap),
 )
-"""The rules that are built into a loop together; each set is compiled, all others share the loop with pointers."""
+"""Sets of rules that are built into a loop; each set has its own compiled loop, and all others share one."""
 
 BUILT_IN: dict[Any, Any] = {
-    # a name of its own: the disk cache finds a type by its name in this module, where the twin has its name too
+    # each type needs its own name, because the disk cache finds a type by its name in this module
     namedtuple(f"BuiltIn_{rule.__name__}", "nothing", defaults=(0,), module=__name__): rule
     for rule in dict.fromkeys(chain.from_iterable(LOOPS))
 }
-"""Marker type of each of these rules."""
+"""The marker type for each rule that is built in."""
 
 globals().update({marker.__name__: marker for marker in BUILT_IN})
 MARKERS = {rule: marker() for marker, rule in BUILT_IN.items()}
@@ -52,7 +53,7 @@ entry_points: dict[tuple[Any, ...], Any] = {}
 
 
 def as_arguments(*rules: Any) -> tuple[Any, ...]:
-    """Return the markers of three twins if they are built in together, the twins themselves otherwise."""
+    """Return the markers of three twins if they are built into a loop together, otherwise the twins."""
     if numba.config.DISABLE_JIT:
         return rules
     if are_built_in(*rules):
@@ -61,26 +62,26 @@ def as_arguments(*rules: Any) -> tuple[Any, ...]:
 
 
 def are_built_in(*rules: Any) -> bool:
-    """Whether there is a loop with these three twins built in."""
+    """Return True if there is a loop with these three twins built in."""
     return rules in LOOPS
 
 
 def are_pointers(rules: tuple[Any, ...]) -> bool:
-    """Whether these `as_arguments` are called through pointers."""
+    """Return True if these results of `as_arguments` are called through pointers."""
     return not numba.config.DISABLE_JIT and type(rules[0]) not in BUILT_IN
 
 
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
-    """Return a caller of a compiled function whose first arguments are these rules, three or none.
+    """Return a caller of a compiled function whose first arguments are these rules (three or none).
 
-    It is compiled once for all pointers and once for each built-in set. To find the compiled code by the types of the
-    arguments would take longer than many a solve.
+    The function is compiled once for all pointers and once for each built-in set. The caller avoids Numba's search for
+    compiled code by argument types, which would take longer than many solves.
     """
     if not isinstance(function, Dispatcher):  # NUMBA_DISABLE_JIT interprets it
         return function
     uses_momentum = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
     key = function, uses_momentum, *(type(rule) for rule in rules)
-    # compiled or loaded once for each kind of rules in a process; later calls find the address here
+    # compiled or loaded once in a process for each kind of rules; later calls find the address here
     if key not in entry_points:
         if rules and type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]
@@ -92,10 +93,10 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
 
 
 class Pointer(WrapperAddressProtocol):
-    """The address of a compiled twin, as an argument of compiled code; to look it up takes longer than many a round."""
+    """Holds the address of a compiled twin as an argument; looking it up takes longer than some rounds."""
 
     def __init__(self, rule: Any) -> None:
-        # looked up once: Numba would search by the types of the arguments in every call
+        # looked up once, because Numba would search by argument types in every call
         self._signature = rule.signature
         found = rule.get_compile_result(rule.signature)
         self._address = found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name)
@@ -105,7 +106,7 @@ class Pointer(WrapperAddressProtocol):
         return int(self._address)
 
     def signature(self) -> Any:
-        """Return the types."""
+        """The types of the arguments and of the result."""
         return self._signature
 
 
@@ -117,7 +118,7 @@ def pointer_to(rule: Any) -> Any:
 
 
 def call(rule, *arguments):  # type: ignore[no-untyped-def]
-    """Call a rule, or the one that a marker stands for."""
+    """Call a rule, or the rule for which a marker stands."""
     return rule(*arguments)
 
 

@@ -17,7 +17,7 @@ def solutions(A, B, X):  # type: ignore[no-untyped-def]
 
 @inlined
 def eliminate(a, b):  # type: ignore[no-untyped-def]
-    """Make a triangular, by elimination with pivots."""
+    """Transform `a` to triangular form by elimination with pivots, and `b` with it."""
     n = len(a)
     for k in range(n):
         pivot = k
@@ -37,7 +37,7 @@ def eliminate(a, b):  # type: ignore[no-untyped-def]
 
 @inlined
 def substitute(a, b, x):  # type: ignore[no-untyped-def]
-    """Solve the triangular systems, from the last row on; whether all numbers are finite."""
+    """Solve the triangular systems from the last row on; return True if all numbers are finite."""
     is_regular = True
     for k in range(len(a) - 1, -1, -1):
         for j in range(b.shape[1]):

@@ -1,4 +1,4 @@
-"""Twin of the exponential of `refsvm.core.arithmetic`, of one number, built into loops over many."""
+"""Twin of the exponential of `refsvm.core.arithmetic` for one number, which is built into loops over many numbers."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def scaled(power, k):  # type: ignore[no-untyped-def]
 
 @inlined
 def double_exponential(x):  # type: ignore[no-untyped-def]
-    """e^x, float64, x ≤ 0."""
+    """Return e^x for a float64 x ≤ 0."""
     k, less_one = reduced(x)
     return scaled(1.0 + less_one, k) if x > LEAST else 0.0
 
 
 @inlined
 def single_exponential(x):  # type: ignore[no-untyped-def]
-    """e^x, float32, x ≤ 0."""
+    """Return e^x for a float32 x ≤ 0."""
     inside = max(x, LEAST32)
     shifted = inside * PER_UNIT32 + ROUNDER32
     k = shifted - ROUNDER32
@@ -61,7 +61,7 @@ def single_exponential(x):  # type: ignore[no-untyped-def]
 
 
 def exponential(x):  # type: ignore[no-untyped-def]
-    """e^x, x ≤ 0, of the type of x."""
+    """Return e^x for x ≤ 0, in the type of x."""
     return single_exponential(x) if isinstance(x, np.float32) else double_exponential(x)
 
 

@@ -1,8 +1,8 @@
-"""The largest of many floats, several compared at once.
+"""Finds the largest of many floats by comparing several at once.
 
-For floats the compiler must go one by one, because one of them may be NaN. It need not by `larger` and `smaller`, which
-promise that none is; nor where they are compared as integers, which without AVX-512 takes more instructions. Gains are,
-as they wait for divisions anyway.
+The compiler normally compares floats one by one, because one of them may be NaN. `larger` and `smaller` promise that
+none is NaN, so that several can be compared at once. Comparing floats as integers also allows this, but takes more
+instructions without AVX-512; it is used for gains, which wait for divisions anyway.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from refsvm.compiled.interface.twin import inlined
 
 LARGEST_INT64 = np.int64(0x7FFFFFFFFFFFFFFF)
 MOST = float(np.finfo(np.float64).max)
-"""No float is larger but ∞, with which LLVM would turn a choice into a branch."""
+"""The largest finite float; it is used in place of ∞, with which LLVM would turn a choice into a branch."""
 TILE = 128
-"""Variables looked at before the running extremes are compared. Where an extreme stands is looked up among as many."""
+"""Number of variables in a tile. Extremes are compared after each tile, and the index of an extreme is then searched in
+its tile."""
 TILE_OF_GAINS = 256
-"""The same for the gains of second-order selection, most of whose time goes into divisions."""
+"""Number of variables in a tile for second-order selection, which spends most of its time on divisions."""
 
 
 @inlined
@@ -47,17 +48,17 @@ def from_bits(key):  # type: ignore[no-untyped-def]
 
 
 def larger(a, b):  # type: ignore[no-untyped-def]
-    """Return the larger of two floats, neither of which is NaN; of −0 and 0 either."""
+    """Return the larger of two floats that are not NaN; for −0 and 0, either of them."""
     return a if a > b else b
 
 
 def smaller(a, b):  # type: ignore[no-untyped-def]
-    """Return the smaller of two floats, neither of which is NaN; of −0 and 0 either."""
+    """Return the smaller of two floats that are not NaN; for −0 and 0, either of them."""
     return a if a < b else b
 
 
 def _without_nan(name: str) -> Callable[..., Any]:
-    """Return an intrinsic function of LLVM, of two float64, with the promise that neither is NaN."""
+    """Return an intrinsic function of LLVM for two float64, with the promise that neither is NaN."""
 
     @intrinsic  # type: ignore[misc,unused-ignore]
     def chosen(typing_context, a, b):  # type: ignore[no-untyped-def]
@@ -90,7 +91,7 @@ def first_gain(gains, largest):  # type: ignore[no-untyped-def]
     """Return the lowest index of the gain with the bits `largest`."""
     count = np.int32(len(gains))
     place = count
-    for t in range(len(gains)):  # of indices of 32 bits the processor finds the lowest of several at once
+    for t in range(len(gains)):  # with indices of 32 bits, the processor searches several entries at once
         place = min(place, np.int32(t) if bits(gains[t]) == largest else count)
     return np.int64(place)
 

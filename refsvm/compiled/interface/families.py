@@ -1,13 +1,13 @@
-"""Families of compiled code, each of which is loaded from disk, or compiled, together.
+"""Families of compiled functions; the functions of a family are loaded from disk, or compiled, together.
 
 ===============  ====================================================================
-"kernels"        what Python does between the steps
-"norms float64"  this function of `refsvm.compiled.arithmetic`, for values of this type; and so all others there
+"kernels"        functions that Python calls between the steps
+"norms float64"  a function of `refsvm.compiled.arithmetic` (here `norms`) for values of a type
 "sparse"         products of sparse rows with a dense table
-"loop"           the loop, for a selector, a step and a stopping rule; "single loop" of float32 rows
-"small"          the steps of many small problems, for these three
-"rounds"         rounds, for a seeder and these three; "single rounds" of float32 rows
-"twin"           the twin of one rule that Python calls: a seeder's, a tracker's
+"loop"           the loop for a selector, a step and a stopping rule; "single loop" for float32 rows
+"small"          the steps of many small problems for three such rules
+"rounds"         rounds for a seeder and three such rules; "single rounds" for float32 rows
+"twin"           the twin of a rule that Python calls: of a seeder or a tracker
 ===============  ====================================================================
 """
 
@@ -30,28 +30,28 @@ from refsvm.compiled.solver.loop import run_of
 
 
 def kernels(kind: Any = np.float64) -> None:
-    """Sums of rows, products, kernel values, the violating pair; the last is compiled when imported."""
-    import_module("refsvm.compiled.arithmetic")  # all families work between readable parts
+    """Load sums of rows, products, kernel values and the violating pair, which is compiled at its import."""
+    import_module("refsvm.compiled.arithmetic")  # every family needs it between the readable parts
     addition_for(np.dtype(kind))
-    if not only_loads():  # what is on disk waits there for the first sparse features
+    if not only_loads():  # code on disk is loaded later, with the first sparse features
         index = np.dtype(np.int32)
         sparse_product_for(index, index, np.dtype(kind))
 
 
 def loop(kind: Any, *rules: Any) -> None:
-    """The loop, and the twins unless they are built into it."""
+    """Load the loop, and the twins unless they are built into it."""
     kernels(kind)
     run_of(as_arguments(*rules), kind)
 
 
 def small_problems(*rules: Any) -> None:
-    """The steps of many small problems, and the twins unless they are built in."""
+    """Load the steps of many small problems, and the twins unless they are built in."""
     kernels()
     entry_point(small, SMALL, as_arguments(*rules))
 
 
 def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
-    """The rounds, the seeder's twin, and the others unless they are built in."""
+    """Load the rounds, the seeder's twin, and the other twins unless they are built in."""
     kernels(kind)
     pointer_to(seeder)
     run, signature = (
@@ -61,14 +61,14 @@ def rounds_of(kind: Any, seeder: Any, *rules: Any) -> None:
 
 
 def sparse() -> None:
-    """Products with a dense table."""
+    """Load products with a dense table."""
     kernels()
     for kind in (np.float64, np.float32):
         product_for(np.dtype(np.int32), np.dtype(kind))
 
 
 def one(rule: Any) -> None:
-    """One twin."""
+    """Load one twin."""
     kernels()
     ready(rule)
 

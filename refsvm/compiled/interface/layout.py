@@ -25,27 +25,27 @@ __all__ = [
 ]  # fmt: skip
 
 AT_ONCE = 16
-"""Variables of the support that a compiled loop takes at once; zeros fill their number up to a multiple of it."""
+"""Number of variables of the support that a compiled loop treats at once; zeros fill it up to a multiple of this."""
 
 RISES, FALLS = 1, 2
-"""Of a variable that a step may increase, and of one that it may decrease."""
+"""Marks of variables that a step may increase, and of variables that it may decrease."""
 
 NOW = np.dtype(
     [
         *[(name, SCALARS[name]) for name in SCALARS.names or ()],
-        ("end", np.int64),  # steps after which the loop returns to Python
-        ("missing", np.int64),  # kernel row to be computed before the loop can go on, −1 if none
-        ("i", np.int64),  # the pair selected
+        ("end", np.int64),  # number of steps after which the loop returns to Python
+        ("missing", np.int64),  # kernel row that must be computed before the loop can continue, or −1
+        ("i", np.int64),  # the selected pair
         ("j", np.int64),
-        ("stage", np.int64),  # where the step in progress goes on: CHECKING, … of `loop`
+        ("stage", np.int64),  # where the current step continues: CHECKING, … in `loop`
         ("j_first", np.int64),  # 1 if row j is fetched before row i
-        ("fetched", np.int64),  # how many of the two rows are fetched
+        ("fetched", np.int64),  # number of fetched rows of the pair
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed
         ("hits", np.int64),
         ("computed", np.int64),
-        ("traced", np.int64),  # rows written to the trace buffer
-        ("every", np.int64),  # one step in `every` is traced; 0 for none
-        ("n_support", np.int64),  # how many variables a carried step may move
+        ("traced", np.int64),  # number of rows written to the trace buffer
+        ("every", np.int64),  # every `every`-th step is traced; 0 for no trace
+        ("n_support", np.int64),  # number of variables that a step with momentum may move
     ]
 )
 
@@ -59,7 +59,7 @@ class State(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
     diagonal: np.ndarray
-    kernel: np.ndarray  # KernelRows.values, to be read only: row i of K is kernel[slots[i]]
+    kernel: np.ndarray  # KernelRows.values, read-only: row i of K is kernel[slots[i]]
     slots: np.ndarray
     stamps: np.ndarray
     working_sets: np.ndarray
@@ -71,24 +71,22 @@ class State(NamedTuple):
     stop_memory: np.ndarray
     sides: (
         np.ndarray
-    )  # of each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read instead of α, L, U
-    scratch: np.ndarray  # room for one value per variable
+    )  # for each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read in place of α, L, U
+    scratch: np.ndarray  # space for one value for each variable
     displacement: (
         np.ndarray
     )  # Δ, up to date when the loop returns to Python, `displacement_of` in between; and KΔ;
-    displacement_image: (
-        np.ndarray
-    )  # these two and the next three have no entries unless the step uses momentum
-    support: np.ndarray  # the variables that the step may move: now.n_support of them, in the order they came
-    places: np.ndarray  # of each variable: where it stands in the support, −1 if it does not
-    moving: np.ndarray  # Δ, α, L and U of the support, a row each: they lie side by side
+    displacement_image: np.ndarray  # these two and the next three are empty unless the step uses momentum
+    support: np.ndarray  # the now.n_support variables that the step may move, in the order of their arrival
+    places: np.ndarray  # for each variable: its position in the support, or −1
+    moving: np.ndarray  # rows Δ, α, L and U of the variables in the support, side by side
     trace: np.ndarray
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
 
 @by_address(rows="values")
 class Store(NamedTuple):
-    """`refsvm.core.kernels.cached_rows.CachedRows` for compiled code, which writes to it."""
+    """`refsvm.core.kernels.cached_rows.CachedRows` in the form that compiled code writes to."""
 
     values: np.ndarray
     slots: np.ndarray
@@ -101,16 +99,16 @@ class Store(NamedTuple):
 
 @by_address(rows="X")
 class Source(NamedTuple):
-    """Where a missing kernel row is computed and kept, and where the loop reads it: there, or in a store of copies."""
+    """The data from which a missing kernel row is computed, the store that keeps it, and the store for reading."""
 
-    X: np.ndarray  # `refsvm.core.kernels.products.RowParts`; no entries where Python computes the rows
+    X: np.ndarray  # `refsvm.core.kernels.products.RowParts`; empty if Python computes the rows
     features: np.ndarray
     entries: tuple[np.ndarray, ...]
     norms: np.ndarray
     gamma: float
     kept: Store
-    copies: Store  # the store that is read: `kept`, or one of a view of it
-    indices: np.ndarray  # of such a view
+    copies: Store  # the store that the loop reads: `kept`, or the store of a view of it
+    indices: np.ndarray  # the indices of this view
 
 
 _vector, _matrix = types.Array(float64, 1, "C"), types.Array(float64, 2, "C")
@@ -135,21 +133,22 @@ STATE, STATE_WITH_SINGLE_ROWS = (
     )
     for kind, rows in ((np.float64, _rows), (np.float32, _single_rows))
 )  # fmt: skip
-"""Kernel rows are float64; the default rules take float32 ones too. Compiled code reads them only, so that a kernel
-matrix may be a memory map; arrays that can be written to are passed as `refsvm.core._checks.read_only` views."""
+"""The types of the state. Kernel rows are float64; the default rules also accept float32. Compiled code only reads
+kernel rows, so that a kernel matrix may be a memory map; writable arrays are passed as `refsvm.core._checks.read_only`
+views."""
 
 SELECT = types.UniTuple(int64, 2)(_vector, STATE)
 """select(parameters, state) -> (i, j)"""
 LENGTH = float64(_vector, STATE, int64, int64)
 """length(parameters, state, i, j) -> μ"""
 LENGTH_AND_CARRY = types.UniTuple(float64, 2)(_vector, STATE, int64, int64)
-"""length(parameters, state, i, j) -> (μ, κ), of a step with momentum"""
+"""length(parameters, state, i, j) -> (μ, κ), for a step with momentum"""
 CHECK = int64(_vector, STATE)
 """check(parameters, state) -> code"""
 
 
 def _source(kind: Any) -> Block:
-    """Return the type of a source of rows of this type."""
+    """Return the Numba type of a source of rows of this type."""
     line, rows = (types.Array(kind, k, "C", readonly=True) for k in (1, 2))
     entries = types.Tuple((line, _places, _places) * 2)
     dtype = np.dtype(kind.name)
@@ -164,7 +163,7 @@ STEPS, STEPS_WITH_SINGLE_ROWS = (
     )
     for state, kind in ((STATE, float64), (STATE_WITH_SINGLE_ROWS, float32))
 )  # fmt: skip
-"""Arguments of compiled_steps: select, length, check, their parameters, state, source"""
+"""Argument types of compiled_steps: select, length, check, their parameters, state, source"""
 
 
 def fresh_state(
@@ -175,19 +174,20 @@ def fresh_state(
     upper: np.ndarray,
     uses_momentum: bool = False,
 ) -> State:
-    """Return a state in this box for rounds that compiled code begins by itself: α and G are not set.
+    """Return a state with this box for compiled rounds, which set α and G themselves.
 
     Parameters
     ----------
     rows : KernelRows
-        All of them stored.
+        The kernel rows, all of which are stored.
     depth : int
-        Working sets to remember.
+        Number of working sets to remember.
     memories : (ndarray, ndarray, ndarray)
         Scratch memory of the rules.
     lower, upper : ndarrays of shape (n,), float64
+        Bounds of the box.
     uses_momentum : bool
-        Whether the step does.
+        True if the step rule uses momentum.
     """
     n, (selector, step, stop) = len(lower), memories
     m = n * uses_momentum
@@ -202,10 +202,10 @@ def fresh_state(
 
 
 def room_to_carry(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return Δ, KΔ and the arrays of the support, for a step that carries the displacement of n variables."""
+    """Return Δ, KΔ and the arrays of the support for a step with momentum on n variables."""
     return np.zeros(n), np.zeros(n), *support_of(n)
 
 
 def support_of(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the support, the places in it, and its variables: none yet."""
+    """Return the arrays of an empty support: its variables, their positions, and their Δ, α, L and U."""
     return np.zeros(n, dtype=np.int64), np.full(n, -1), np.zeros((4, -(-n // AT_ONCE) * AT_ONCE))

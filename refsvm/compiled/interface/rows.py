@@ -1,7 +1,7 @@
-"""Kernel rows of a twin, which compiled code cannot compute: it reads a stored one, or asks Python for it.
+"""Kernel rows for twins: compiled code cannot compute them, so a twin reads a stored row or asks Python for it.
 
-Large problems wait for the memory of their rows. The processor reads ahead by itself, but no further than the end of a
-page of 4 KiB; `prefetch` asks for what follows.
+On large problems, most time is spent waiting for rows to arrive from memory. The processor reads ahead only to the end
+of a page of 4 KiB; `prefetch` requests the memory after it.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from numba.extending import intrinsic, overload
 from refsvm.compiled.interface.twin import inlined
 
 AHEAD = 1024
-"""Number of values by which the prefetch of a row is ahead of its reading."""
+"""Number of values between the position that is read and the position that is prefetched."""
 
 LONG = 3000
-"""Length of the rows for which that pays: many shorter ones stay in the processor's caches."""
+"""Length of rows from which on prefetching pays; shorter rows stay in the processor's caches."""
 
 LINE_BYTES = 64
-"""Bytes of a cache line."""
+"""Number of bytes in a cache line."""
 
 
 @inlined
 def row_or_ask(state, i):  # type: ignore[no-untyped-def]
-    """Return kernel row i and True if it is in memory; ask for it, and return any row and False, if it is not.
+    """Return kernel row i and True if it is in memory; otherwise ask for it and return any row and False.
 
-    A twin that gets False returns at once, whatever it likes. It is called again when the row is there. `state` is what
-    the twin was given: a `State`, or a `Seeding`.
+    A twin that gets False must return at once, with any value; it is called again when the row has been computed.
+    `state` is the twin's argument, a `State` or a `Seeding`.
     """
-    # an index out of range is asked for like any other: Python refuses it, in a sentence
+    # also ask for an index out of range: Python then raises an error that explains it
     slot = state.slots[i] if 0 <= i < len(state.slots) else -1
     if slot < 0:
         state.now[0].missing = i
@@ -41,8 +41,8 @@ def row_or_ask(state, i):  # type: ignore[no-untyped-def]
 
 @inlined
 def prefetch(row, start, width):  # type: ignore[no-untyped-def]
-    """Ask for the memory of so many values of a row, `AHEAD` of the one at `start`; nothing waits for it."""
-    # short rows are in a cache already, and each request costs an instruction
+    """Request the memory of `width` values of a row, `AHEAD` values after `start`, without waiting for it."""
+    # short rows are already in a cache, and each request costs an instruction
     if len(row) >= LONG:
         first = start + AHEAD
         for t in range(first, min(first + width, len(row)), LINE_BYTES // row.itemsize):
@@ -50,7 +50,7 @@ def prefetch(row, start, width):  # type: ignore[no-untyped-def]
 
 
 def ask_for(row, t):  # type: ignore[no-untyped-def]
-    """Ask for the memory of row[t]: an instruction of the processor. Where nothing is compiled, nothing."""
+    """Request the memory of row[t] by an instruction of the processor; does nothing if it is not compiled."""
 
 
 @overload(ask_for, inline="always")
@@ -67,7 +67,7 @@ def _ask_memory_for(typing_context, row, t):  # type: ignore[no-untyped-def]
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
-        # to read, soon again, as data
+        # arguments: for reading, to be kept in all caches, data
         builder.call(instruction, [builder.bitcast(place, byte), number(0), number(3), number(1)])
         return context.get_dummy_value()
 

@@ -1,4 +1,4 @@
-"""The arguments of the twins of seeders, and the signature of their role."""
+"""The arguments of seeders' twins, and the signature of their role."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 @by_address()
 class Seeding(NamedTuple):
-    """The solved problem, the next one, and the arrays a seeder's twin may write to: the last three.
+    """The solved problem, the next problem, and the arrays to which a seeder's twin may write (the last four).
 
-    `scratch` has one value for each variable and as many more as `memory`.
+    `scratch` has one entry for each variable, and additional entries, as many as `memory` has.
     """
 
     solved: np.ndarray  # α*, shape (n,), and its gradient
     gradient: np.ndarray
-    solved_lower: np.ndarray  # the box it was solved in
+    solved_lower: np.ndarray  # the box of the solved problem
     solved_upper: np.ndarray
-    v: np.ndarray  # of the next problem: v, its box, z
+    v: np.ndarray  # the next problem: v, its box, z
     lower: np.ndarray
     upper: np.ndarray
     z: float
     kernel: (
         np.ndarray
-    )  # KernelRows.values, to be read only: row i of K is kernel[slots[i]], missing if slots[i] < 0
+    )  # KernelRows.values, read-only: row i of K is kernel[slots[i]], and missing if slots[i] < 0
     slots: np.ndarray
-    memory: np.ndarray  # what the seeder's `memory` returned
-    seed: np.ndarray  # the feasible α, to be written
-    chosen: np.ndarray  # room for a mark on each variable
-    scratch: np.ndarray  # room for numbers
-    now: np.ndarray  # one record: ``seeding.now[0].missing`` is the kernel row to be computed, −1 if none
+    memory: np.ndarray  # the array that the seeder's `memory` returned
+    seed: np.ndarray  # the feasible α, which the twin writes
+    chosen: np.ndarray  # space for a mark on each variable
+    scratch: np.ndarray  # space for numbers
+    now: np.ndarray  # one record: ``seeding.now[0].missing`` is the kernel row to compute, or −1
 
 
 ASKED = np.dtype([("missing", np.int64)])
@@ -70,7 +70,7 @@ SEED = int64(_vector, SEEDING)
 def room_for_seeds(
     problem: DualProblem, lower: np.ndarray, upper: np.ndarray, rows: KernelRows, memory: np.ndarray
 ) -> Seeding:
-    """Return the arguments of a twin that seeds problems in this box; the solved problem is to be written to them."""
+    """Return the arguments of a twin that seeds problems in this box; the caller writes the solved problem to them."""
     n = problem.n
     return Seeding(
         np.empty(n), np.empty(n), np.empty(n), np.empty(n),
@@ -80,21 +80,21 @@ def room_for_seeds(
 
 
 def asked() -> np.ndarray:
-    """Return the record by which a seeder's twin asks for a kernel row; none is asked for."""
+    """Return the record by which a seeder's twin asks for a kernel row, without a request."""
     return np.full(1, -1, dtype=ASKED).view(np.recarray)
 
 
 class CompiledSeeds:
-    """Seeds from one solution, made by the twin.
+    """Computes seeds from one solution with the seeder's twin.
 
     Parameters
     ----------
     seeder : Seeder
     solved : Solution
     rows : KernelRows
-        From which the twin takes kernel rows; those that it asks for are computed.
+        The kernel rows that the twin reads; rows for which it asks are computed.
     memory : ndarray
-        Data shared by the seeds from this solution, ``seeder.memory(solved, steps)``.
+        The memory that all seeds from this solution share, ``seeder.memory(solved, steps)``.
 
     Raises
     ------
@@ -110,19 +110,19 @@ class CompiledSeeds:
         self._seeding = room_for_seeds(solved.problem, np.empty(n), np.empty(n), rows, memory)
         parts = solved.alpha, solved.gradient, solved.problem.lower, solved.problem.upper
         for room, part in zip(self._seeding[:4], parts, strict=True):
-            # copied into arrays that stay: the arguments of a compiled function are packed once
+            # copy into existing arrays, because the arguments of a compiled function are packed only once
             room[:] = part
         self._parameters = parameters_of(seeder)
 
     def __call__(self, problem: DualProblem) -> np.ndarray:
-        """Return the feasible α."""
+        """Return a feasible α for `problem`."""
         self._seeding.lower[:], self._seeding.upper[:] = problem.lower, problem.upper
         while self._provides_row(self._twin(self._parameters, self._seeding)):
             pass
         return self._seeding.seed.copy()
 
     def _provides_row(self, code: int) -> bool:
-        """Compute the kernel row that the twin has asked for; return whether it has."""
+        """If the twin has asked for a kernel row, compute it and return True."""
         missing = int(self._seeding.now[0].missing)
         if missing < 0 and code != 0:
             raise RuntimeError(
@@ -134,27 +134,27 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory."
             )
-        # the twin begins anew once the row is there: it keeps nothing between two calls
+        # the twin keeps nothing between calls, and begins again when the row has been computed
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True
 
 
 def compiled_seed(seeder: Seeder, solved: Solution, problem: DualProblem, rows: KernelRows) -> np.ndarray:
-    """Return ``seeder.seed(solved, problem)`` as its twin computes it, from the kernel rows that are stored."""
+    """Return ``seeder.seed(solved, problem)``, computed by the seeder's twin from stored kernel rows."""
     return CompiledSeeds(seeder, solved, rows, seeder.memory(solved, solved.longest_round))(problem)
 
 
 class TwinSeeder:
-    """The seeds of a seeder as its twin makes them; arguments that come from a solution are made once."""
+    """A seeder that calls its twin, and prepares the arguments that come from a solution only once."""
 
     def __init__(self, seeder: Seeder, rows: KernelRows) -> None:
         self.of, self.rows = seeder, rows
         self._seeds: tuple[Solution, np.ndarray, CompiledSeeds] | None = None
 
     def seed(self, solved: Solution, problem: DualProblem, memory: np.ndarray = NOTHING) -> np.ndarray:
-        """Return the feasible α."""
-        # packing a solution costs more than many a seed
+        """Return a feasible α for `problem`."""
+        # packing a solution costs more than many seeds
         if self._seeds is None or self._seeds[0] is not solved or self._seeds[1] is not memory:
             self._seeds = solved, memory, CompiledSeeds(self.of, solved, self.rows, memory)
         return self._seeds[2](problem)

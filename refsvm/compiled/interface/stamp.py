@@ -24,22 +24,22 @@ CONSTANTS_FROM: Final = (
     "walk/elbow.py",
     "walk/walk.py",
 )
-"""Files from which `layout` takes TRACE_ROW, SCALARS and TAU, and others such as `planning_ahead` and `walk` theirs."""
+"""Files outside `compiled/` from which compiled files import constants, such as TRACE_ROW, SCALARS and TAU."""
 
 NOT_COMPILED: Final = {
     "auto.py", "background_compiler.py", "backend.py", "code_files.py", "packed.py", "runs.py", "session.py",
     "trouble.py", "twins.py", "warming.py",
 }  # fmt: skip
-"""Files of `compiled/` without compiled code: an edit of these must not recompile the rest."""
+"""Files of `compiled/` without compiled code; editing them must not recompile the others."""
 
 
 @cache
 def stamp() -> str:
     """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
-    # the order in which a disk lists its files must not change the name
+    # sorted, because the name must not depend on the order in which a disk lists files
     files = sorted(file for file in folder.rglob("*.py") if file.name not in NOT_COMPILED)
     for file in (*files, *(folder.parent / "core" / name for name in CONSTANTS_FROM)):
-        # the name counts beside the contents: a moved file is looked up in another place
+        # include the path, because the code of a moved file is searched in another place
         digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()[:12]

@@ -1,19 +1,19 @@
 """The decorators of compiled functions: their options, and the names under which their code is cached.
 
-Numba looks up compiled code by the file and the name of a function, and compiles again when that file has changed. It
-does not notice a change in another file from which the function takes a helper or a constant. So every name here ends
-in a stamp of all files of `refsvm/compiled` and of those outside that it takes constants from. Any edit then makes
-new names, and the files of that folder may import from each other. The stamp reads those files without importing them:
-kernels are compiled too, and `refsvm.core.state` rests on kernels.
+Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. It does
+not notice changes in other files from which the function imports a helper or a constant. Therefore every name here ends
+in a stamp of all files in `refsvm/compiled` and of all files outside from which these import constants. Any edit then
+gives new names, and files in that folder may import from each other. The stamp reads the files without importing them,
+because kernels are also compiled, and `refsvm.core.state` imports kernels.
 
 =============  ========================================================
-`twin`         the function of a rule; compiled on first use, cached
-`inlined`      a small helper or a hot loop, built into its callers
-`called`       a larger helper, called by compiled functions
-`from_python`  a function that Python calls; compiled when its file is imported, cached
+`twin`         for the function of a rule, which is compiled at its first use and cached
+`inlined`      for a small helper or a hot loop, which is built into its callers
+`called`       for a larger helper, which compiled functions call
+`from_python`  for a function that Python calls, which is compiled when its file is imported, and cached
 =============  ========================================================
 
-Python cannot call a helper: `inlined`, `called` and `allocating` make no entry for it.
+Python cannot call helpers, because `inlined`, `called` and `allocating` make no entry point for Python.
 """
 
 from __future__ import annotations
@@ -46,18 +46,19 @@ from refsvm.compiled.interface.stamp import stamp
 Function = Callable[..., Any]
 
 OPTIONS = {"error_model": "numpy", "_nrt": False}
-"""Division by zero gives ∞ as in NumPy; nothing is allocated, so references need not be counted."""
+"""Options of compiled functions: division by zero gives ∞ as in NumPy, and no references are counted, because nothing
+is allocated."""
 
 
 class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
-    """The code of a helper as it was written: it is optimised once, as a part of its callers."""
+    """The unoptimised code of a helper, which is optimised as a part of its callers."""
 
     def _optimize_final_module(self) -> None:
         """Leave it to the callers."""
 
 
 class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
-    """Numba's compiler, which would optimise each helper by itself as well: a quarter of all its time."""
+    """Numba's compiler without the separate optimisation of helpers, which would take a quarter of its time."""
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""
@@ -69,37 +70,37 @@ class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
 HELPER = {
     **OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _HelperCompiler,
 }  # fmt: skip
-"""Options of helpers: they have no entry for Python, and are optimised in their callers alone."""
+"""Options of helpers, which have no entry point for Python and are optimised only in their callers."""
 
 
 def called(function: Function) -> Function:
-    """Compile a helper by itself."""
+    """Compile a helper that compiled functions call."""
     made: Function = njit(**HELPER)(function)
     return made
 
 
 def allocating(function: Function) -> Function:
-    """Compile a helper by itself that makes arrays."""
+    """Compile a helper that compiled functions call and that makes arrays."""
     made: Function = njit(**{**HELPER, "_nrt": True})(function)
     return made
 
 
 def inlined(function: Function) -> Function:
-    """Compile a helper by itself, and build its machine code into its callers."""
+    """Compile a helper and build its machine code into its callers."""
     made: Function = njit(**HELPER, forceinline=True)(function)
     return made
 
 
 def copied(function: Function, name: str) -> Function:
-    """Return the same function under another name, to be compiled for arguments of other types."""
-    # Numba keeps one table of types for each function, and one file of the cache for each name
+    """Return a copy of the function with another name, which can be compiled for other argument types."""
+    # Numba keeps one table of types for each function, and one cache file for each name
     copy = FunctionType(function.__code__, function.__globals__, name)
     copy.__module__, copy.__qualname__ = function.__module__, name
     return copy
 
 
 class NotCompiledYet(BaseException):
-    """Raised in place of compiling within `never_compiling`; no handler of errors is to take it for one."""
+    """Raised in place of compiling inside `never_compiling`; not an Exception, so that handlers do not catch it."""
 
 
 class _Thread(threading.local):
@@ -111,9 +112,9 @@ _thread, _log = _Thread(), logging.getLogger("refsvm")
 
 @contextmanager
 def never_compiling() -> Iterator[None]:
-    """Within this block this thread loads code of the package from disk, or raises NotCompiledYet.
+    """Open a block in which this thread loads the package's code from disk or raises NotCompiledYet.
 
-    A user's twin is compiled all the same: no other process can.
+    A user's twin is still compiled in the block, because no other process can compile it.
     """
     _thread.only_loads = True
     try:
@@ -123,7 +124,7 @@ def never_compiling() -> Iterator[None]:
 
 
 def only_loads() -> bool:
-    """Whether this thread is within `never_compiling`."""
+    """Return True if this thread is inside a block of `never_compiling`."""
     return _thread.only_loads
 
 
@@ -135,18 +136,18 @@ def announce() -> None:
 
 
 class _BySource:
-    """What Numba wants to know of a function in a file; the folders are chosen by `code_files`."""
+    """Tells Numba where a function's source is and where its code is cached; `code_files` chooses the folders."""
 
     def __init__(self, function: Function, file: str) -> None:
         self._py_file, self._line = file, function.__code__.co_firstlineno
 
     @classmethod
     def from_function(cls, function: Function, file: str) -> _BySource | None:
-        """Return None for a function that was typed in, for which Numba has ways of its own."""
+        """Return an object for a function in a file, or None for a typed-in function, which Numba handles itself."""
         return cls(function, file) if os.path.exists(file) else None  # noqa: PTH110
 
     def get_cache_path(self) -> str:
-        """Return the folder that the code is kept in."""
+        """Return the folder in which the code is kept."""
         return str([*code_files.folders_of(self._py_file), ""][-1])
 
     def get_source_stamp(self) -> str:
@@ -155,7 +156,7 @@ class _BySource:
             return hashlib.sha256(stream.read()).hexdigest()
 
     def get_disambiguator(self) -> str:
-        """Return what tells functions of one name in a file apart."""
+        """Return a text that distinguishes functions with the same name in a file."""
         return str(self._line)
 
 
@@ -164,10 +165,11 @@ class _Kept(CompileResultCacheImpl):  # type: ignore[misc,unused-ignore]
 
 
 class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
-    """Numba's cache, with files that are whole and of trusted folders, and without what only the compiler needs.
+    """Numba's cache, restricted to complete files in trusted folders, and without imports that only the compiler needs.
 
-    Numba imports its versions of most of Python and NumPy first, and parts of SciPy: half the time that loading takes.
-    The compiler fetches them by itself. Loaded code needs the runtime's functions, which unpack arrays.
+    Numba's own cache first imports its versions of most of Python and NumPy, and of parts of SciPy, which takes half of
+    the loading time; only the compiler needs them, and imports them itself. Loaded code only needs the functions of the
+    runtime that unpack arrays.
     """
 
     _impl_class = _Kept
@@ -178,7 +180,7 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
         self._source = file if os.path.exists(file) else None  # noqa: PTH110
 
     def _file_and_key(self, sig: Any, codegen: Any) -> tuple[str, str]:
-        """Return the name of a file, and all that the code in it depends on."""
+        """Return the name of a file and a key of everything on which the code in it depends."""
         versions = numba.__version__, llvmlite.__version__, self._impl.locator.get_source_stamp()
         key = repr((self._index_key(sig, codegen), versions))
         number = hashlib.sha256(key.encode()).hexdigest()[:12]
@@ -194,7 +196,7 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
             code_files.save(self._source, name, key, dumps(self._impl.reduce(data)))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled code for a signature, or None, upon which Numba compiles it."""
+        """Return the compiled code for a signature, or None if Numba must compile it."""
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             found = self._load_overload(sig, target_context)
@@ -206,11 +208,11 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
 
 
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
-    """Compile a function, at once if signatures are given and on first use otherwise; keep its code on disk."""
+    """Compile a function (at once if signatures are given, otherwise at its first use) and keep its code on disk."""
     function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
     made: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
     if hasattr(made, "compile"):  # NUMBA_DISABLE_JIT interprets it
-        with suppress(RuntimeError):  # Numba does not know where it comes from, as text that was executed
+        with suppress(RuntimeError):  # Numba cannot find the source of functions from executed text
             made._cache = CodeOnDisk(function)
         for signature in signatures:
             made.compile(signature)
@@ -221,19 +223,22 @@ def cached(function: Function, *signatures: Any, **options: Any) -> Function:
 
 
 def from_python(*signatures: Any) -> Callable[[Function], Function]:
-    """Compile a function for Python now, for one signature or several; other threads run meanwhile."""
+    """Return a decorator that compiles a function for Python at once, for one or several signatures.
+
+    The compiled function releases the interpreter's lock, so that other threads can run.
+    """
     return lambda function: cached(function, *signatures, nogil=True)
 
 
 def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Function]:
-    """Return a decorator that makes a function the twin of a rule in the role of this signature; `ready` compiles it.
+    """Return a decorator that makes a function the twin of a rule in the role with this signature; `ready` compiles it.
 
-    The attribute ``inlined`` is the same function for compiled code that calls it directly.
+    The attribute ``inlined`` is the same function in the form that compiled code can call directly.
     """
 
     def decorate(function: Function) -> Function:
         part = inlined(function)
-        made = cached(function, _nrt=allocates, no_cfunc_wrapper=False)  # it has a pointer
+        made = cached(function, _nrt=allocates, no_cfunc_wrapper=False)  # makes a pointer to it
         made.signature, made.inlined = signature, part  # type: ignore[attr-defined]
         return made
 
@@ -244,8 +249,8 @@ _one_compiles = threading.Lock()
 
 
 def ready(rule: Any) -> Any:
-    """Return a twin, compiled for its signature or loaded; a function that is not made by `twin` stays as it is."""
-    # looked at without the lock first: nearly always it is compiled
+    """Compile or load a twin for its signature and return it; return a function that `twin` has not made unchanged."""
+    # check without the lock first, because the twin is usually compiled
     if isinstance(rule, Dispatcher) and hasattr(rule, "signature") and not rule.overloads:
         with _one_compiles:
             if not rule.overloads:  # another thread may have been first

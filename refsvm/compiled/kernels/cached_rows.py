@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.kernels.cached_rows.CachedRows`: a missing row is made and stored without leaving the loop."""
+"""Twin of `refsvm.core.kernels.cached_rows.CachedRows`: computes and stores a missing row without leaving the loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refsvm.compiled.kernels.sparse import sparse_row
 
 @called
 def write_row(i, source, out):  # type: ignore[no-untyped-def]
-    """Write one whole row, of the Gaussian kernel or, where γ < 0, of the linear one: the bits of `Gram`."""
+    """Write one row of the Gaussian kernel, or of the linear kernel if γ < 0, with the same bits as `Gram`."""
     zero, is_sparse, gamma = out.dtype.type(0), len(source.X) == 0, out.dtype.type(source.gamma)
     if is_sparse:
         data, indices, indptr, values, examples, ends = source.entries
@@ -25,12 +25,12 @@ def write_row(i, source, out):  # type: ignore[no-untyped-def]
         if gamma >= zero:
             gaussian_values(sums, gamma, source.norms[i], source.norms[left:right])
     if gamma >= zero:
-        out[i] = 1.0  # which rounding of sparse ‖x − x‖² as float32 would miss
+        out[i] = 1.0  # exactly, because sparse ‖x − x‖² in float32 is rounded
 
 
 @called
 def slot_for(i, store):  # type: ignore[no-untyped-def]
-    """Return a free slot for row i, or that of the least recently used one; −1 where Python has to do it."""
+    """Return a free slot for row i, or the slot of the least recently used row, or −1 if Python must find one."""
     numbers, stamps = store.numbers, store.stamps
     slot, ready = numbers[0], numbers[1]
     if ready < min(slot + 1, len(stamps)):
@@ -50,10 +50,10 @@ def slot_for(i, store):  # type: ignore[no-untyped-def]
 
 @called
 def store_row(state, source):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.kernels.cached_rows.CachedRows._store_one`: store the row asked for; tell whether it is."""
+    """Twin of `refsvm.core.kernels.cached_rows.CachedRows._store_one`; return True if the requested row was stored."""
     now, kept, copies, indices = state.now[0], source.kept, source.copies, source.indices
     i = now.missing
-    # what is no missing row Python refuses, in a sentence
+    # leave invalid requests to Python, which raises an error that explains them
     if i < 0 or i >= len(state.slots) or state.slots[i] >= 0:
         return False
     copies.numbers[2] = now.clock

@@ -1,7 +1,7 @@
 """Twin of `refsvm.core.arithmetic`: inner products of dense data.
 
-The inner loops run along the examples, where several sums fit into one register. Sums over the features are written
-out, since a short loop would keep the compiler from that.
+The inner loops run along the examples, so that one register holds several sums. Sums over the features are written out,
+because a short loop would prevent this.
 """
 
 from __future__ import annotations

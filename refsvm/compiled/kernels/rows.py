@@ -19,8 +19,8 @@ _factors, _indices = (types.Array(kind, 1, "C", readonly=True) for kind in (floa
 def add_rows(target, factors, rows, chosen, count):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.arithmetic.Arithmetic.add_rows`, for the first `count` factors: the same bits.
 
-    Rows are added one after the other, but four in one pass: the target is fetched and put back a quarter as often.
-    They may be longer than the target, and their numbers may come as float64.
+    Rows are added in order, but four in one pass, so that the target is read and written a quarter as often. Rows may
+    be longer than the target, and the indices of rows may be float64.
     """
     length, whole = len(target), count - count % 4
     for k in range(0, whole, 4):
@@ -42,11 +42,11 @@ def add_rows_from_python(target, factors, rows, chosen):  # type: ignore[no-unty
 
 @cache
 def addition_for(kind: np.dtype) -> Callable[..., Any]:
-    """Return `addition` compiled for rows of this type: few programs keep rows as float32."""
+    """Return `addition`, compiled for rows of this type."""
     rows = types.Array(from_dtype(kind), 2, "C", readonly=True)
     return cached(addition, void(_target, _factors, rows, _indices), nogil=True)
 
 
 def addition(target, factors, rows, chosen):  # type: ignore[no-untyped-def]
-    """`add_rows` with an entry for Python."""
+    """Call `add_rows`; this function has an entry point for Python."""
     add_rows(target, factors, rows, chosen, len(chosen))

@@ -18,13 +18,13 @@ _rows = types.Array(int64, 1, "C", readonly=True)
 
 
 def times(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
-    """Call `product`, compiled for these types of indices and of values."""
+    """Call the version of `product` that is compiled for these types of indices and values."""
     product_for(indices.dtype, table.dtype)(rows, data, indices, indptr, table, start, out)
 
 
 @cache
 def product_for(kind: np.dtype, real: np.dtype) -> Callable[..., Any]:
-    """Return `product` compiled for indices and values of these types: few programs need more than one."""
+    """Return `product`, compiled for indices and values of these types."""
     indices, value = types.Array(from_dtype(kind), 1, "C", readonly=True), from_dtype(real)
     values, table = (types.Array(value, k, "C", readonly=True) for k in (1, 2))
     out = types.Array(value, 2, "C")
@@ -32,14 +32,14 @@ def product_for(kind: np.dtype, real: np.dtype) -> Callable[..., Any]:
 
 
 def times_features(rows, data, indices, indptr, features, out):  # type: ignore[no-untyped-def]
-    """Call `sparse_product`, compiled for these types; `features` is Zᵀ as CSR."""
+    """Call the version of `sparse_product` that is compiled for these types; `features` is Zᵀ as CSR."""
     compiled = sparse_product_for(indices.dtype, features.indices.dtype, out.dtype)
     compiled(rows, data, indices, indptr, features.data, features.indices, features.indptr, out)
 
 
 @cache
 def sparse_product_for(kind: np.dtype, other: np.dtype, real: np.dtype) -> Callable[..., Any]:
-    """Return `sparse_product` compiled for the indices of both matrices and for values of these types."""
+    """Return `sparse_product`, compiled for these types of the indices of both matrices and of the values."""
     value = from_dtype(real)
     values, *indices = (types.Array(t, 1, "C", readonly=True) for t in map(from_dtype, (real, kind, other)))
     matrices = [each for k in indices for each in (values, k, k)]
@@ -62,7 +62,7 @@ def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-
             for t in range(len(sums)):
                 sums[t] = 0.0
             while place < stop:
-                # what is missing to four counts as 0 times the last
+                # fill groups of fewer than four with 0 times the last row
                 last = stop - 1
                 two, three, four = min(place + 1, last), min(place + 2, last), min(place + 3, last)
                 a = data[place]

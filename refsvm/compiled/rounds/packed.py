@@ -1,4 +1,4 @@
-"""Rounds packed into arrays, as `refsvm.compiled.rounds.rounds` takes them."""
+"""Packs rounds into arrays, runs them by `refsvm.compiled.rounds.rounds`, and unpacks the results."""
 
 from __future__ import annotations
 
@@ -29,60 +29,60 @@ from refsvm.core.solver.hard_margin import ROUND
 from refsvm.core.stopping.base import has_target, validated_code
 
 CHUNK_SECONDS: Final = 0.02
-"""Seconds of a chunk of rounds: Ctrl-C waits no longer, unless one round does."""
+"""Target duration of a chunk of rounds, in seconds; Ctrl-C waits no longer, unless a single round takes longer."""
 
 FIRST_CHUNK: Final = 2**14
-"""Variables of all rounds in the first chunk, whose time is not known yet."""
+"""Number of variables of all rounds in the first chunk, when the time for a round is not yet known."""
 
 CHUNK_ROUNDS: Final = 64
-"""Most rounds in the first chunk, and in any whose seeds are in memory at once."""
+"""Largest number of rounds in the first chunk, and in chunks whose seeds are all in memory at once."""
 
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN = range(6)
 """Columns of the plan; KEEP, BEFORE and AFTER follow."""
 
 LEAST_CURVATURE = 4
-"""Place of this number among those that the twin gets."""
+"""Index of this number in the array of numbers that the twin gets."""
 
 
 class PackedRounds:
-    """Runs chunks of rounds in compiled code; not to be shared by threads.
+    """Runs chunks of rounds in compiled code; threads must not share it.
 
     Parameters
     ----------
     runner : Runner
-        A seeder without a twin needs seeds that are given.
+        The runner; if its seeder has no twin, Python computes the seeds first.
     rows : KernelRows
-        All kernel rows. They may be float32 for the default rules and a seeder that reads none.
+        All kernel rows. They may be float32 for the default rules and a seeder that reads no rows.
     """
 
     def __init__(self, runner: Runner, rows: KernelRows) -> None:
-        # the backend of its family keeps this: kernel rows would wait for the garbage collector
+        # a weak reference, because the family's backend holds this object: a cycle would keep kernel rows in memory
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
-        self._seconds: float | None = None  # that a round takes, once it is known
-        # a seed that Python makes, and work that seeds share, need a solution that is there
+        self._seconds: float | None = None  # time for a round, when it is known
+        # seeds computed by Python, and work that seeds share, need a solution that exists before the chunk
         self._waits = runner.shares or self._times_seeds
         family, seeder, rules = runner.family, runner.seeder, runner.rules
         problem, n = family.problem, family.problem.n
         self._problem, self._kept, self._stop = problem, family.solutions, rules.stop
         rules = rules._replace(stop=for_example(rules.stop, 0))
         memories = rules.memories(problem.without(0) if rules.stop.left_out else problem)
-        # kept here, as all arrays: compiled code counts no references
+        # all arrays are kept here, because compiled code counts no references
         self._memories = np.concatenate(memories)
         box = np.empty(n), np.empty(n)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.uses_momentum)
         self._state.now[0].kernel_rounding = rows.facts.rounding
-        # of rows in single precision a seeder reads none
+        # seeders read only float64 rows
         read = family.rows.values if family.rows.values.dtype == np.float64 else np.empty((0, n))
         seeding = room_for_seeds(problem, *box, family.rows, np.zeros(0))
         self._seeding = seeding._replace(kernel=read_only(read))
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]
-        # α, G, L, U of the solutions by their places, and which they are
+        # the position in the tables (α, G, L, U) of each solution, and the copied solutions
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
-        # as often as that the readable engine looks whether there is a margin
+        # with an unbounded box, return as often as the readable engine measures the margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
         # LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, PROVES, STAGE of the twin
@@ -93,18 +93,18 @@ class PackedRounds:
 
     @property
     def runner(self) -> Any:
-        """The runner, None once it is gone."""
+        """The runner, or None if it no longer exists."""
         return self._runner()
 
     def chunk(self, waiting: Sequence[Round]) -> list[RoundResult]:
-        """Run as many rounds as take some ten milliseconds, and the one after them where that is left to Python."""
+        """Run rounds for some ten milliseconds in compiled code, and then the next round if it is left to Python."""
         family, runner, began = self.runner.family, self.runner, time.perf_counter()
         size = self._size()
         chunk = self._ready([*islice(waiting, size)])
         solved = family.solutions.get(chunk[0].origin) if self._waits else None
         if runner.shares and solved is not None:
             self.remember(runner.memory(solved, chunk))
-        # a user's seeder is asked here, before compiled code takes the chunk: it cannot call back
+        # call a user's seeder before compiled code runs the chunk, because compiled code cannot call it
         seeds = []
         if solved is not None and runner.seeder.twin() is None:
             seeds = [runner.seed(each, solved, runner.boxed(each)) for each in chunk]
@@ -113,29 +113,29 @@ class PackedRounds:
             family.most_iterations = max(family.most_iterations, *(each.iterations for each in done))
         if rest is not None:
             each = chunk[len(done)]
-            # at its limit a round has ended; one that rounding or a missing row has stopped is run again in Python
+            # a round at its limit has ended; a round stopped by rounding or a missing row is run again in Python
             if rest.status is Status.MAX_ITER and not family.problem.is_open:
                 done.append(runner.ended(each, rest, began, began, family.rows.computed))
             else:
                 done.append(runner.round(each))
-        # rounds of a call are much alike: the last chunk tells how many the next may have
+        # rounds of a call take similar times, so the last chunk determines the size of the next
         self._seconds = max((time.perf_counter() - began) / len(done), 1e-9)
         self._latest_size = size
         return done
 
     def _size(self) -> int:
-        """Return how many rounds to run next."""
+        """Return the number of rounds in the next chunk."""
         if self._seconds is None:
             return max(1, min(FIRST_CHUNK // self._problem.n, CHUNK_ROUNDS))
-        # seeds that are made first are all in memory at once
+        # seeds that are computed first are all in memory at once
         most = CHUNK_ROUNDS if self._times_seeds else 4096
         return max(1, min(int(CHUNK_SECONDS / self._seconds), 4 * self._latest_size, most))
 
     def _ready(self, rounds: list[Round]) -> list[Round]:
-        """Return as many of the rounds as may be run in one go.
+        """Return the rounds, from the first on, that can run in one chunk.
 
-        Where seeds are made first or share work, all start from one solution, which none of them replaces. A round that
-        begins with shrinking is left to Python.
+        If seeds are computed first or share work, all rounds of a chunk must start from one solution, which none of
+        them replaces. A round that begins with shrinking is left to Python.
         """
         if self.runner.is_large:
             known = {*self._kept}
@@ -153,34 +153,35 @@ class PackedRounds:
         return rounds
 
     def remember(self, memory: np.ndarray) -> None:
-        """Store the arguments of the seeder's twin that come from the solution all rounds of a chunk start from."""
+        """Store the memory of the seeder's twin for the solution from which all rounds of a chunk start."""
         if len(memory) or len(self._seeding.memory):
-            # a twin may make no arrays, so it gets room for as many numbers as it is given
+            # a twin cannot make arrays, so it gets space for as many numbers as the memory has
             scratch = np.empty(self._problem.n + len(memory))
             self._seeding = self._seeding._replace(memory=memory, scratch=scratch)
 
     def run(
         self, chunk: Sequence[Round], began: float, time_seeds: bool, seeds: list[np.ndarray]
     ) -> tuple[list[RoundResult], Solution | None]:
-        """Run rounds until one is left to Python.
+        """Run rounds until one must be left to Python.
 
         Parameters
         ----------
         chunk : sequence of Round
+            The rounds to run.
         began : float
-            When the work on them did.
+            Time at which the work on the chunk began.
         time_seeds : bool
-            Make all seeds first, and say how long that took.
+            True computes all seeds first and measures the time for them.
         seeds : list of ndarrays of shape (n,)
-            The seeds, where the seeder has no twin.
+            The seeds, if the seeder has no twin.
 
         Returns
         -------
         list of RoundResult, Solution or None
-            The rounds that have converged. The solution says where the round after them stands: at the limit on steps
-            (MAX_ITER), or where it has to be run again (STALLED). None: all are done.
+            The results of the rounds that have converged, and the state of the next round: at the limit of steps
+            (MAX_ITER), or to be run again (STALLED). None says that all rounds are done.
         """
-        turns: Any = Round._make(zip(*chunk, strict=True))  # all that is left out, all origins, …
+        turns: Any = Round._make(zip(*chunk, strict=True))  # one tuple for each field of Round
         asked = [
             out if each is None else each for out, each in zip(turns.left_out, turns.evaluate, strict=True)
         ]
@@ -214,8 +215,8 @@ class PackedRounds:
         return done
 
     def _packed(self, chunk: Sequence[Round], turns: Any, asked: list[Any]) -> tuple[np.ndarray, ...]:
-        """Return the plan, the penalties, all positions and all weights."""
-        # compiled code knows no names and no lists: all that rounds say becomes numbers of one table
+        """Return the plan, the penalties, all positions and all weights of the rounds as arrays."""
+        # compiled code has no names and lists, so all fields of rounds become numbers in one table
         plan, weights = np.full((len(chunk), 9), -1), turns.weights
         positions, ends = _joined(turns.left_out)
         plan[:, OUT], plan[:, OUT_END] = ends[:-1], ends[1:]
@@ -224,26 +225,26 @@ class PackedRounds:
             ends += len(positions)
             positions = np.concatenate([positions, more])
         plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
-        # --- names become places ---
+        # --- names become positions in the tables ---
         if len({*turns.origin}) == 1 and {*turns.keep} == {*turns.neighbour} == {None}:
             plan[:, ORIGIN] = self._place(turns.origin[0])
         else:
             self._place_all(plan, chunk)
-        # --- weights are those of many rounds ---
+        # --- many rounds may share weights ---
         table = np.empty((0, self._problem.n))
         if {*map(type, weights)} != {NoneType}:
-            # by identity: rounds of one fold share their weights, and equal ones cost a row more at most
+            # compare by identity: rounds of a fold share one array, and equal arrays cost at most one more row
             different = {id(each): each for each in weights if each is not None}
             rows, table = {key: row for row, key in enumerate(different)}, np.array([*different.values()])
             plan[:, WEIGHTS] = [rows.get(id(each), -1) for each in weights]
         return plan, np.array(turns.C, dtype=np.float64), positions, table
 
     def _place_all(self, plan: np.ndarray, chunk: Sequence[Round]) -> None:
-        """Write to the plan where each round finds and keeps solutions."""
+        """Write to the plan the positions where each round finds and keeps solutions."""
         written: set[Hashable] = set()
         for number, each in enumerate(chunk):
             before, after = each.neighbour or (None, None)
-            # a name that an earlier round of the chunk keeps has its place, but no solution yet
+            # a name that an earlier round of the chunk will keep has a position, but no solution yet
             names = each.origin, before, after
             places = [
                 -1 if name is None else self._places[name] if name in written else self._place(name)
@@ -254,7 +255,7 @@ class PackedRounds:
             written.add(each.keep)
 
     def _place(self, name: Hashable) -> int:
-        """Return where the solution of that name is, which is copied there if need be; −1 if there is none."""
+        """Return the position of the solution with this name, after copying it there if necessary, or −1."""
         solution = self._kept.get(name)
         if solution is None:
             return -1
@@ -267,18 +268,18 @@ class PackedRounds:
         return place
 
     def _room(self, name: Hashable) -> int:
-        """Return the place for the solution of that name."""
+        """Return the position for the solution with this name, and enlarge the tables if necessary."""
         place = self._places.setdefault(name, len(self._places))
         if place >= len(self._solutions[0]):
-            # doubled, so that many kept rounds copy the tables a few times only
+            # doubled, so that the tables are copied only a few times for many kept rounds
             more = np.empty((max(1, 2 * place), self._problem.n))
             self._solutions = [np.concatenate([table, more]) for table in self._solutions]
         return place
 
     def _rest(self, code: float, steps: float, curvature: float) -> Solution:
-        """Return where the round stands that is not done."""
+        """Return the state of the unfinished round as a solution."""
         if curvature < self._numbers[LEAST_CURVATURE]:
-            self._numbers[LEAST_CURVATURE] = -np.inf  # the readable round warns, once
+            self._numbers[LEAST_CURVATURE] = -np.inf  # the readable round warns once
         status, state = Status.MAX_ITER if code == BUDGET_SPENT else Status.STALLED, self._state
         arrays = state.alpha, state.gradient, state.lower, state.upper
         return self._as_solution(arrays, status, int(steps))
@@ -286,8 +287,8 @@ class PackedRounds:
     def _as_solution(
         self, arrays: Iterable[np.ndarray], status: Status = Status.CONVERGED, steps: int = 0
     ) -> Solution:
-        """Return α, G, L, U as a solution, copied."""
-        # the tables are written again by the next chunk
+        """Return α, G, L and U as a solution with its own arrays."""
+        # copied, because the next chunk overwrites the tables
         alpha, gradient, *box = (each.copy() for each in arrays)
         return Solution(
             problem=self._problem._part_of_box(*box), alpha=alpha, gradient=gradient, iterations=steps,
@@ -296,7 +297,7 @@ class PackedRounds:
 
 
 def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return all positions in one array, and where those of each round begin; the end of the last one, too."""
+    """Return all positions in one array, and the index at which each round's positions begin, with the final end."""
     if {*map(type, parts)} == {int}:
         return np.array(parts), np.arange(len(parts) + 1)
     arrays = [
@@ -306,8 +307,8 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shared(values: np.ndarray, asked: list[Any], ranges: np.ndarray) -> list[Any]:
-    """Return the values of each round: a number if one position was asked for, else an array."""
-    if {*map(type, asked)} == {int}:  # as nearly always
+    """Return the values of each round: a number if the round asked for one position, otherwise an array."""
+    if {*map(type, asked)} == {int}:  # the usual case
         return values[ranges[:, 0]].tolist()
     return [
         values[begin] if isinstance(each, int | np.integer) else values[begin:end]
@@ -316,14 +317,14 @@ def _shared(values: np.ndarray, asked: list[Any], ranges: np.ndarray) -> list[An
 
 
 def rows_for(runner: Runner) -> KernelRows | None:
-    """Return all kernel rows as compiled rounds take them; None if they take these or the rules not at all."""
+    """Return all kernel rows in the form for compiled rounds, or None if these cannot use the rows or the rules."""
     family, seeder = runner.family, runner.seeder
     rows, values = family.rows, family.rows.values
     if family.options.trace or not have_twins(runner.rules):
         return None  # rounds in compiled code record no steps
-    have_twins([seeder])  # refuses what is no twin of a seeder
+    have_twins([seeder])  # raises an error for an invalid twin
     family.used = "numba"
-    # the default rules take float32 rows, with a seeder that reads none
+    # with float32 rows, only the default rules and a seeder that reads no rows can be used
     if (
         rows.gram.is_float32
         and not seeder.reads_rows

@@ -1,7 +1,8 @@
-"""Compiled rounds: box, seed, steps and decision values of one round after another.
+"""Compiled rounds: sets the box, seeds, takes the steps and computes decision values of one round after another.
 
-Twin of the readable rounds of `refsvm.core.rounds.runner`. All kernel rows have to be in memory. The steps are those of
-`refsvm.compiled.solver.loop.one_step`. Nothing here needs Python, so that several threads may each run a chunk.
+This is the twin of the readable rounds in `refsvm.core.rounds.runner`. All kernel rows must be in memory.
+`refsvm.compiled.solver.loop.one_step` takes the steps. Nothing here needs Python, so that several threads may each run
+a chunk.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from refsvm.compiled.stopping.midpoint import sign_at
 from refsvm.core.guards.rounding import NEAR, TINY
 
 NOT_DONE = -9
-"""Outcome of a round that is left to Python: rounding may have spoiled its gradient, or it has no intercept."""
+"""Outcome of a round that is left to Python, because rounding may have spoiled its G or it has no intercept."""
 
 WHOLE, SEEDS, STEPS = 0, 1, 2
-"""Parts of a round to run: all; its seed, written to `starts`; or all but the seed, which is there."""
+"""Parts of a round to run: the whole round; only its seed, which is written to `starts`; or the rest after the seed."""
 
 OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN, KEEP, BEFORE, AFTER = range(9)
-"""Columns of the plan: parts of `positions`, a row of the weights, and where solutions are kept; −1 for none."""
+"""Columns of the plan: ranges of `positions`, the row of the weights, and positions of kept solutions; −1 for none."""
 
 LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, PROVES, STAGE = range(8)
 """The numbers: steps of a round, max |Kᵢᵢ|, what drift is compared with, whether that is relative (a smaller one then
@@ -51,7 +52,7 @@ ROUNDS, ROUNDS_WITH_SINGLE_ROWS = (
 
 @called
 def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # type: ignore[no-untyped-def]
-    """L and U of a round before an example is left out; `row` is that of the weights, −1 for none."""
+    """Set L and U of a round before examples are left out; `row` is the row of its weights, or −1."""
     for t in range(len(lower)):
         lower[t], upper[t] = unit_lower[t] * penalty, unit_upper[t] * penalty
     if row < 0:
@@ -59,20 +60,20 @@ def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # typ
     for t in range(len(lower)):
         size = weights[row, t] * penalty
         lower[t], upper[t] = 0.0, 0.0
-        if size != 0.0:  # 0 · ∞ is 0
+        if size != 0.0:  # with size 0 the box is 0, also if it is infinite
             lower[t], upper[t] = unit_lower[t] * size, unit_upper[t] * size
 
 
 @inlined
 def leave_out(lower, upper, positions, first, end):  # type: ignore[no-untyped-def]
-    """L = U = 0."""
+    """Set L = U = 0 for the examples to leave out."""
     for k in range(first, end):
         lower[positions[k]] = upper[positions[k]] = 0.0
 
 
 @called
 def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: ignore[no-untyped-def]
-    """Copy a kept solution to the solved one; return max |α|."""
+    """Copy a kept solution to the seeder's solved problem and return max |α|."""
     largest = 0.0
     for t in range(len(seeding.solved)):
         seeding.solved[t], seeding.gradient[t] = alphas[place, t], gradients[place, t]
@@ -83,7 +84,7 @@ def copy_solution(seeding, place, alphas, gradients, lowers, uppers):  # type: i
 
 @called
 def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
-    """Every α at its bound if there is a neighbour to follow; without one α = 0, G = v."""
+    """Set every α to its bound away from 0 if there is a neighbour to follow; otherwise set α = 0 and G = v."""
     for t in range(len(state.alpha)):
         if after >= 0:
             seeding.seed[t] = state.lower[t] + state.upper[t]
@@ -98,7 +99,7 @@ def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[n
     seed = seeding.seed
     for t in range(len(seed)):
         if seeding.lower[t] < seeding.upper[t] and lower[t] < upper[t]:
-            # after + (source − before), without rounding where two of them are equal
+            # after + (source − before), without rounding if two of them are equal
             guess = after[t] + (source[t] - before[t])
             if source[t] == before[t]:
                 guess = after[t]
@@ -119,9 +120,9 @@ def changed(first, second):  # type: ignore[no-untyped-def]
 
 @inlined
 def move_to_seed(seeding, state):  # type: ignore[no-untyped-def]
-    """α ← seed, G ← G* − K(α − α*), row by row in the order of the variables; return how many rows that took."""
+    """Set α ← seed and G ← G* − K(α − α*), row by row in the order of the variables; return the number of rows used."""
     alpha, G, solved, slots = state.alpha, state.gradient, seeding.solved, state.slots
-    # the seeder has done its work: its memory is free
+    # the seeder's scratch memory is no longer needed
     moved, changes, count = state.scratch, seeding.scratch, 0
     for i in range(len(alpha)):
         alpha[i], G[i] = seeding.seed[i], seeding.gradient[i]
@@ -144,7 +145,7 @@ def drifted(state, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
 
 @called
 def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.guards.rounding.snap`; return whether both sides of b are there still."""
+    """Twin of `refsvm.core.guards.rounding.snap`; return True if I_up and I_down are still not empty."""
     if state.now[0].gap > tolerance:
         return True
     alpha, lower, upper, count = state.alpha, state.lower, state.upper, 0
@@ -177,7 +178,7 @@ def compared_with(state, numbers):  # type: ignore[no-untyped-def]
 
 @called
 def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
-    """Change the seed as a neighbour has changed; return whether fewer rows lead there from that neighbour."""
+    """Change the seed as a neighbour has changed; return True if G needs fewer rows from the neighbour's solution."""
     if stage != STEPS:
         old, new = (before, origin) if min(before, origin) >= 0 else (after, after)
         extrapolate(seeding, alphas[after], alphas[old], alphas[new], lowers[after], uppers[after])
@@ -194,7 +195,7 @@ def keep(state, place, alphas, gradients, lowers, uppers):  # type: ignore[no-un
 
 @inlined
 def decision_values(v, state, positions, first, end, values):  # type: ignore[no-untyped-def]
-    """h(xᵢ) = vᵢ − Gᵢ + b of those that are asked for."""
+    """Write h(xᵢ) = vᵢ − Gᵢ + b for the requested examples."""
     G, now = state.gradient, state.now[0]
     b = (G[now.top] + G[now.bottom]) / 2.0
     for k in range(first, end):

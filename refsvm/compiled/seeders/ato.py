@@ -1,4 +1,4 @@
-"""Twin of ATO: follow the optimum from one box to the next."""
+"""Twin of `refsvm.ATO`: follows the optimum from one box to the next."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from refsvm.compiled.walk.walk import (
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
 
 EVENTS, PATIENCE, BEGIN_COST, EVENT_COST, ROUNDING, SINGULAR = 2.0, 4.0, 100_000, 8000, 1e-12, 1e-9
-"""As in `refsvm.core.seeders.ato` and `refsvm.core.walk.bordered`."""
+"""The constants of `refsvm.core.seeders.ato` and `refsvm.core.walk.bordered`."""
 
 ROWS = len(Variables._fields)
 GO_ON, THE_END = 0, 1
@@ -39,7 +39,7 @@ GO_ON, THE_END = 0, 1
 
 @called
 def clip(seeding):  # type: ignore[no-untyped-def]
-    """Write α clipped to the box; return the largest |α*|, at least 1."""
+    """Write α*, clipped to the box, to the seed; return max(1, max |α*|)."""
     far = 1.0
     for i in range(len(seeding.seed)):
         far = max(far, abs(seeding.solved[i]))
@@ -49,7 +49,7 @@ def clip(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def expected(n, m, moving):  # type: ignore[no-untyped-def]
-    """Work of a path with m free variables on which so many move."""
+    """Return the expected work of a path with m free variables on which `moving` variables move."""
     return n * (moving + m) + BEGIN_COST + EVENTS * moving * (EVENT_COST + m * (2 * m + n / 16))
 
 
@@ -85,7 +85,7 @@ def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
 
 @called
 def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
-    """Return the first variable whose kernel row is wanted at once and missing, −1 if there is none."""
+    """Return the first variable whose kernel row is needed at the start and missing, or −1."""
     for i in range(len(side)):
         if (side[i] == FREE or values[AT.pace, i] != 0.0) and seeding.slots[i] < 0:
             return i
@@ -98,7 +98,7 @@ def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
-    """Return the system of M, without those that are not FREE, and how many stay; write M."""
+    """Return the system of M without the members that are not FREE, and its size; write M to `members`."""
     m, room = int(seeding.memory[3]), len(members)
     inverse = seeding.memory[4 + m : 4 + m + (m + 1) * (m + 1)].reshape((m + 1, m + 1))
     system, count = system_of(inverse, np.zeros(m + 1), m + 1, room), m
@@ -121,7 +121,7 @@ def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
 
 @called
 def row_sums(target, seeding, indices, factors, count):  # type: ignore[no-untyped-def]
-    """Target += factors · rows of K, the first `count`; their slots are written over the indices."""
+    """Add the first `count` factors times rows of K to `target`, and overwrite the indices by the rows' slots."""
     for s in range(count):
         indices[s] = seeding.slots[indices[s]]
     add_rows(target, factors, seeding.kernel, indices, count)
@@ -129,7 +129,7 @@ def row_sums(target, seeding, indices, factors, count):  # type: ignore[no-untyp
 
 @called
 def near(values, side, margin):  # type: ignore[no-untyped-def]
-    """Mark as CLOSED the variables that are bounded and far from b; return how many are left."""
+    """Mark bounded variables whose G is far from b as CLOSED; return the number of other variables."""
     squares, count, left = 0.0, 0, 0
     for i in range(len(side)):
         if (side[i] == ABOVE or side[i] == BELOW) and values[AT.pace, i] == 0.0:
@@ -149,7 +149,7 @@ def near(values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def watched(walk, width):  # type: ignore[no-untyped-def]
-    """Return the walk over those that are not CLOSED, so many; write their places."""
+    """Return the walk over the `width` variables that are not CLOSED, and write their indices."""
     places, side = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int8)
     values, rows, place = np.empty((ROWS, width)), np.empty((len(walk.members), width)), 0
     place_of = np.empty(len(walk.side), dtype=np.int64)
@@ -169,7 +169,7 @@ def watched(walk, width):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
-    """Return the walk with M and its first direction, over the variables that it watches."""
+    """Return the walk over the watched variables, with M and its first direction."""
     n, room, pull, count = len(side), int(seeding.memory[3]) + 1 + MORE, 0.0, 0
     members, chosen, factors = np.empty(room, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
     now, speed = np.zeros(1, dtype=NOW), values[AT.speed]
@@ -186,7 +186,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
     places, none = np.arange(n), np.empty((0, 0))
     everyone = Walk(values, side, none, members, system, seeding.kernel, seeding.slots, places, now)
     solve(everyone)
-    # --- how fast G of the others comes nearer to b, and which are near ---
+    # --- how fast G of the other variables approaches b, and which variables are near ---
     for t in range(n):
         speed[t] = values[AT.push, t] - system.x[0]
     for s in range(now[0].m):
@@ -198,7 +198,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def with_room(walk):  # type: ignore[no-untyped-def]
-    """Return the walk with room for all that may join at once."""
+    """Return the walk with space for all variables that may join at once."""
     more = 1
     for i in range(len(walk.side)):
         more += walk.side[i] == TIED
@@ -209,7 +209,7 @@ def with_room(walk):  # type: ignore[no-untyped-def]
 
 @called
 def rejoin(walk, kind):  # type: ignore[no-untyped-def]
-    """Add all variables of a kind to M that can join."""
+    """Add all variables of a kind that can join to M."""
     for i in range(len(walk.side)):
         if walk.side[i] == kind:
             join(walk, i)
@@ -217,7 +217,7 @@ def rejoin(walk, kind):  # type: ignore[no-untyped-def]
 
 @inlined
 def advance(seeding, walk):  # type: ignore[no-untyped-def]
-    """Advance to the next event; return GO_ON, THE_END, or −1 − i where kernel row i is missing."""
+    """Advance to the next event; return GO_ON, THE_END, or −1 − i if kernel row i is missing."""
     now, room = walk.now, 1.0 - walk.now[0].t
     if now[0].m == 0 and now[0].total != 0.0:
         i = first_taker(walk)
@@ -226,7 +226,7 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
         if seeding.slots[walk.places[i]] < 0:
             return -1 - walk.places[i]
         take(walk, i)
-    # --- direction, how far, which is there first ---
+    # --- direction, distance to the next event, and its variable ---
     direction(walk)
     i, step = reach(walk, 0.0, 0.0)
     if step < room and seeding.slots[walk.places[i]] < 0:
@@ -246,7 +246,7 @@ def advance(seeding, walk):  # type: ignore[no-untyped-def]
 
 @inlined
 def arrived(seeding, walk):  # type: ignore[no-untyped-def]
-    """Write α where the walk has ended, if it did not go astray."""
+    """Write α at the end of the walk, if the walk did not fail."""
     alpha, at_the_end = walk.values[AT.alpha], walk.now[0].t >= 1.0 - ROUNDING
     for t in range(len(alpha)):
         i = walk.places[t]
@@ -264,7 +264,7 @@ def arrived(seeding, walk):  # type: ignore[no-untyped-def]
 
 @allocating
 def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
-    """Follow the path if that is expected to pay; return 0, or −1 − i where kernel row i is missing."""
+    """Follow the path if that is expected to pay; return 0, or −1 − i if kernel row i is missing."""
     n, m, allowed, outside, far = (
         len(seeding.seed),
         int(seeding.memory[1]),
@@ -274,7 +274,7 @@ def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
     )
     for i in range(n):
         outside += seeding.seed[i] != seeding.solved[i]
-    if expected(n, m, outside) > allowed:  # there are no fewer in F and T
+    if expected(n, m, outside) > allowed:  # F and T have at least so many
         return 0
     values, side = np.zeros((ROWS, n)), np.empty(n, dtype=np.int8)
     moving = exchange(seeding, b, far, values, side)

@@ -26,7 +26,7 @@ def mark_sets(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def spread_over_added(seeding):  # type: ignore[no-untyped-def]
-    """Spread the missing sum over T, then over all."""
+    """Spread the missing sum over T, then over all variables."""
     chosen = seeding.chosen
     for i in range(len(chosen)):
         was = seeding.solved_lower[i] != 0.0 or seeding.solved_upper[i] != 0.0
@@ -38,9 +38,9 @@ def spread_over_added(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def has_rows(seeding, kind):  # type: ignore[no-untyped-def]
-    """Whether the kernel rows of the variables of that kind are in memory; the first that is missing is asked for.
+    """Return True if the kernel rows of all variables of a kind are in memory; ask for the first missing row.
 
-    Of the removed, only those with α* ≠ 0 are wanted.
+    For removed variables, only rows with α* ≠ 0 are needed.
     """
     for i in range(len(seeding.seed)):
         wanted = seeding.chosen[i] == kind and (kind != REMOVED or seeding.solved[i] != 0.0)

@@ -19,7 +19,7 @@ from refsvm.compiled.seeders.exchange import (
 
 @allocating
 def inner(first, second):  # type: ignore[no-untyped-def]
-    """Σ first·second from left to right."""
+    """Return Σ first·second, summed from left to right."""
     result = 0.0
     for i in range(len(first)):
         result += first[i] * second[i]
@@ -62,7 +62,7 @@ def least_squares(rows, right, max_iter, tol):  # type: ignore[no-untyped-def]
 
 @allocating
 def equations(seeding, b):  # type: ignore[no-untyped-def]
-    """Return the rows of A and the right side, T and X in ascending order."""
+    """Return the rows of A and the right side, with T and X in ascending order."""
     chosen, before, G = seeding.chosen, seeding.solved, seeding.gradient
     T, X = np.flatnonzero(chosen == ADDED), np.flatnonzero((chosen == ADDED) | (chosen == SHARED))
     rows, right = np.ones((len(T), len(X) + 1)), np.zeros(len(X) + 1)

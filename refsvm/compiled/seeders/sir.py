@@ -13,7 +13,7 @@ FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.core.seeders.sir
 
 @called
 def most_similar(seeding, r):  # type: ignore[no-untyped-def]
-    """argmax{Kᵣₜ : t ∈ T unused, of r's class}, −1 if there is none."""
+    """Return argmax{Kᵣₜ : t ∈ T unused, of r's class}, or −1."""
     row, nearest = seeding.kernel[seeding.slots[r]], -1
     for t in range(len(row)):
         if seeding.chosen[t] == ADDED:
@@ -25,7 +25,7 @@ def most_similar(seeding, r):  # type: ignore[no-untyped-def]
 
 @called
 def random_unused(seeding, state):  # type: ignore[no-untyped-def]
-    """Return the t ∈ T that the random number names, −1 if all are used."""
+    """Return an unused t ∈ T chosen by the random number, or −1 if all are used."""
     count = 0
     for t in range(len(seeding.chosen)):
         count += seeding.chosen[t] == ADDED

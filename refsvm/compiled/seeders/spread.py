@@ -21,7 +21,7 @@ def total(values):  # type: ignore[no-untyped-def]
 
 @called
 def spread(alpha, among, missing, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.spread.spread`; the variables that take part are those marked in `among`."""
+    """Twin of `refsvm.core.seeders.spread.spread`; `among` marks the variables that may change."""
     for _ in range(len(alpha) + 1):
         rising, count = missing > 0.0, 0
         for i in range(len(alpha)):

@@ -11,7 +11,7 @@ from refsvm.compiled.state import moved
 
 @called
 def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
-    """αₜ += weight, clipped, for t in descending order of the row, until all is given."""
+    """Do αₜ += weight, clipped, for t in descending order of the row, until all weight is given away."""
     alpha, chosen = seeding.seed, seeding.chosen
     for t in range(len(alpha)):
         chosen[t] = 0
@@ -32,7 +32,7 @@ def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
 def top(parameters, seeding):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.TOP`."""
     alpha, solved, lower, upper = seeding.seed, seeding.solved, seeding.lower, seeding.upper
-    # α ← clip(α*, L, U); the rows of what changes have to be there
+    # α ← clip(α*, L, U); the kernel rows of changed variables must be in memory
     for r in range(len(alpha)):
         alpha[r] = min(max(solved[r], lower[r]), upper[r])
         if alpha[r] != solved[r] and not row_or_ask(seeding, r)[1]:

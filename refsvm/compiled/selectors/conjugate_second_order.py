@@ -35,7 +35,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
 
 @inlined
 def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
-    """Return the j of the largest gain with i, lowest index first."""
+    """Return the j with the largest gain together with i; ties go to the lowest index."""
     largest, best_start, best_half, half = -LARGEST_INT64, 0, 0, 0
     for start in range(0, len(state.alpha), TILE_OF_GAINS):
         stop = min(start + TILE_OF_GAINS, len(state.alpha))
@@ -45,7 +45,7 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
             high = conjugate_gains(state, i, start, stop, gains)
         else:
             high = newton_gains(state, i, start, stop, gains)
-        if high > largest:  # its gains stay in this half, the next go to the other
+        if high > largest:  # keep these gains in this half, and write the next to the other
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     gains = state.scratch[best_half : best_half + min(TILE_OF_GAINS, len(state.alpha) - best_start)]
     return best_start + first_gain(gains, largest)

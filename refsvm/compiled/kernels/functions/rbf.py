@@ -1,4 +1,4 @@
-"""Twin of `refsvm.RBF`: products and values in one pass."""
+"""Twin of `refsvm.RBF`: computes products and kernel values in one pass."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from refsvm.compiled.kernels.products import COLUMNS, COLUMNS_OF_MANY, write_pro
 
 @inlined
 def gaussian_values(values, gamma, x_norm, norms):  # type: ignore[no-untyped-def]
-    """Turn the x·z of one x into exp(−γ‖x − z‖²); γ is of their type."""
+    """Replace the x·z of one x by exp(−γ‖x − z‖²); γ has the type of the values."""
     zero = values.dtype.type(0)
     for t in range(len(values)):
         distance = (x_norm + norms[t]) - (values[t] + values[t])
