@@ -85,7 +85,7 @@ class Kernel(PlainNumbers, ABC):
         return self.from_inner(inner_products(X, others.products.Z), norms, others.norms)
 
     def scaled(self, X: ArrayLike) -> Any:
-        """Return the examples whose inner products `from_inner` gets, shape (m, d), dense or CSR: by default X."""
+        """Return the examples, shape (m, d), from which inner products for `from_inner` are computed: by default X."""
         return X
 
     is_bounded: ClassVar[bool] = False

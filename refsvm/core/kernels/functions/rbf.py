@@ -69,7 +69,7 @@ class RBF(Kernel):
         return 1.0 if isinstance(self.gamma, tuple) else self.gamma  # type: ignore[return-value]
 
     def scaled(self, X: ArrayLike) -> Any:
-        """Return X with each feature multiplied by its √γⱼ, shape (m, d), dense or CSR; X itself where there is one γ.
+        """Return X with each feature multiplied by its √γⱼ, shape (m, d), dense or CSR; with a single γ, return X.
 
         Raises
         ------
