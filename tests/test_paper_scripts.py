@@ -300,7 +300,7 @@ def test_each_page_begins_with_what_was_done_as_the_paper(page):
     headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     assert headings[:2] == ["The headlines", "What we did as the paper, what not"]
     assert len(set(headings)) == len(headings)
-    assert f"Written by `benchmarks/papers/{SCRIPT_OF[page]}" in text
+    assert f"`benchmarks/papers/{SCRIPT_OF[page]}` writes this page" in text
 
 
 # -- verdicts --------------------------------------------------------------------------------------------------

@@ -336,7 +336,7 @@ plt.show()
 # .. fold:: Hints
 #
 # 1. ``widest_street`` takes any points and labels.
-# 2. What does a machine cost that answers the same for every point, and which slacks does it have?
+# 2. How much does a machine cost that answers the same for every point, and which slacks does it have?
 # 3. Count the unknowns of the version with slacks, and think of the linear systems that each iteration solves.
 #
 # .. endfold::

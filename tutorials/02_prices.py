@@ -65,11 +65,10 @@ plt.show()
 # So the *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. That is a bound from below,
 # for every choice of prices. Which bill is smallest?
 #
-# * In :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
-#   :math:`w=\sum_ia_iy_ix_i`.
+# * In :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at :math:`w=\sum_ia_iy_ix_i`.
 # * In :math:`b` it is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is zero the bill has no
 #   bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes from** :math:`b`.
-# * In :math:`\xi_i` it is a straight line with the slope :math:`C-a_i-r_i`, which has to be zero too. With
+# * In :math:`\xi_i` it is a straight line with the slope :math:`C-a_i-r_i`, which also has to be zero. With
 #   :math:`r_i\ge0` this says :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
 # Putting all this in leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. A change of names makes it
@@ -354,8 +353,6 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 #
 # Exercises
 # ---------
-#
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★★ Why are the :math:`a_i` called prices? Require :math:`y_ih(x_i)\ge1+u-\xi_i` of example :math:`i`, with a small
 #    :math:`u`, instead of :math:`\ge1-\xi_i`. By how much does the optimum grow? (In the dual :math:`v_i` becomes

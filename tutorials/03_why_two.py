@@ -166,8 +166,6 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★ Write a function that returns lo and hi of a pair, and call it at the start of the picture for all six ordered
 #    pairs. Which number of the pair :math:`(j,i)` belongs to which number of :math:`(i,j)`?
 # 2. ★ :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be compared to find the most violating

@@ -93,8 +93,8 @@ plt.show()
 state = show_step(8)
 plt.show()
 
+# %%
 # This step goes to the edge of the box and no further. "The pair that moves next" in the stepper shows the same two
-# pictures for every step; with a small :math:`C` most steps are clipped, with a large one few.
 # pictures for every step; with a small :math:`C` most steps are clipped, with a large one few.
 #
 # .. stepper::
@@ -157,8 +157,6 @@ print("α =", state.alpha)
 #
 # Exercises
 # ---------
-#
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Derive :math:`g(\mu)`.
 # 2. ★★ Show that the exact gain of a clipped step is :math:`\tfrac12q\mu(2\hat\mu-\mu)`, and conclude that a step half

@@ -274,8 +274,6 @@ plt.show()
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★★ Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
 #    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the pairs of
 #    the package?

@@ -232,8 +232,6 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★ Show that the middle :math:`b` breaks each condition by at most :math:`\psi/2`.
 # 2. ★★ Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty examples
 #    of each class, as in :doc:`the stepper </stepper>`.

@@ -348,9 +348,8 @@ plt.show()
 # %%
 # ``HybridMaximumGain`` first asks whether *both* variables of the previous working set stand at a bound. If they do, it
 # takes the most violating pair instead, which gains unless the point is optimal. On the four points it finds the pair
-# that maximum gain cannot see. (The paper's Figure 5 draws this step into the corner where all :math:`a_i=C`. With the
-# numbers printed there the step is free and ends a little before, at :math:`(1-\sqrt3/5)/7\approx0.0934`; for any
-# :math:`C` up to :math:`1/(7+2\sqrt3)\approx0.0956` it does end in the corner.)
+# that maximum gain cannot see. (The paper's Figure 5 draws this step into the corner where all :math:`a_i=C`; its
+# numbers lead to a point :doc:`a little before </papers/maximum_gain>`.)
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):
@@ -410,8 +409,6 @@ for name, solutions in ended.items():
 #
 # Exercises
 # ---------
-#
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ How many steps does each of the five selectors take on the examples of the map? Guess the order first.
 # 2. ★ ``HybridMaximumGain(rows="all")`` examines every row in memory, ``rows=1`` only one of the two. How many steps

@@ -193,7 +193,7 @@ print(
 # ----------------------------
 #
 # Hold everything outside a set :math:`A` fixed, and count the variables of :math:`A` from where they stand:
-# :math:`\delta=\alpha_A-\text{now}`. What is left is
+# :math:`\delta=\alpha_A-\text{now}`. This leaves
 #
 # .. math::
 #
@@ -387,15 +387,14 @@ for name, sample, gamma, C in (
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
-# 1. ★ Solve the restricted problems of ``shrunk`` only roughly (``part=0.9``) and exactly (``part=0``). What changes?
+# 1. ★ Solve the restricted problems of ``shrunk`` only roughly (``part=0.9``) and exactly (``part=0``). How does the
+#    solve change?
 # 2. ★ Show that the gradient of the restricted problem at :math:`\delta=0` is :math:`G_A`.
 # 3. ★★ Why would it be wrong to leave out *free* variables?
 #
 # .. fold:: Hints
 #
-# 1. What is the first restricted problem, and how far is it solved with ``part=0``?
+# 1. Which is the first restricted problem, and how far is it solved with ``part=0``?
 # 2. Differentiate its objective, then set :math:`\delta=0`.
 # 3. In which directions may they move, and with which partners?
 #

@@ -309,8 +309,6 @@ plt.show()
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★ Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
 # 2. ★★ Double each example and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
 # 3. ★ Where did the argument need :math:`\varepsilon>0`?
@@ -322,7 +320,7 @@ plt.show()
 # .. fold:: Hints
 #
 # 1. For a clipped step :math:`\mu\le\ell/q`.
-# 2. What do two copies cost together, at half the price each?
+# 2. How much do two copies cost together, at half the price each?
 # 3. Which bound on the number of steps contains :math:`\varepsilon`?
 # 4. Every support vector has moved at least once, and needed its row then.
 # 5. The list ``agree`` belongs to ``numbers``. One kind of step passes over the features, the other over the examples.

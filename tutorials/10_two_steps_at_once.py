@@ -185,7 +185,7 @@ print(f"planned step {own:.3f}")
 #
 # * It plans a step only if the previous step was free and not planned, and only if both planned steps end strictly
 #   inside the box. Otherwise it takes the clipped Newton step.
-#   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` plans after clipped steps too.)
+#   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector also considers the working set that the step was planned with. If the planned step
 #   differed from the Newton step by more than 0.9 of it, the selector ranks pairs by their exact gain: then the next
 #   step gains at least as much as planned, whichever pair it moves.
@@ -382,8 +382,6 @@ plt.show()
 #
 # Exercises
 # ---------
-#
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
 # 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its chessboard and on the three points,

@@ -111,8 +111,7 @@ for tol in (1.0, 1e-3):
 #    optimum allows no ascent, so :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`. Comparing the two bounds
 #    gives :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`. The figure below has both bounds.
 # 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
-#    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because
-#    :math:`2R^2a<1-\xi_r\le h(x_r)`.
+#    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
 # 3. *So the sign stays.* The new :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
 #
 #    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
@@ -162,24 +161,22 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # From the optimum to a computed solution
 # --------------------------------------
 #
-# The three proofs speak of the optimum, and a solver returns a point near it. How near? Chapter 6 has the answer, the
-# duality gap. At a feasible :math:`\alpha` and any :math:`b` it is a sum of terms that are never negative:
+# The three proofs are about the optimum, but a solver only returns a point near it. How near? The duality gap of
+# chapter 6 tells. At a feasible :math:`\alpha` and any :math:`b` it is a sum of terms that are never negative:
 #
 # .. math:: \delta = P(w,b)-f(\alpha) = \sum_i (U_i-\alpha_i)\max(0,\,G_i-b)+(\alpha_i-L_i)\max(0,\,b-G_i) .
 #
-# (Write out both objectives; what has no bound in it cancels because :math:`\sum_i\alpha_i=0`.) The exact machine is
-# within :math:`\sqrt\delta` of the computed one: :doc:`chapter 12 <12_a_sign_is_enough>` shows it. So each check
-# keeps a distance from its limit.
+# (Write out both objectives; terms without a bound cancel because :math:`\sum_i\alpha_i=0`.) The exact machine is
+# within :math:`\sqrt\delta` of the computed one, as :doc:`chapter 12 <12_a_sign_is_enough>` shows. So each check keeps
+# a distance from its limit.
 #
-# * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, where it has the same gap or a
-#   smaller one. The bound of chapter 12 has to prove the sign, which it does unless :math:`x_r` is far away; then a
-#   round decides.
-# * *Training error.* The second of the two lines above holds up to :math:`\delta`, so what is left is
-#   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. The check asks for :math:`y_rh(x_r)<-\delta/C_r`. With a small weight
-#   :math:`C_r` that is a strong demand, and rightly so: such an example has hardly any influence on what the solver
-#   does.
-# * *The ξα bound.* Step 1 becomes a ball whose radius grows with :math:`\delta`; its derivation is in the docstring
-#   below.
+# * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, where its gap is not larger. The bound
+#   of chapter 12 has to prove the sign. It does unless :math:`x_r` is far away; then a round decides.
+# * *Training error.* The second of the two lines above holds up to :math:`\delta`, which leaves
+#   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. The check requires :math:`y_rh(x_r)<-\delta/C_r`. If the penalty
+#   :math:`C_r` of the example is small, this is a strong requirement, and rightly so: such an example hardly influences
+#   the solver.
+# * *The ξα bound.* Step 1 becomes a ball whose radius grows with :math:`\delta`; the docstring below derives it.
 #
 # .. shipped:: core/rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
@@ -230,11 +227,11 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
-# The errors of all starts are the same, though both solutions are only right to :math:`10^{-3}`: where a round ends
-# with :math:`h` so near to zero that its sign is not proved, it goes on.
+# The errors of all starts are the same, although both solutions are right only to :math:`10^{-3}`. If a round ends with
+# :math:`h` so near to zero that its sign is not proved, it goes on.
 #
-# What does a seed lose? Let :math:`\delta` be its change of :math:`\alpha`: :math:`r` falls to zero, and others share
-# what it had. The entries of :math:`\delta` sum to zero, so :math:`b` may be taken off :math:`G`:
+# How much does a seed lose? Let :math:`\delta` be its change of :math:`\alpha`: :math:`r` falls to zero, and others
+# share what it had. The entries of :math:`\delta` sum to zero, so :math:`b` may be taken off :math:`G`:
 #
 # .. math:: f(\alpha)-f(\alpha+\delta)
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
@@ -315,8 +312,6 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # Exercises
 # ---------
-#
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
 #
 # 1. ★ Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more rounds
 #    are there?

@@ -83,26 +83,26 @@ print(
 # feasible :math:`\tilde\alpha`, :math:`P_r` and :math:`D_r` the primal and the dual without :math:`r`, and
 # :math:`P_r^*=D_r^*` the optimum.
 #
-# * The primal holds :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much as that:
-#   :math:`P_r(w,b)\ge P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
-# * Multiplied out, the distance of primal and dual is :math:`P_r(w,b)-D_r(\tilde\alpha)=
-#   \tfrac12\lVert w-\tilde w\rVert^2+T(w,b)` with a sum of terms that are never negative: for
-#   :math:`e_i=y_i-w\cdot\varphi_i-b`,
+# * The primal contains :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much: :math:`P_r(w,b)\ge
+#   P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
+# * The difference of primal and dual, multiplied out, is :math:`P_r(w,b)-D_r(\tilde\alpha)= \tfrac12\lVert w-\tilde
+#   w\rVert^2+T(w,b)`, where no term of the sum :math:`T` is negative: for :math:`e_i=y_i-w\cdot\varphi_i-b`,
 #
 #   .. math:: T(w,b)=\sum_{i\ne r}(U_i-\tilde\alpha_i)\max(0,e_i)+(\tilde\alpha_i-L_i)\max(0,-e_i) .
 #
-# Use the second line at :math:`(w,b)` and at :math:`(w_r,b_r)`, where :math:`P_r` is :math:`P_r^*`, and the first
-# line. The sum of the two squares that appear is, by the parallelogram, twice the square of the distance to the
-# midpoint and half that of the two machines:
+# Use the second line at :math:`(w,b)` and at :math:`(w_r,b_r)`, where :math:`P_r` is :math:`P_r^*`, and the first line.
+# Two squared distances from :math:`w_r` appear, of :math:`w` and of :math:`\tilde w`. By the parallelogram law, their
+# sum is twice the squared distance of the midpoint plus half the squared distance between :math:`w` and :math:`\tilde
+# w`:
 #
 # .. math::
 #
 #    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2 + T(w_r,b_r)
 #    \;\le\; \tfrac14\lVert w-\tilde w\rVert^2 + T(w,b) \;=:\; \rho^2 .
 #
-# Nothing here is optimal. If :math:`w` is :math:`\tilde w`, then :math:`\rho^2` is the duality gap. It could be
-# computed as :math:`P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as below; near the optimum that difference of two
-# large numbers loses ten digits, and the sum loses none.
+# Neither machine needs to be optimal. If :math:`w` is :math:`\tilde w`, then :math:`\rho^2` is the duality gap. It
+# could also be computed as :math:`P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as below. Near the optimum this
+# difference of two large numbers loses ten digits, whereas the sum loses none.
 #
 # With the linear kernel and two features :math:`w` is a point of a plane, and the ball a disc:
 
@@ -128,8 +128,8 @@ assert distance <= radius < abs(to_line)
 # %%
 
 # fold: The code of this figure
-# alt: A disc in the plane of the two weights. The machine with the example and the seed lie inside it, joined by
-#     a dotted line whose middle is its centre. The machine without the example lies inside too. A dashed line, on which
+# alt: A disc in the plane of the two weights. The machine with the example and the seed lie inside it, joined by a
+#     dotted line whose middle is its centre. The machine without the example also lies inside. A dashed line, on which
 #     machines cannot decide the example, passes outside of the disc.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
@@ -208,26 +208,26 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# The dots are the least points: there :math:`\zeta=h_r(x_r)`. Left, even the curve with the smallest :math:`c_i` rises
-# at 0. So the curve of :math:`w_r` rises there too, whichever machine of the ball it is, and the sign is negative.
-# Right, one end falls at 0 and the other rises: the ball may hold machines of both signs, and the round is trained.
+# The dots are the least points: there :math:`\zeta=h_r(x_r)`. In the left panel even the curve with the smallest
+# :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises there, wherever :math:`w_r` lies in the ball, and the
+# sign is negative. In the right panel one end falls at 0 and the other rises: the ball may contain machines of both
+# signs, and the round is trained.
 #
-# There is a second test, for which one variable is enough. The bound on :math:`\rho^2` still holds
-# :math:`T(w_r,b_r)`, which the ball has dropped. Take an example :math:`i` with :math:`a=U_i-\tilde\alpha_i>0`. Its
-# share of :math:`T` is at most what the distance :math:`x` of :math:`w_r` from the midpoint leaves:
-# :math:`a\max(0,e_i)\le\rho^2-x^2`. So a variable that could still rise has no large loss in the machine without
-# :math:`r`, and that holds :math:`h_r(x_r)` up:
+# There is a second test, for which a single variable is enough. The bound on :math:`\rho^2` still contains
+# :math:`T(w_r,b_r)`, which the ball has dropped. Take an example :math:`i` with :math:`a=U_i-\tilde\alpha_i>0`, and let
+# :math:`x` be the distance of :math:`w_r` from the midpoint. The share of :math:`i` in :math:`T` is at most what
+# :math:`x` leaves of the bound: :math:`a\max(0,e_i)\le\rho^2-x^2`. So a variable that can still rise has no large loss
+# in the machine without :math:`r`, which keeps :math:`h_r(x_r)` up:
 #
 # .. math:: h_r(x_r)\;\ge\; t_i - x\lVert\varphi_i-\varphi_r\rVert-\frac{\rho^2-x^2}{a}, \qquad
 #           t_i = y_i-\tfrac12(w+\tilde w)\cdot(\varphi_i-\varphi_r) ,
 #
-# for the worst :math:`x\le\rho`. One near neighbour that is free can prove a sign that the balance of all slopes
-# leaves open. Of the 620 support vectors of german this test proves 333 before a step is taken, and the slopes prove
-# 204.
+# for the worst :math:`x\le\rho`. A single near neighbour that is free can prove a sign that the balance of all slopes
+# leaves open. On german, this test proves 333 of the 620 support vectors before any step, the slopes 204.
 #
-# Both tests need :math:`\rho` only. They are tried at the seed, while a round is trained, and once more where it ends
-# at the tolerance: then with :math:`w=\tilde w`. If they prove nothing even there, the round goes on, and what no
-# tolerance proves is called a tie.
+# Both tests need only :math:`\rho`. They are tried at the seed, while a round is trained, and once more where the round
+# ends at the tolerance, then with :math:`w=\tilde w`. If they prove nothing even there, the round goes on. A sign that
+# no tolerance proves is called a tie.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at
@@ -259,9 +259,7 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
-# 1. ★ Leave out one of two equal examples. What is :math:`K'_{ii}` of the other?
+# 1. ★ Leave out one of two equal examples. Compute :math:`K'_{ii}` of the other.
 # 2. ★★ Check the ball: compute :math:`\rho` and the true distance for the example of heart that has the largest weight
 #    and is not wrong.
 # 3. ★★★ Without a sum a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H` in six lines

@@ -216,8 +216,8 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # carries them out, in compiled code and several threads where that pays, and yields them one by one. ``take`` reads the
 # decision values of each round, like the last line of the loop above.
 #
-# What a seed saves
-# -----------------
+# The savings of a seed
+# ---------------------
 #
 # The saving depends on the problem. With :math:`C=10` a round is short. ATO usually expects its path to cost more than
 # it saves; then it does not follow the path, and the solver takes steps. With :math:`C=1000` rounds are long, and where
@@ -340,10 +340,8 @@ print(
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
-# 2. ★ Let one fold hold all positive examples. What is predicted for them?
+# 2. ★ Let one fold hold all positive examples. How are they predicted?
 # 3. ★★ How much of :math:`f` does a seed of ``SIR`` lose? Compute :math:`f` of the seeds of ``SIR``, ``MIR`` and
 #    ``ATO`` and of a cold start for the second round of the first picture, and the optimum.
 #

@@ -266,16 +266,14 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★★ Why are there no events between two corners, and why is :math:`f` not a straight line there?
 # 2. ★★ Let ``event`` leave one example out, without ``exchange``: which vectors of ``line`` change, and what is
 #    :math:`t` at the end?
-# 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. What moves?
+# 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. Which numbers move?
 #
 # .. fold:: Hints
 #
-# 1. What would have to change for an event to happen? And which power of :math:`t` is in :math:`\alpha^\top G`?
+# 1. Which change makes an event? And which power of :math:`t` is in :math:`\alpha^\top G`?
 # 2. The box of one variable closes while everything else stays. A variable whose box moves on its own needs the side
 #    ``CLOSED``.
 # 3. ``DualProblem.one_class`` has the box and the sum. Which of them depends on :math:`\nu`?

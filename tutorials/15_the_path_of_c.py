@@ -67,7 +67,7 @@ plt.show()
 # their own here: *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and between them the
 # *elbow*, named after the bend of the hinge loss. The pictures above show the three sets for three values of :math:`C`.
 #
-# Move :math:`C` yourself. The picture is exact between two events as well, because the path is.
+# Move :math:`C` yourself. The picture is also exact between two events, because the path is.
 #
 # .. path-stepper::
 #
@@ -301,10 +301,8 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★ Why does nothing happen any more once the left set is empty?
-# 2. ★ ``folds=len(y)`` gives leave-one-out for the path too. Compare its curve on the sixty points with ten folds.
+# 2. ★ ``folds=len(y)`` also gives leave-one-out for the path. Compare its curve on the sixty points with ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240
 #    points of the banana.
 #

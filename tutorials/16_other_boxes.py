@@ -314,11 +314,9 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★ Set :math:`\varepsilon = 1.5`, which exceeds the distance of every target from 0. How many support vectors are
 #    left?
-# 2. ★ Add a copy of an example of the hard margin, with the other label. What does ``solve(...).status`` say?
+# 2. ★ Add a copy of an example of the hard margin, with the other label. Read ``solve(...).status``.
 # 3. ★★ Why can the two variables of a regression example not both differ from zero, for :math:`\varepsilon>0`?
 # 4. ★ Write the box of a problem in which the example :math:`r` counts three times.
 # 5. ★★ Three streets can give one vote to each of three classes. Where in the plane of the last picture does that
@@ -328,8 +326,8 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 #
 # 1. Is :math:`h=0` inside the tube of every target?
 # 2. The copy stands at the same place with the other label: which function could be right about both?
-# 3. Take a little off both of them. What becomes of :math:`w`, of the sum, and of :math:`v^\top\alpha`?
-# 4. Three copies have three variables in the same box. What is the box of their sum?
+# 3. Take a little off both of them. How do :math:`w`, the sum and :math:`v^\top\alpha` change?
+# 4. Three copies have three variables in the same box. Find the box of their sum.
 # 5. ``model.decision_function`` returns a value for each pair, on any grid of points.
 #
 # .. endfold::

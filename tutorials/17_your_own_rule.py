@@ -375,9 +375,7 @@ except AssertionError as error:
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
-# 1. ★ Write a selector that returns (0, 0). What does ``check_strategy`` report?
+# 1. ★ Write a selector that returns (0, 0). How does ``check_strategy`` respond?
 # 2. ★ Return ``None``.
 # 3. ★ Which share of ``ShortStep`` takes the fewest steps on the heart data?
 #

@@ -279,19 +279,17 @@ plt.show()
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
-#
 # 1. ★ In the system of the three points the derivative of :math:`\alpha` with respect to :math:`C` sums to zero. Which
 #    row says so? Check it.
 # 2. ★ For the machine of sixty points, divide the derivative with respect to :math:`\log\gamma` by the derivative with
 #    respect to :math:`\gamma`.
 # 3. ★★ Why is the gradient of a loss with respect to the weight of an example with :math:`\alpha_i=0` zero? And with
 #    respect to the weight of a free example?
-# 4. ★★ Give all ten features the same :math:`\gamma`. What does the sum of the ten gradients say?
+# 4. ★★ Give all ten features the same :math:`\gamma`. Interpret the sum of the ten gradients.
 #
 # .. fold:: Hints
 #
-# 1. The bounded one moves too, with :math:`C`.
+# 1. The bounded one also moves, with :math:`C`.
 # 2. Use the chain rule.
 # 3. Which number of the problem does such a weight change, and does the optimum use it?
 # 4. Move all ten by the same amount.

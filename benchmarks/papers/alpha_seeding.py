@@ -438,8 +438,8 @@ def many_sets(page: Page, runs: Experiment) -> None:
         lost="; ".join(f"{name}: {where(name, 1, 1.1)}" for name in names),
     )  # fmt: skip
     head = (
-        "Iterations and CPU seconds of Cold; then, for each way to start, its iterations and its seconds in those of "
-        "Cold. *full*: every round starts from the solution on all examples, which is counted."
+        "The table shows the iterations and CPU seconds of Cold; then, for each way to start, its iterations and "
+        "seconds relative to Cold. *full*: every round starts from the solution on all examples, which is counted."
     )
     page.add(
         "Other sets: ten folds, C of at least 10", text, head, Grid(("set", cold, "s", *names), tuple(rows))

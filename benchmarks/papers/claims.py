@@ -36,7 +36,7 @@ def leave_one_out(page: Tables) -> Iterator[Answer]:
     drawn = {kernel: realisations(page, printed[kernel]) for kernel in kernels}
     yield Answer(
         "The output is “identical to the output of the optimal SVM solution”: exact (abstract, Theorem 1)",
-        f"signs that are not those of the optimum: {wrong:.0f} of {proved:.0f} that F < H has ended, {loose:.0f} of "
+        f"signs that differ from the optimum: {wrong:.0f} of {proved:.0f} that F < H has ended, {loose:.0f} of "
         f"{by_gap:.0f} that ended at the KKT gap",
         f"{holds(not wrong)} where F < H decides, with k′ and Corollary 1 corrected"
         + "; at the KKT gap it does not" * bool(loose)
@@ -280,7 +280,7 @@ def alpha_seeding(page: Tables) -> Iterator[Answer]:
     yield Answer(
         "Leave-one-out is “similar to” k = 100 (section 4, supplement)",
         "; ".join(
-            f"{name}: LIBSVM's steps are {sir:.1f} times those of SIR, {avg:,.0f} times AVG's"
+            f"{name}: LIBSVM's steps are {sir:.1f} times SIR's, {avg:,.0f} times AVG's"
             for name, sir, avg in left
         ),
         "holds in direction; AVG, which starts from the full solution, saves far more than SIR",
@@ -454,7 +454,7 @@ def maximum_gain(page: Tables) -> Iterator[Answer]:
     ]
     yield Answer(
         "The speed-up is “achieved by the avoidance of cache misses” (conclusion)",
-        f"kernel rows of HMG in those of second order, at equal accuracy: {rows[0]:.2f}, {rows[1]:.2f}, {rows[2]:.2f}",
+        f"kernel rows of HMG relative to second order, at equal accuracy: {rows[0]:.2f}, {rows[1]:.2f}, {rows[2]:.2f}",
         f"{holds(max(rows) < 1)} in kernel rows; the seconds follow on {', '.join(quicker) or 'no set'}: elsewhere a "
         "row is cheap",
     )
@@ -575,7 +575,7 @@ def _open_questions(page: Tables) -> Iterator[Answer]:
         "`Decomposition`, ours: "
         + ", ".join(f"{value:.2f}" for value in rows_of_ten)
         + " times the kernel rows of second order",
-        f"{holds(min(rows_of_ten) > 1)} in kernel rows; seconds are not told",
+        f"{holds(min(rows_of_ten) > 1)} in kernel rows; seconds are not given",
     )
 
 
@@ -613,7 +613,7 @@ def planning_ahead(page: Tables) -> Iterator[Answer]:
             f"({each.within()})"
             for how, each in steps.items()
         )
-        + f"; without, {geometric(list(plain.ratio.values())):.3f} times those of SMO in the geometric mean",
+        + f"; without, {geometric(list(plain.ratio.values())):.3f} times SMO's in the geometric mean",
         holds(len(plain.less) > 0.75 * len(plain.ratio) and not plain.more),
     )
     # more than half of the orders higher stands for a ratio above one
@@ -645,7 +645,7 @@ def planning_ahead(page: Tables) -> Iterator[Answer]:
     alone = Family.of_cells(page, "§7.2", "Algorithm 3 alone")
     yield Answer(
         "The selection alone makes a “completely ambiguous” difference (§7.2)",
-        f"iterations in those of SMO: {in_all(alone)}; significantly fewer on {len(alone.less)} of "
+        f"iterations relative to SMO: {in_all(alone)}; significantly fewer on {len(alone.less)} of "
         f"{len(alone.ratio)} sets, more on {len(alone.more)} ({alone.within()})",
         either_way(alone, "fewer", "more"),
     )

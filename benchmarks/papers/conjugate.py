@@ -207,7 +207,7 @@ def steps_taken(page: Page, records: Sequence[Record]) -> None:
     """Steps without shrinking, as ratios."""
     fifteen = [each for each in records if not each["problem"].startswith(FIFTEEN_LEAVE_OUT)]
     page.add(
-        "Steps to ε = 0.001, in those of Newton's",
+        "Steps to ε = 0.001, relative to Newton steps",
         "Steps are counted on all variables, without shrinking, for each set at its C, 10 C and 100 C.",
         ratios(records, "Newton", "iterations"),
         f"Geometric means of these ratios; the fifteen sets are those without {', '.join(FIFTEEN_LEAVE_OUT)}:",
@@ -228,7 +228,7 @@ def seconds_taken(page: Page, records: Sequence[Record]) -> None:
         f"{f:g} C": [each for each in records if each["problem"].endswith(f" {f:g} C")] for f in FACTORS
     }
     page.add(
-        "CPU seconds of a fit, in those of planning ahead",
+        "CPU seconds of a fit, relative to planning ahead",
         f"Fits have the default shrinking; their seconds include the kernel rows and are the least of {TURNS} turns, "
         f"in which calls shorter than {LEAST:g} s are repeated. The default is planned steps on all variables and "
         "conjugate ones, with their selector, on restricted problems.",
@@ -247,9 +247,9 @@ def cost_of_a_step(page: Page, records: Sequence[Record]) -> None:
         rows.append((record["problem"].partition(",")[0], f"{costs['Newton']:.2f}", *others))
     page.add(
         "The cost of a step",
-        "The cost of a step is the CPU time of a whole solve over its steps, at 10 C, without shrinking and with the "
-        f"kernel matrix given; the least of the solves that fill {LEAST:g} s in each of {TURNS} turns. Newton's cost "
-        "is in µs, the others are relative to it.",
+        "The cost of a step is the CPU time of a whole solve divided by its steps, at 10 C, without shrinking and with "
+        f"the kernel matrix given: the least among the solves that fill {LEAST:g} s in each of {TURNS} turns. Newton's "
+        "cost is in µs, the other costs are relative to it.",
         Grid(("problem", "Newton (µs)", *names[1:]), tuple(rows)),
     )
 
@@ -299,7 +299,8 @@ def ball(page: Page, records: Sequence[Record]) -> None:
             lines.append((record["problem"], name, *shown))
     page.add(
         "Leave-one-out, each set at its C",
-        "Full solution and checks included in the seconds; no efficiency test. Signs are compared with ε-KKT's.",
+        "The seconds include the full solution and the checks; there is no efficiency test. Signs are compared with "
+        "ε-KKT's.",
         Grid(("set", "rule", *columns), tuple(lines)),
     )
 

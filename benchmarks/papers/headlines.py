@@ -36,7 +36,7 @@ def section(name: str, text: str) -> str:
         return ""
     lines = [
         f"## {HEADING}", "",
-        "What the paper claims, and what the tables of this page say of it. Commit and processor stand below",
+        "The table compares the claims of the paper with the tables of this page. Commit and processor stand below",
         "the tables of each section, and the load if they have seconds.",
         "", "| the paper | here | verdict |", "|:---|:---|:---|",
     ]  # fmt: skip

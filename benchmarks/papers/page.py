@@ -18,19 +18,19 @@ from refsvm.experiment.grid import p_value, ratio_of
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 LINES = (
-    "[How long it takes](index.md#how-long-each-command-takes) is told for each command.",
-    "A section with tables ends with one line for all of them: version and commit of the refsvm that measured them,",
-    "processor, and, if they have seconds, load: a mean of five minutes that is 1.0 if the script runs alone.",
-    "Iterations, kernel rows and objectives come out the same again on the same processor, from refsvm 0.4.0 on every",
-    "one.",
+    "[How long it takes](index.md#how-long-each-command-takes) lists the minutes of each command.",
+    "A section with tables ends with a line that states the version and commit of refsvm that measured them, the",
+    "processor and, for seconds, the load: a mean over five minutes that is 1.0 if the script runs alone.",
+    "Iterations, kernel rows and objectives are reproducible on the same processor, from refsvm 0.4.0 on every",
+    "processor.",
 )
 READS = {
-    "seconds": "Seconds were taken on one core of a shared machine, and are rougher the higher the load: compare "
-    "those of a table with one another, not with the published ones, which are from the computers of their time.",
-    "±": "Means ± standard deviations are over the stated number of random orders of the examples, the same for every "
-    "strategy; p is that of the paired two-sided Wilcoxon test. Verdicts adjust it for the number of sets within one "
-    "claim, by Holm's method; what is not significant is not shown to be absent.",
-    "SV ": "SV and BSV are support vectors and those at the bound C.",
+    "seconds": "Seconds were taken on one core of a shared machine, and are rougher the higher the load. Compare "
+    "the seconds within a table, but not with the published ones, which come from the computers of their time.",
+    "±": "Means ± standard deviations are taken over the stated number of random orders of the examples, the same for "
+    "every strategy; p comes from the paired two-sided Wilcoxon test. Verdicts adjust p for the number of sets within "
+    "one claim, by Holm's method; a difference that is not significant is not shown to be absent.",
+    "SV ": "SV and BSV are the support vectors, in all and at the bound C.",
     " there |": "Columns marked *there* hold the published figures.",
 }
 """What the head of a page says, by a sign that its sections have."""
@@ -205,4 +205,4 @@ class Page:
         """Say how the page came about, and how its tables are read."""
         text = "\n\n".join(self.parts)
         said = [words for sign, words in READS.items() if sign in text]
-        return " ".join([f"Written by `{self.script}`, as a whole or by sections.", *LINES, *said])
+        return " ".join([f"`{self.script}` writes this page, as a whole or by sections.", *LINES, *said])

@@ -214,33 +214,33 @@ def least_error(given: Dataset, models: list[tuple[Any, float]], seed: int) -> f
 
 
 ABOUT = """
-The papers name C and γ and do not say how the features were scaled, nor which classes of a set with several were put
-together. Table 1 of the planning-ahead paper prints the numbers of support vectors and of those at the bound. They
-depend on the preparation far more than on anything else, so each set was trained in several preparations.
+The papers name C and γ but do not say how they scaled the features, nor how they merged classes of sets with several.
+Table 1 of the planning-ahead paper prints the numbers of support vectors, in all and at the bound. They depend mainly
+on the preparation, so each set was trained in several preparations.
 
 *Raw* is the archive as it is. *Standardised* features have mean 0 and standard deviation 1. *[0, 1]* and *[−1, 1]*
 stand for features between their least and their largest value. SMO is second-order selection with LIBSVM's shrinking
-and ε = 0.001, the mean over {orders} random orders; LIBSVM is one fit by scikit-learn. Each cell has support vectors /
-those at C / steps. A preparation *fits* if one of the two solvers has both numbers of support vectors to 2 %, or to one
-vector.
+and ε = 0.001, the mean over {orders} random orders; LIBSVM is one fit by scikit-learn. Each cell shows support vectors
+/ support vectors at C / steps. A preparation *fits* if either solver has both numbers of support vectors to 2 %, or to
+a single vector.
 
 Preparation belongs to a paper, not to a data set: spambase is raw in one paper and standardised in another.
-`paper_suite` has the preparations of the planning-ahead paper. Samples of the generators, in the tables on growth, on
-large problems and on precision, stay as they are drawn: no published number stands next to them.
+`paper_suite` uses the preparations of the planning-ahead paper. In the tables on growth, on large problems and on
+precision, samples of the generators are used as they are drawn, because no published number is compared with them.
 """
 SETS = """
-**Fits** on fifteen of the seventeen sets. Ringnorm and twonorm fit standardised and in no other way, and their steps
-are the published ones then too. Splice, thyroid and spambase fit as they are and in no other way. Banana, diabetis,
-german, heart, image and titanic fit as they are and standardised: their archives are standardised already.
-Breast-cancer and flare-solar fit as they are; standardised, or in [0, 1], they are at the edge of 2 %. Ionosphere and
-tic-tac-toe have most features in [−1, 1]. Where several fit, the suite takes the archive as it is. Image and titanic
-have examples that occur several times and may share their α in more than one way, so the two solvers have other numbers
-of support vectors. The one-hot code of tic-tac-toe does not fit.
+**Fits** on fifteen of the seventeen sets. Ringnorm and twonorm fit only if standardised; their steps then also agree
+with the published ones. Splice, thyroid and spambase fit only as they are. Banana, diabetis, german, heart, image and
+titanic fit as they are and standardised: their archives are standardised already. Breast-cancer and flare-solar fit as
+they are; standardised, or in [0, 1], they are at the edge of 2 %. Ionosphere and tic-tac-toe have most features in [−1,
+1]. Where several fit, the suite takes the archive as it is. Image and titanic have examples that occur several times
+and may share their α in more than one way, so the two solvers find different numbers of support vectors. The one-hot
+code of tic-tac-toe does not fit.
 
 **Does not fit.** Waveform has the published 980 support vectors at C, as it is and standardised, but 1,216 in place of
 1,262 in all; in [0, 1] and [−1, 1] both numbers are far off. The internet advertisements are a copy with 1,966 of 2,358
-examples and without the three features that are no indicators: no preparation of it has the published numbers, nor can
-it be expected to. Both stay as they are. The chessboard is a sample, and has no preparation.
+examples and without the three features that are not indicators: no preparation of it gives the published numbers, and
+none can be expected to. Both stay as they are. The chessboard is a sample, and has no preparation.
 """
 LONG_SETS = """
 connect-4 fits with a field as −1, 0 or 1, and not by its one-hot code. The paper does not name the two classes of
@@ -257,8 +257,8 @@ The paper trained on 400 examples and prints leave-one-out errors. Ours are mean
 choices of 400 examples, the same ones raw and standardised: the least error over C = 0.01, 0.1, 1 for the linear kernel
 and over 18 pairs of C and γ for RBF. **Not decided.** On ringnorm the standardised features are nearer to both
 published errors, by half a point with the linear kernel; but the choices differ by two to three points. On twonorm the
-two preparations differ by less than one example of 400. So these errors do not tell how the paper prepared the two
-sets, and its script takes them as they are drawn.
+two preparations differ by less than one example of 400. So these errors do not show how the paper prepared the two
+sets, and its script uses them as they are drawn.
 """
 
 

@@ -125,7 +125,7 @@ def main() -> None:
         runs = Experiment([EachShrinking("each rule")], suite, chosen.store, 1)
         records = carried_out("Shrinking", runs, chosen.jobs).records()
         page.add("Steps and kernel rows", *counts(records))
-        page.add("CPU seconds of a solve, in those without shrinking", *seconds(records))
+        page.add("CPU seconds of a solve, relative to no shrinking", *seconds(records))
         page.add("The share removed along the run", *shares(records))
     page.write()
 
@@ -159,7 +159,7 @@ def counts(records: Sequence[Record]) -> tuple[Any, ...]:
     text = (
         f"A kernel row has n values. Not solved: {', '.join(unsolved) or 'none'}; objectives are within {off:.1e} of "
         f"the best. Safe screening computes as many rows as no shrinking on {len(same)} of {len(records)} sets: when "
-        "variables leave, the rows of those that move are there already. In the geometric mean of the sets:"
+        "variables leave, the rows of the moving variables are in memory already. In the geometric mean of the sets:"
     )
     means = [
         (name, *(f"{geometric([ratio(each, name, what) for each in records]):.2f}" for what in ("steps", "rows")))
@@ -168,7 +168,7 @@ def counts(records: Sequence[Record]) -> tuple[Any, ...]:
     heads = ("set", "n", *(f"{what}, {name}" for what, name in columns))
     return (
         text,
-        Grid(("rule", "steps, in those of none", "rows, in those of none"), tuple(means)),
+        Grid(("rule", "steps, relative to none", "rows, relative to none"), tuple(means)),
         Grid(heads, tuple(rows)),
     )
 
@@ -189,11 +189,11 @@ def seconds(records: Sequence[Record]) -> tuple[Any, ...]:
     verdict = "loses" if means["safe"] > min(means["LIBSVM"], means["restriction"]) else "wins"
     text = (
         f"The least of three turns in which the rules follow each other, kernel rows included. **Safe screening "
-        f"{verdict}**: in the geometric mean it takes {means['safe']:.2f} of the seconds without shrinking, "
+        f"{verdict}**: in the geometric mean it takes {means['safe']:.2f} times the seconds without shrinking, "
         f"{means['safe, 100']:.2f} if it looks every 100 steps; LIBSVM's shrinking takes {means['LIBSVM']:.2f} and "
         f"restriction {means['restriction']:.2f}. Safe screening takes less time than no shrinking on {faster} of "
-        f"{len(records)} sets; on {beaten} sets one of the two that guess is faster than both ways to screen. On "
-        "the sets of at most 1,500 examples restriction gains in part because it computes all kernel rows at once."
+        f"{len(records)} sets; on {beaten} sets a rule that guesses is faster than both ways to screen. On the sets "
+        "of at most 1,500 examples restriction gains in part because it computes all kernel rows at once."
     )
     mean_row = ("geometric mean", "", *(f"{mean:.2f}" for mean in means.values()))
     return text, Grid(("set", "none (s)", *others), (*rows, mean_row))
@@ -214,8 +214,8 @@ def shares(records: Sequence[Record]) -> tuple[Any, ...]:
         for part in (0.5, 0.9)
     ]
     text = (
-        "The share of the variables that have left after so much of the steps. The last column has the share that is "
-        "at a bound in the solution, which no proof can exceed. On average "
+        "The table shows the share of the variables that have left after a part of the steps. The last column shows "
+        "the share that is at a bound in the solution, which no proof can exceed. On average "
         f"{half[0]:.2f} have left after half of the steps and {half[1]:.2f} after nine tenths ({half[2]:.2f} and "
         f"{half[3]:.2f} with a look every 100 steps). After nine tenths none has left on "
         f"{len(never)} of {len(records)} sets, however often it looks."

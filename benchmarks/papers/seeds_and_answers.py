@@ -96,15 +96,15 @@ def answers(page: Page, records: list[Record]) -> None:
                 rows.append((where, name, str(record[f"{name}: examples"]), f"{far:.1e}"))
     page.add(
         "The same predictions",
-        f"Each of {cells} combinations of set, C and k is started in {len(WAYS) - 1} ways besides cold rounds. Of "
-        f"{predictions} vectors of predictions {predictions - len(rows)} are those of cold rounds, example for "
-        "example. The others differ in the examples listed here, with the largest |h| that either result gives to one "
-        f"of them, {farthest:.1e} at most: two results that both keep the tolerance of 1e-3 in the KKT conditions "
-        "differ by as much near h = 0. "
-        f"Solved to 1e-6, {len(rows) - tight} of these {len(rows)} agree too. From the full solution no example is "
+        f"Each of {cells} combinations of set, C and k is started in {len(WAYS) - 1} ways besides cold rounds. "
+        f"{predictions - len(rows)} of {predictions} vectors of predictions agree with cold rounds in every example. "
+        "The table lists the examples in which the other vectors differ, with the largest |h| that either result "
+        f"gives to such an example, {farthest:.1e} at most: near h = 0, two results that both keep the tolerance of "
+        "1e-3 in the KKT conditions may differ by as much. "
+        f"Solved to 1e-6, {len(rows) - tight} of these {len(rows)} also agree. From the full solution no example is "
         "added, and SIR, MIR and AVG are one rule: the weight of the removed examples is spread over the free "
-        "variables. AVG reads no kernel rows, so that its rounds may have them in float32: in the tables below the "
-        f"steps of *AVG, full* differ from those of *SIR, full* by {100 * single:.0f} % at most.",
+        "variables. AVG reads no kernel rows, so its rounds may keep them in float32: in the tables below "
+        f"*AVG, full* and *SIR, full* differ in their steps by {100 * single:.0f} % at most.",
         Grid(("set, C, folds", "way", "examples", r"largest \|h\|"), tuple(rows)),
     )
 

@@ -290,9 +290,9 @@ REMARK = """
 CPU seconds of one thread, the kernel matrix and the start included, by our default tolerances: the least of the turns
 that fit in a second, or of one. *Of SVD* is the share of the SVD's time that updates save, here and by the seconds of
 Table III: $1-t^{{UD}}/t^{{SVD}}$. Updates save up to {most} % here and up to 94 % there ("up to 90%" in the
-conclusion). On {alike} of {of} sets the share is the published one to 20 points. The factors are those of
-`scipy.linalg.qr_insert` and `qr_delete`, and new ones with pivots wherever the rank is in doubt. `SVMP` keeps the
-inverse by default, with which compiled code follows runs of events.
+conclusion). On {alike} of {of} sets the share is the published one to 20 points. The factors come from
+`scipy.linalg.qr_insert` and `qr_delete`, and are computed anew with pivots wherever the rank is in doubt. `SVMP` keeps
+the inverse by default, with which compiled code follows runs of events.
 """
 
 
@@ -454,8 +454,8 @@ SLOW = ("diabetes", "HillValley", "german")
 """Sets on which the SVD of the elbow at every event takes 7 to 30 seconds: their updates are measured if asked for."""
 LEFT_OUT = "Not measured: {names}, on which the SVD takes longest; `--full` with their names measures them."
 SETTINGS = """
-Each cell: here / there. A path of this package ends where it has lost the digits of an optimum; the costs are those of
-100 values of λ, or of those up to there.
+Each cell: here / there. A path of this package ends where it has lost the digits of an optimum; the costs are taken at
+100 values of λ, or at the values up to that end.
 """
 RANGE: dict[str, Any] = {"C_min": 1e-4, "C_max": 1e3}
 TRACKERS = [

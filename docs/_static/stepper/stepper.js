@@ -113,7 +113,7 @@ else picture.each("stepper", (root) => {
     if (selector.value === "own" || alpha.every((a) => a === 0)) return "";
     const steps = (from) => rounds.run(after, from, smo.selectors[selector.value], stepOf(rule.value), tol, LONG).iteration;
     const [seeded, cold] = [steps(alpha), steps()], less = cold - seeded;
-    if (Math.max(seeded, cold) >= LONG) return ` To the end: ${seeded} steps, from 0 ${cold}; ${LONG} are as far as this looks.`;
+    if (Math.max(seeded, cold) >= LONG) return ` To the end: ${seeded} steps, from 0 ${cold}; the count stops at ${LONG}.`;
     return ` To the end: ${seeded} steps, from 0 ${cold}; the seed ${less < 0 ? `costs ${-less}` : `saves ${less}`}.`;
   }
 
@@ -125,7 +125,7 @@ else picture.each("stepper", (root) => {
   }
 
   function add(x, sign) {
-    if (n >= MANY) return tell(`${MANY} examples are as many as fit.`);
+    if (n >= MANY) return tell(`At most ${MANY} examples fit.`);
     y.push(sign);
     plane = new picture.Plane([...plane.X, x], y, gamma, plane.range);
     plane.place(n, x);
@@ -137,7 +137,7 @@ else picture.each("stepper", (root) => {
   // Leave an example out of the solved problem.
   function leaveOut(t) {
     if (state().gap > tol) toTheEnd();
-    if (state().gap > tol) return tell("Only a solved problem says what an example is worth: choose rules that get there.");
+    if (state().gap > tol) return tell("Leave-one-out starts from a solved problem: choose rules that reach the optimum.");
     const at = smo.selectors[selector.value] || smo.selectors["second-order"];
     const step = selector.value === "own" ? smo.steps.newton : stepOf(rule.value);
     left = { r: t, ...rounds.leaveOut(problem, state(), t, gamma, at, step, tol) };
@@ -149,11 +149,11 @@ else picture.each("stepper", (root) => {
   function decided({ r, by, sign, margin, value, radius, low, high, state: machine, cold }) {
     const verdict = `predicted ${sign < 0 ? "−1" : "+1"}, ${sign === y[r] ? "right" : "wrong"}`;
     const words = {
-      alone: "it is alone in its class, so nothing is left to learn",
+      alone: "it is alone in its class, so the other class is all that is left",
       "zero alpha": "its α is 0, so the machine without it is the same",
-      "training error": `y h = ${show(margin)} < 0 though it was trained on, and without it that is no better`,
+      "training error": `y h = ${show(margin)} < 0 although it was trained on, so it is also wrong without it`,
       "xi-alpha bound": `the ξα bound holds, 2|α|R² + ξ = ${show(value)} < 1`,
-      ball: `the ball of radius ${show(radius)} that holds the machine without it leaves h from ${show(low)} to ${show(high)}`,
+      ball: `the ball of radius ${show(radius)} that contains the machine without it leaves h from ${show(low)} to ${show(high)}`,
       round: `no proof holds; a round of ${machine && machine.iteration} steps from the seed of TOP, ${cold} from 0, ends at h = ${show(value)}`,
     };
     return `Without example ${r}, label ${label(r)}: ${verdict}. Decided by ${{ round: "a round", alone: "its class" }[by] || by}: ${words[by]}.`;
@@ -195,8 +195,8 @@ else picture.each("stepper", (root) => {
     } else {
       next = smo.choose(problem, s, smo.selectors[selector.value], stepOf(rule.value), tol);
       if (!next && s.gap > tol) {
-        why = "no pair that this rule looks at gains anything, so it is stuck";
-        note += ` Stuck: no pair that this rule looks at gains anything, though ψ > ${show(tol)}.`;
+        why = "none of the pairs that this rule examines gains anything, so it is stuck";
+        note += ` Stuck: none of the pairs that this rule examines gains anything, although ψ > ${show(tol)}.`;
       }
     }
     render();

@@ -118,12 +118,12 @@ class SmallPairs:
 
 
 class Decided(NamedTuple):
-    """What is known of some examples by the machines of some pairs, arrays of shape (P, examples).
+    """Known facts about some examples by the machines of some pairs, arrays of shape (P, examples).
 
     Attributes
     ----------
     names : ndarray of object
-        What has decided; "" if nothing has.
+        The reason that has decided; "" if none has.
     values : ndarray of float64
         h, with the sign that is proved.
     steps : ndarray of int64
