@@ -1,4 +1,4 @@
-"""Session: the arrays of a SolverState as the compiled loop sees them, kept with the state from call to call."""
+"""Session: the arrays of a SolverState in the form for the compiled loop, which the state keeps from call to call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SCALARS, SolverState
 
 _NAMES: Final = SCALARS.names or ()
-# views of several numbers, which are copied at once; to make such a type takes longer than a chunk of steps
+# the type of a view of several numbers, which are copied at once; making it would take longer than a chunk of steps
 _NUMBERS: Final = np.zeros(1, dtype=NOW)[[*_NAMES, "end", "stage"]].dtype
 _COUNTERS: Final = np.zeros(1, dtype=NOW)[["clock", "hits", "computed"]].dtype
 NONE: Final = np.empty(0)
@@ -29,24 +29,27 @@ _numbers_of: Final = attrgetter(*_NAMES)
 
 
 class Session:
-    """Runs `refsvm.compiled.solver.loop.compiled_steps` on a state: its arrays are shared, its numbers copied.
+    """Runs `refsvm.compiled.solver.loop.compiled_steps` on a state, sharing its arrays and copying its numbers.
 
     Parameters
     ----------
     state : SolverState
+        The state.
     rules : Rules
+        The three rules.
     twins : (selector, step, stop)
+        The twins of the rules.
     trace : Trace or None
-        Where the steps are recorded.
+        The trace to which steps are appended.
     """
 
     def __init__(self, state: SolverState, rules: Rules, twins: Any, trace: Trace | None) -> None:
         self.rules, self.twins, self.trace = rules, twins, trace
-        # numbers travel in one record: each argument of a compiled function costs time at every call
+        # numbers are passed in one record, because each argument of a compiled function costs time at every call
         record = np.zeros(1, dtype=NOW)
-        self._now = record[0]  # a plain record; a recarray's would look its fields up in Python
+        self._now = record[0]  # a plain record, as a recarray would look up fields in Python
         self._numbers, self._counters = record.view(_NUMBERS), record.view(_COUNTERS)
-        # a number of its own is read in a tenth of the time of one in a record
+        # views of single numbers, which are read ten times as fast as fields of a record
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]
         self._computed = record["computed"]
         self._now["every"] = 0 if trace is None else trace.every
@@ -62,18 +65,18 @@ class Session:
             *support_of(len(state.alpha) * rules.step.uses_momentum),
             self._buffer, record.view(np.recarray),
         )  # fmt: skip
-        # kept here: compiled code counts no references
+        # arrays are kept here, because compiled code counts no references
         self._parameters = [parameters_of(rule) for rule in rules]
         select, length, check = twins
         self._source, self._stores = source_of(state.rows)
         self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared, self._source)
 
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
-        """Whether these rules can go on here: with the same twins, on the same arrays; they do so from now on."""
+        """Return True if this session can continue with these rules (same twins, same arrays), and switch to them."""
         shared = self.shared
         if trace is not self.trace or shared.stop_memory is not state.stop_memory:
             return False
-        # memory for rows was released, and taken again
+        # False if memory for rows was released and allocated again
         if shared.slots is not state.rows.slots or any(
             store.slots is not of.slots for store, of in self._stores
         ):
@@ -82,7 +85,7 @@ class Session:
             return False
         if rules is self.rules:
             return True
-        # other twins would need another generator, which holds the addresses of these
+        # False for other twins, because the generator holds the addresses of these twins
         if tuple(rule.twin() for rule in rules) != self.twins:
             return False
         self.rules = rules
@@ -91,16 +94,16 @@ class Session:
         return True
 
     def steps(self, state: SolverState, budget: int) -> int:
-        """Take up to `budget` steps; return a stopping code (> 0), 0 if the budget is spent, −1 if no pair is left."""
+        """Take up to `budget` steps; return the stopping code (> 0), 0 after the budget, or −1 if no pair is left."""
         rows: Any = state.rows
         now = self._now
-        # copied in and out once a chunk: attributes of a Python object cannot be shared
+        # copied to and from the record once for each chunk, because attributes of a Python object cannot be shared
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
             computed = rows.computed
             self._counters[0] = rows.clock, rows.hits, computed
             for store, of in self._stores:
-                # interpreted, a row takes long
+                # without JIT, computing a row would take long, so Python does it
                 of.numbers[:] = store.filled, -1 if numba.config.DISABLE_JIT else store.ready, store.clock
             outcome = next(self._steps)
             for store, of in self._stores:
@@ -113,10 +116,10 @@ class Session:
             if outcome == NO_VARIABLE:
                 raise IndexError(
                     f"A twin named a variable below 0 or beyond the last of {len(state.alpha)}, or a code below 0; "
-                    "where it needs a kernel row it calls row_or_ask(state, i) of refsvm.compiled.interface.rows."
+                    "to get a kernel row, it must call row_or_ask(state, i) of refsvm.compiled.interface.rows."
                 )
             if self.trace is not None:
-                # the buffer is small, so that a trace takes memory only for the steps that were taken
+                # the buffer is small, so that a trace only takes memory for steps that were taken
                 self.trace.extend(self._buffer[: int(now["traced"])].view(TRACE_ROW))
                 now["traced"] = 0
             if outcome != TRACE_FULL:
@@ -126,7 +129,7 @@ class Session:
 
 
 def source_of(rows: KernelRows) -> tuple[Source, list[tuple[KernelRows, Store]]]:
-    """Return what compiled code needs to make missing rows by itself, and the stores in which it keeps them."""
+    """Return the source from which compiled code computes missing rows, and the stores in which it keeps them."""
     behind, line = getattr(rows.gram, "source", None), np.empty(0, rows.values.dtype)
     stores, indices = [rows], np.empty(0, dtype=np.int64)
     if isinstance(behind, CachedRows) and behind.values.dtype == line.dtype:

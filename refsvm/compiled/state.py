@@ -48,20 +48,20 @@ def moved(value, change, lower, upper):  # type: ignore[no-untyped-def]
 
 @inlined
 def side(value, lower, upper):  # type: ignore[no-untyped-def]
-    """RISES where α < U plus FALLS where α > L: a step reads this sum instead of α, L and U."""
+    """Return RISES if α < U, plus FALLS if α > L; a step reads this sum in place of α, L and U."""
     return np.int8((RISES if value < upper else 0) + (FALLS if value > lower else 0))
 
 
 @inlined
 def set_side(state, t, now):  # type: ignore[no-untyped-def]
-    """Write the side of a variable if it has changed: the pass over all sides need not wait for it else."""
+    """Write the side of a variable only if it has changed, so that the pass over all sides rarely waits for a write."""
     if state.sides[t] != now:
         state.sides[t] = now
 
 
 @inlined
 def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
-    """Return the variable of the tile at `start` whose gradient is this extreme of a side; −1 for start = −1."""
+    """Return the variable on a side in the tile at `start` whose gradient is this extreme, or −1 for start = −1."""
     if start < 0:
         return -1
     stop = min(start + TILE, len(state.gradient))
@@ -70,19 +70,20 @@ def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
 
 @inlined
 def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignore[no-untyped-def]
-    """G −= μ (K[i] − K[j]), and its extremes over I_up and I_down: twin of `refsvm.core.problem.most_violating_pair`.
+    """Do G −= μ (K[i] − K[j]) and find the extremes of G, as `refsvm.core.problem.most_violating_pair` does.
 
-    If the step uses momentum, G −= μ (K[i] − K[j]) + κKΔ, which is the next KΔ; anew: without what was carried.
+    If the step uses momentum, do G −= μ (K[i] − K[j]) + κKΔ, which becomes the next KΔ; with `anew`, the next KΔ is
+    without the carried part.
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -MOST, MOST, -1, -1
-    # a tile at a time: where an extreme stands is looked up in its tile alone, at the end and lowest index first
+    # tile by tile; at the end, the lowest index of an extreme is searched in its tile only
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
-        # slices: the compiler sees that the arrays are as long as each other, and drops the checks
+        # slices show the compiler that the arrays have equal lengths, so that it drops checks
         G, sides = state.gradient[start:stop], state.sides[start:stop]
         row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
-        prefetch(state.kernel[state.slots[j]], start, TILE)  # that of i has just been read
+        prefetch(state.kernel[state.slots[j]], start, TILE)  # row i has just been read
         images = state.displacement_image[start:stop]
         high, low = -MOST, MOST
         for t in range(len(G)):
@@ -94,12 +95,12 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
             G[t] = g
             high = larger(high, g if (sides[t] & RISES) != 0 else -MOST)
             low = smaller(low, g if (sides[t] & FALLS) != 0 else MOST)
-        # strictly larger, so that of equal extremes the lowest index wins, as in NumPy
+        # strictly larger, so that the lowest index wins among equal extremes, as in NumPy
         if high > highest:
             highest, top_tile = high, start
         if low < lowest:
             lowest, bottom_tile = low, start
-    # none where no variable may rise, or fall
+    # −1 if no variable may rise (or fall)
     now.top = place_of(highest, RISES, state, top_tile)
     now.bottom = place_of(lowest, FALLS, state, bottom_tile)
     both = min(now.top, now.bottom) >= 0
@@ -108,12 +109,12 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
 
 @inlined
 def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
-    """Push the finished step onto the history."""
+    """Add the finished step to the history."""
     now = state.now[0]
     now.last_step, now.last_newton = mu, now.slope / now.curvature
     now.last_free = 1 if now.low < mu < now.high else 0
     now.last_planned = 1 if now.n_candidates > 0 else 0
-    # moved one by one: the history is a few entries long
+    # moved one by one, because the history has only a few entries
     for h in range(len(state.curvatures) - 1, 0, -1):
         state.working_sets[h, 0] = state.working_sets[h - 1, 0]
         state.working_sets[h, 1] = state.working_sets[h - 1, 1]
@@ -155,13 +156,13 @@ def leave_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def filled_up(count):  # type: ignore[no-untyped-def]
-    """Return how many places of the support loops look at: zeros follow the last variable."""
+    """Return the number of entries of the support that loops read; zeros follow the last variable."""
     return (count + (AT_ONCE - 1)) & -AT_ONCE
 
 
 @inlined
 def enter_support(state, t):  # type: ignore[no-untyped-def]
-    """Add variable t to the support, with Δₜ = 0, if it is not there; return its place."""
+    """Return the position of variable t in the support; add it with Δₜ = 0 if it is not in the support."""
     now, moving = state.now[0], state.moving
     place = state.places[t]
     if place < 0:
@@ -197,7 +198,7 @@ def displacement_of(state, t):  # type: ignore[no-untyped-def]
 
 @inlined
 def forget_displacement(state):  # type: ignore[no-untyped-def]
-    """Δ ← 0, for the first step of a solve."""
+    """Set Δ ← 0 before the first step of a solve."""
     now = state.now[0]
     leave_support(state)
     now.carried_slope = now.carried_curvature = now.last_carry = 0.0
@@ -207,12 +208,12 @@ def forget_displacement(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
-    """Δ ← μ(eᵢ − eⱼ) + κΔ, α += Δ on the support, exactly to a bound that is reached.
+    """Do Δ ← μ(eᵢ − eⱼ) + κΔ and α += Δ on the support, setting α exactly to reached bounds.
 
-    Return how many of them move, how many α change, and how many are at a bound.
+    Return the number of variables that move, of α that change, and of variables at a bound.
     """
     now = state.now[0]
-    # without what was carried the pair alone moves
+    # without a carried part, only the pair moves
     if kappa == 0.0:
         leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)
@@ -226,7 +227,7 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     )
     moves = changed = bounded = np.int64(0)
     size, share, largest = abs(mu), SNAP if kappa != 0.0 else 0.0, now.largest
-    for c in range(len(delta)):  # without branches, so that several are computed at once
+    for c in range(len(delta)):  # without branches, so that several entries are computed at once
         before, low, high = alpha[c], lower[c], upper[c]
         change = kappa * delta[c] + (mu if c == first else 0.0) - (mu if c == second else 0.0)
         rounding = share * (abs(before) + size)
@@ -248,7 +249,7 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
 
 @inlined
 def carry_the_pair(state, i, j, mu, slope):  # type: ignore[no-untyped-def]
-    """Δ ← μ(eᵢ − eⱼ), with the slope that is left along eᵢ − eⱼ."""
+    """Set Δ ← μ(eᵢ − eⱼ) and its carried slope and curvature; `slope` is the slope left along eᵢ − eⱼ."""
     now, delta = state.now[0], state.moving[0]
     leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)
@@ -269,7 +270,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.last_carry = kappa
     now.last_moved, changed, bounded = advance(state, i, j, mu, kappa)
     now.stalled = now.stalled + 1 if changed == 0 else 0
-    # most steps meet no bound, and then only the pair can have left one
+    # most steps reach no bound, and then only the pair can have left a bound
     if bounded > 0:
         for c in range(now.n_support):
             set_side(
@@ -279,13 +280,13 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
         set_side(state, i, RISES + FALLS)
         set_side(state, j, RISES + FALLS)
     inside = state.sides[i] == RISES + FALLS and state.sides[j] == RISES + FALLS
-    # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with the G before
+    # G −= KΔ,  f += ΔᵀG − ½ ΔᵀKΔ with G before the step
     anew = kappa != 0.0 and inside and bounded > 0
     update_gradient(state, i, j, mu, kappa, True, anew)
     now.objective += slope - 0.5 * curvature
     now.carried_slope, now.carried_curvature = slope - curvature, curvature
     if anew:
-        # what was carried can move no further, the pair can:  Δ ← μ(eᵢ − eⱼ)
+        # a bound stops the carried part, but not the pair:  Δ ← μ(eᵢ − eⱼ)
         carry_the_pair(state, i, j, mu, now.slope - kappa * beta - mu * now.raw_curvature)
     remember(state, i, j, mu)
     if kappa != 0.0:
@@ -294,7 +295,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
 
 
 def move_by(state, i, j, length):  # type: ignore[no-untyped-def]
-    """Take the step of length μ, or (μ, κ): which one is known when the loop is compiled."""
+    """Take a step of length μ or (μ, κ), which is decided when the loop is compiled."""
     return carry(state, i, j, *length) if isinstance(length, tuple) else move(state, i, j, length)
 
 
@@ -307,14 +308,14 @@ def _move_by(state, i, j, length):  # type: ignore[no-untyped-def]
 
 @called
 def copy_vector(source, target):  # type: ignore[no-untyped-def]
-    """Copy all numbers."""
+    """Copy all numbers from `source` to `target`."""
     for t in range(len(source)):
         target[t] = source[t]
 
 
 @called
 def most_violating_pair(state):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.problem.most_violating_pair`; sets the sides too."""
+    """Twin of `refsvm.core.problem.most_violating_pair`, which also sets the sides."""
     now, alpha, G, lower, upper = state.now[0], state.alpha, state.gradient, state.lower, state.upper
     top = bottom = -1
     highest, lowest = -LARGEST_INT64, LARGEST_INT64

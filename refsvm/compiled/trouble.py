@@ -1,4 +1,4 @@
-"""Why Numba cannot be used although it is installed, in one sentence with the true cause."""
+"""Explains, in one sentence with the true cause, why Numba cannot be used although it is installed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from types import TracebackType
 
 
 class TwinError(ValueError):
-    """Raised if the twin of a rule is no compiled function."""
+    """Raised if the twin of a rule is not a compiled function."""
 
 
 def numba_trouble(error: BaseException) -> str:
-    """Return the cause of an error while Numba was imported, or loaded or compiled something.
+    """Return a sentence with the cause of an error that occurred while Numba was imported, or loaded or compiled code.
 
     Parameters
     ----------
     error : BaseException
-        As it was raised.
+        The error that was raised.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def numba_trouble(error: BaseException) -> str:
 
 
 def is_numba_trouble(error: BaseException) -> bool:
-    """Whether Numba itself fails, rather than a rule: it cannot be imported, or its cache cannot be used.
+    """Return True if Numba itself fails, not a rule: if it cannot be imported, or its cache cannot be used.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def is_numba_trouble(error: BaseException) -> bool:
 
 
 def _cache_folder(trace: TracebackType | None) -> str | None:
-    """Return the folder of Numba's cache if it was at work when the error was raised."""
+    """Return the folder of Numba's cache if the error was raised in Numba's cache code, or None."""
     folder = None
     while trace is not None:
         if Path(trace.tb_frame.f_code.co_filename).parts[-3:] == ("numba", "core", "caching.py"):

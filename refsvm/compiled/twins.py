@@ -1,4 +1,4 @@
-"""The twins of rules and their arguments. Nothing here imports Numba."""
+"""Finds the twins of rules and prepares their arguments. Nothing here imports Numba."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from refsvm.compiled.trouble import TwinError
 from refsvm.core.rule import Rule, is_builtin
 
 SPARE: Final = 8
-"""Numbers behind the hyper-parameters of a twin: compiled code does not look where an array ends."""
+"""Number of spare entries after the hyper-parameters, because compiled code does not check the end of an array."""
 
 
 @cache
 def numba_is_installed() -> bool:
-    """Whether there is a Numba to import."""
+    """Return True if Numba is installed."""
     return find_spec("numba") is not None
 
 
 def numba_compiles() -> bool:
-    """Whether Numba is installed, and not told to interpret (``NUMBA_DISABLE_JIT``), which is slower than NumPy."""
+    """Return True if Numba is installed and compiles; with ``NUMBA_DISABLE_JIT`` it would be slower than NumPy."""
     return numba_is_installed() and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 @cache
 def place_of_twin(module: str) -> str | None:
-    """Return the module of `refsvm.compiled` that mirrors this module of `refsvm.core`, or None; without Numba."""
+    """Return the module of `refsvm.compiled` that mirrors a module of `refsvm.core`, or None; does not import Numba."""
     room, _, name = module.rpartition(".")
     place = f"refsvm.compiled.{room.removeprefix('refsvm.').removeprefix('core.')}"
     if not room.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
@@ -41,7 +41,7 @@ def place_of_twin(module: str) -> str | None:
 
 @cache
 def mirrored(module: str) -> Callable[..., Any] | None:
-    """Return the function in `refsvm.compiled` that stands where this module of `refsvm` does, or None.
+    """Return the function in `refsvm.compiled` at the path of this module of `refsvm`, or None.
 
     Examples
     --------
@@ -57,7 +57,7 @@ Rule.find_twin = staticmethod(mirrored)
 
 
 def have_twins(rules: Iterable[Any]) -> bool:
-    """Whether every rule has a twin; those of the package are not imported to know it."""
+    """Return True if every rule has a twin; twins of the package are not imported for this check."""
     return all(
         twin_of(rule) is not None
         if type(rule).twin is not Rule.twin
@@ -67,9 +67,9 @@ def have_twins(rules: Iterable[Any]) -> bool:
 
 
 def twin_of(rule: Any) -> Callable[..., Any] | None:
-    """Return the twin of a rule, or None; refuse a function that is not compiled, or for arguments of another role.
+    """Return the twin of a rule, or None; raise TwinError for a function that is not compiled, or has another role.
 
-    Compiled code calls a twin by its address, and nothing would notice there that the arguments are others.
+    Compiled code calls a twin by its address and cannot notice wrong argument types.
     """
     kind: type[Rule] = type(rule)
     method: Any = rule.twin
@@ -79,7 +79,7 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
     name = kind.__name__
     if not callable(method):
         raise TwinError(
-            f"{name}.twin is {method!r}; make it a method that returns a Numba function, or leave it away."
+            f"{name}.twin is {method!r}; make it a method that returns a Numba function, or remove it."
         )
     twin: Any = method()
     if twin is not None and not hasattr(twin, "py_func") and (numba_compiles() or not callable(twin)):
@@ -99,7 +99,7 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
 
 
 def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
-    """Return the twins of all rules, or refuse with the sentence that says how to go on without one."""
+    """Return the twins of all rules; if a rule has none, raise ValueError that says what to do."""
     twins = []
     for rule in rules:
         twins.append(twin_of(rule))
@@ -113,7 +113,7 @@ def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
 
 
 def parameters_of(rule: Rule) -> np.ndarray:
-    """Return the hyper-parameters for the twin, shape (k,); behind the last is NaN, for a twin that wants more."""
+    """Return the hyper-parameters for the twin, shape (k,), followed by NaN in case that the twin reads more."""
     given: Any = rule.parameters()
     if is_builtin(type(rule)):
         return np.array(given, dtype=np.float64)

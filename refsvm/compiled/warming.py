@@ -1,4 +1,4 @@
-"""warm_up(): compile everything on purpose."""
+"""warm_up(): compiles all compiled code on request."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from refsvm.core.stopping import BallRule, KKTGap, WorkingSetGap
 
 DEFAULT: Final = SecondOrder(), PlanningAheadStep(), KKTGap()
 RESTRICTED: Final = ConjugateSecondOrder(), ConjugateStep(), KKTGap()
-"""The default on restricted problems."""
+"""The default rules on restricted problems."""
 
 NEWTON: Final = SecondOrder(), NewtonStep(), KKTGap()
 PAPER: Final = MostViolatingPair(), NewtonStep(), KKTGap()
 POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
-"""None of these is built into the loop, which serves all others then."""
+"""Rules that are not built into a loop; compiling the loop with pointers for them serves all other rules."""
 
 TWINS: Final = [
     rule()
@@ -31,7 +31,7 @@ TWINS: Final = [
     for rule in rules_in(room)
     if place_of_twin(rule.__module__)
 ]
-"""One rule for each twin."""
+"""A rule for each twin."""
 
 FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("kernels", ()),
@@ -55,11 +55,11 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     *((f"{name} float32", ()) for name in ("norms", "gaussian_rows", "products", "gaussian")),
     *((f"{name} float64", ()) for name in ("products_of_rows", "hyperbolic_tangents")),
 ]
-"""All compiled code of `refsvm.compiled.interface.families`, what is used most first."""
+"""All families (`refsvm.compiled.interface.families`) with their rules, the most used first."""
 
 
 def load(family: str, rules: tuple[Any, ...]) -> None:
-    """Compile the code of a family for these rules, or load it."""
+    """Load the code of a family for these rules, or compile it."""
     import_module("refsvm.compiled.interface.families").load(family, tuple(rule.twin() for rule in rules))
 
 
@@ -71,7 +71,7 @@ def prepare_arithmetic() -> None:
 
 
 def prepare(seeder: Seeder) -> None:
-    """Compile or load the code that rounds with the default rules need, before their seconds are counted."""
+    """Load or compile the code for rounds with the default rules, so that this time does not count for the rounds."""
     if numba_compiles():
         first = seeder if have_twins([seeder]) else Cold()
         for family, rules in (("loop", DEFAULT), ("loop", RESTRICTED), ("rounds", (first, *DEFAULT))):
@@ -79,26 +79,27 @@ def prepare(seeder: Seeder) -> None:
 
 
 def warm_up(tell: Callable[[str], object] | None = None) -> float:
-    """Compile all that the package compiles, or load it from disk; later calls and processes wait for nothing.
+    """Compile all compiled code, or load it from disk, so that later calls and processes need not wait.
 
-    With ``engine="auto"`` a child process compiles meanwhile. Call this for full speed from the first call on, as when
-    a container is built. Numba keeps the code in the folder that ``NUMBA_CACHE_DIR`` names, by default next to the
-    files of the package; in a cache folder of the user if that place cannot be written to.
+    Without this call, ``engine="auto"`` works in NumPy while a child process compiles. Call `warm_up` to get full speed
+    from the first call on, for example when a container is built. The code is kept in the folder that
+    ``NUMBA_CACHE_DIR`` names, by default next to the files of the package, or in the user's cache folder if these are
+    not writable.
 
     Parameters
     ----------
     tell : callable, optional
-        Called with a line about the next step, such as `print`.
+        Function that is called with a line about each step, such as `print`.
 
     Returns
     -------
     float
-        Seconds.
+        Number of seconds that the call took.
 
     Raises
     ------
     ValueError
-        If Numba is not installed, or told to interpret by ``NUMBA_DISABLE_JIT``.
+        If Numba is not installed, or if ``NUMBA_DISABLE_JIT`` is set.
 
     Examples
     --------

@@ -49,9 +49,9 @@ def sparse_product_for(kind: np.dtype, other: np.dtype, real: np.dtype) -> Calla
 def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
     """outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
 
-    Each sum is taken in the order of x's entries, as in `sparse_product`; zeros of the table change nothing.
-    Four rows of the table at a time, so that the sums are fetched and put back a quarter as often; the inner loop runs
-    along the table, where several sums fit into one register.
+    Each sum is added in the order of x's entries, as in `sparse_product`; zeros of the table change nothing.
+    Four rows of the table are added at a time, so that the sums are read and written a quarter as often. The inner loop
+    runs along the table, so that one register holds several sums.
     """
     zero = table.dtype.type(0)  # a literal would widen the sums of float32 values
     for left in range(0, out.shape[1], TILE):

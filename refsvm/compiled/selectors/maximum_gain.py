@@ -12,7 +12,7 @@ from refsvm.compiled.selectors.gain import exact_gain
 
 @inlined
 def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
-    """Improve (i, j, best) by the pairs {k, t} for all t; best = ∞ if the row of k has to be asked for."""
+    """Update (i, j, best) with the pairs {k, t} for all t; set best = ∞ if the twin must ask for row k."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
     row, there = row_or_ask(state, k)
     if not there:

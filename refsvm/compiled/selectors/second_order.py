@@ -10,7 +10,7 @@ from refsvm.compiled.interface.twin import inlined, twin
 
 @inlined
 def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Write 2g̃ = ℓ²/q of {i, t} to `gains`, −1 where t cannot fall or ℓ ≤ 0; return the bits of the largest."""
+    """Write 2g̃ = ℓ²/q of {i, t} to `gains`, or −1 if t cannot fall or ℓ ≤ 0; return the bits of the largest gain."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     largest = -LARGEST_INT64
@@ -26,7 +26,7 @@ def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
 
 @inlined
 def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Like `newton_gains` with 2g = μ(2ℓ − μq) of the step cut off at the box."""
+    """Do the same as `newton_gains` with the gain 2g = μ(2ℓ − μq) of the clipped step."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     alpha, lower, rise = state.alpha[start:stop], state.lower[start:stop], state.upper[i] - state.alpha[i]
@@ -44,7 +44,7 @@ def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
 
 @inlined
 def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
-    """Return the j of the largest gain with i, lowest index first, and that gain."""
+    """Return the j with the largest gain together with i, and this gain; ties go to the lowest index."""
     largest, best_start, best_half, half = -LARGEST_INT64, 0, 0, 0
     for start in range(0, len(state.alpha), TILE_OF_GAINS):
         stop = min(start + TILE_OF_GAINS, len(state.alpha))
@@ -53,7 +53,7 @@ def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
         high = (
             exact_gains(state, i, start, stop, gains) if exact else newton_gains(state, i, start, stop, gains)
         )
-        if high > largest:  # its gains stay in this half, the next go to the other
+        if high > largest:  # keep these gains in this half, and write the next to the other
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     count = min(TILE_OF_GAINS, len(state.alpha) - best_start)
     return best_start + first_gain(state.scratch[best_half : best_half + count], largest), from_bits(largest)

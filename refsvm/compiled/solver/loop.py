@@ -1,8 +1,8 @@
-"""The compiled loop: `refsvm.core.solver.loop.steps` for the twins, a chunk of iterations at a time.
+"""The compiled loop: `refsvm.core.solver.loop.steps` for twins, which runs a chunk of iterations at a time.
 
-It makes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). For any other row it
-returns, and goes on once `KernelRows` has it. Its readable twin is a generator; a compiled one would hold the arrays of
-the state twice, and take three seconds more to compile.
+The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). For any other row,
+it returns and continues when `KernelRows` has the row. The readable loop is a generator; a compiled generator would
+hold the arrays of the state twice, and would take three seconds more to compile.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from refsvm.compiled.state import find_support, measure, move_by, side, write_di
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 STEP_TAKEN, PAIR_CHOSEN = -5, -6
-CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # where the step in progress goes on
+CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # where the current step continues
 
 
 @inlined
@@ -36,14 +36,14 @@ def record(state, i, j):  # type: ignore[no-untyped-def]
 
 @inlined
 def wait_for_row(state, stage):  # type: ignore[no-untyped-def]
-    """Resume at this stage when the requested kernel row is there."""
+    """Set the stage at which the step continues when the requested row is in memory, and return MISSING_ROW."""
     state.now[0].stage = stage
     return MISSING_ROW
 
 
 @inlined
 def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def]
-    """Ask the stopping rule and the selector; return PAIR_CHOSEN (now.i, now.j), or the outcome that prevents it."""
+    """Call the stopping rule and the selector; return PAIR_CHOSEN (pair now.i, now.j) or another outcome."""
     now = state.now[0]
     # --- stop, budget ---
     now.missing = -1
@@ -56,29 +56,29 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
         if now.iteration >= now.end:
             return BUDGET_SPENT
     # --- select ---
-    # two steps in a row that change nothing would be followed by the same step for ever
+    # after two steps in a row that changed nothing, the same step would follow for ever
     i, j = call(select, selector, state) if now.stalled < 2 else (-1, -1)
     if now.missing >= 0:
         return wait_for_row(state, SELECTING)
-    # compiled code would read beyond the arrays of the state, which may end the process
+    # compiled code would read outside the arrays of the state, which may crash the process
     if min(i, j) < 0 or max(i, j) >= len(state.alpha):
         return NO_PAIR if max(i, j) == min(i, j) == -1 else NO_VARIABLE
     now.i, now.j = i, j
-    # a stored row first, so that the other one does not take its place
+    # begin with a stored row, so that the other row does not take its place
     now.j_first, now.fetched = 1 if state.slots[i] < 0 else 0, 0
     return PAIR_CHOSEN
 
 
 @inlined
 def fetch(state):  # type: ignore[no-untyped-def]
-    """Count the use of both kernel rows of the pair; return STEP_TAKEN, or MISSING_ROW. Called again, it goes on."""
+    """Count the use of both kernel rows of the pair; return STEP_TAKEN, or MISSING_ROW to continue later."""
     now = state.now[0]
     while now.fetched < 2:
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # it is counted where it is computed
-        # as KernelRows.use does: which row gives way next must not depend on the engine
+            return wait_for_row(state, FETCHING)  # counted where it is computed
+        # as in KernelRows.use, because the engine must not influence which row is replaced next
         now.hits += 1
         now.clock += 1
         state.stamps[state.slots[wanted]] = now.clock
@@ -89,12 +89,13 @@ def fetch(state):  # type: ignore[no-untyped-def]
 def one_step(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
     """Take one step and return STEP_TAKEN, or return the outcome for which it must wait or end.
 
-    The outcomes are the code of the stopping rule (> 0), BUDGET_SPENT once ``now.end`` steps are taken, NO_PAIR,
-    MISSING_ROW (``now.missing`` names it; call again once it is there), TRACE_FULL after a step, and NO_VARIABLE if a
-    twin is wrong.
+    The outcomes are the code of the stopping rule (> 0), BUDGET_SPENT after ``now.end`` steps, NO_PAIR, MISSING_ROW
+    (``now.missing`` is the row; call again when it is in memory), TRACE_FULL after a step, and NO_VARIABLE if a twin
+    returned an invalid index.
 
-    After MISSING_ROW the step goes on at its stage. A rule that has answered is not asked again: the missing row may
-    have replaced the one that it read. Code that changes the state in between sets ``now.stage`` to CHECKING.
+    After MISSING_ROW the step continues at its stage. A rule that has already answered is not called again, because the
+    missing row may have replaced the row that it read. Code that changes the state in between must set ``now.stage`` to
+    CHECKING.
     """
     now = state.now[0]
     if now.stage != FETCHING:
@@ -119,13 +120,13 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
 
 
 def compiled_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.solver.loop.steps`: take steps until Python is wanted; return the outcome that says why.
+    """Twin of `refsvm.core.solver.loop.steps`: take steps until Python is needed; return the outcome that says why.
 
-    Called again with the same arguments it goes on. It begins, and goes on after a change in Python, with ``now.stage``
-    at ENTERING.
+    A further call with the same arguments continues. At the beginning, and after changes in Python, ``now.stage`` must
+    be ENTERING.
     """
     if state.now[0].stage == ENTERING:
-        # which side of its box each α is at is kept, so that no step compares all of them with their bounds
+        # keep the side of its box for each α, so that no step compares all α with their bounds
         for t in range(len(state.alpha)):
             state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
         find_support(state)
@@ -141,7 +142,7 @@ def compiled_steps(select, length, check, selector, step, stop, state, source): 
 
 @inlined
 def take_steps(select, length, check, selector, step, stop, state):  # type: ignore[no-untyped-def]
-    """Take steps until one cannot be taken; return why."""
+    """Take steps until a step is not possible; return the outcome that says why."""
     outcome = STEP_TAKEN
     while outcome == STEP_TAKEN:
         outcome = one_step(select, length, check, selector, step, stop, state)
@@ -152,16 +153,16 @@ merged_steps = inlined(compiled_steps)
 
 
 def resumed_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
-    """`compiled_steps` as a generator, for rules that are called through pointers.
+    """Run `compiled_steps` as a generator, for rules that are called through pointers.
 
-    To take over three pointers from Python takes 0.3 ms, longer than most kernel rows; here it is done once.
+    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows; a generator does it once.
     """
     while True:
         yield merged_steps(select, length, check, selector, step, stop, state, source)
 
 
 def begin(select, length, check, parameters, state, source):  # type: ignore[no-untyped-def]
-    """Return an iterator of the outcomes for which Python is wanted."""
+    """Return an iterator over the outcomes for which Python is needed."""
     rules = as_arguments(select, length, check)
     run = run_of(rules, state.kernel.dtype)
     if are_pointers(rules):

@@ -41,7 +41,7 @@ def plan(state, i, j, h):  # type: ignore[no-untyped-def]
 
 @inlined
 def best_plan(history, state, i, j):  # type: ignore[no-untyped-def]
-    """Return 2g₂ and μ_P of the best plan, −1 if there is none; leave the sets planned with to the next selection."""
+    """Return 2g₂ and μ_P of the best plan, or −1 if there is none; add the planned pairs to the next selection."""
     now = state.now[0]
     best, chosen = -1.0, 0.0
     for h in range(history):

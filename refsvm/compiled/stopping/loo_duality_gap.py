@@ -1,4 +1,4 @@
-"""Twin of the leave-one-out stopping rule."""
+"""Twin of `refsvm.LOODualityGap`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WAIT = -1
 
 @called
 def parts(memory, n):  # type: ignore[no-untyped-def]
-    """η, g = v − K′η, K[r] and v."""
+    """Return η, g = v − K′η, K[r] and v from the memory."""
     return (
         memory[HEAD : HEAD + n], memory[HEAD + n : HEAD + 2 * n],
         memory[HEAD + 2 * n : HEAD + 3 * n], memory[HEAD + 3 * n : HEAD + 4 * n],
@@ -41,7 +41,7 @@ def parts(memory, n):  # type: ignore[no-untyped-def]
 
 @called
 def dual(eta, v, gradient):  # type: ignore[no-untyped-def]
-    """½ ηᵀ(v + g), summed from left to right."""
+    """Return ½ ηᵀ(v + g), summed from left to right."""
     result = 0.0
     for t in range(len(eta)):
         result += eta[t] * (v[t] + gradient[t])
@@ -50,7 +50,7 @@ def dual(eta, v, gradient):  # type: ignore[no-untyped-def]
 
 @called
 def begin(state):  # type: ignore[no-untyped-def]
-    """η ← α; the row of r has to be there."""
+    """Set η ← α; the kernel row of r must be in memory."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, row, v = parts(memory, len(state.alpha))
     stored = state.kernel[state.slots[r]]
@@ -67,7 +67,7 @@ def begin(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def curvature(state, row, k_rr, t):  # type: ignore[no-untyped-def]
-    """K′ₜₜ = Kₜₜ − 2Kᵣₜ + Kᵣᵣ, TAU where not positive."""
+    """Return K′ₜₜ = Kₜₜ − 2Kᵣₜ + Kᵣᵣ, or TAU if this is not positive."""
     q = state.diagonal[t] - 2.0 * row[t] + k_rr
     return q if q > 0.0 else TAU
 
@@ -84,7 +84,7 @@ def first_largest(values):  # type: ignore[no-untyped-def]
 
 @called
 def best_single(state):  # type: ignore[no-untyped-def]
-    """Return the i that gains most alone, twice its gain, and its step."""
+    """Return the i with the largest gain of a single step, twice this gain, and the step."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     lower, upper, k_rr, gains = state.lower, state.upper, row[r], state.scratch
@@ -100,7 +100,7 @@ def best_single(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def both_steps(state, i, t):  # type: ignore[no-untyped-def]
-    """Return twice the gain of moving ηᵢ and ηₜ, −1 where K′ of both is singular, and the steps."""
+    """Return twice the gain of moving ηᵢ and ηₜ (−1 if their part of K′ is singular), and the two steps."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     low_i, high_i = state.lower[i] - eta[i], state.upper[i] - eta[i]
@@ -120,7 +120,7 @@ def both_steps(state, i, t):  # type: ignore[no-untyped-def]
 
 @called
 def move(state, i, delta):  # type: ignore[no-untyped-def]
-    """ηᵢ += δ,  g −= δ (K[i] − K[r] − Kᵣᵢ + Kᵣᵣ)."""
+    """Do ηᵢ += δ and g −= δ (K[i] − K[r] − Kᵣᵢ + Kᵣᵣ)."""
     r = int(state.stop_memory[EXAMPLE])
     eta, g, row, _ = parts(state.stop_memory, len(state.alpha))
     stored, k_ri, k_rr = state.kernel[state.slots[i]], row[i], row[r]
@@ -131,7 +131,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move the ηᵢ that gains most, and its best partner; 1 if there is one, 0 if not, WAIT if a row is missing."""
+    """Move the ηᵢ that gains most and its best partner; return 1, 0 if no variable gains, or WAIT for a missing row."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0
@@ -153,7 +153,7 @@ def ascend(state, variables):  # type: ignore[no-untyped-def]
 
 @called
 def follow(state):  # type: ignore[no-untyped-def]
-    """Move the partner, which may have to wait for its row; 1 if nothing is left to do, WAIT if it is missing."""
+    """Move the partner, if it waits for its kernel row; return 1, or WAIT if the row is still missing."""
     j = int(state.stop_memory[PARTNER])
     if j >= 0:
         if not row_or_ask(state, j)[1]:
@@ -199,7 +199,7 @@ def total_of_sizes(values):  # type: ignore[no-untyped-def]
 
 @called
 def decided(state):  # type: ignore[no-untyped-def]
-    """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
+    """Return True if F(α, b̂) < H(η) and the reported intercept, the middle one, gives the same sign as b̂."""
     memory, r, now = state.stop_memory, int(state.stop_memory[EXAMPLE]), state.now[0]
     eta, gradient, _, v = parts(memory, len(state.alpha))
     G, alpha, highest = state.gradient, state.alpha, largest_of(state.diagonal)

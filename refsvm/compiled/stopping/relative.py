@@ -10,7 +10,7 @@ from refsvm.core.stopping.relative import LEAST_SHARE, ROUNDED, SMALLEST
 
 @called
 def has_moved(alpha):  # type: ignore[no-untyped-def]
-    """Whether some αᵢ ≠ 0."""
+    """Return True if some αᵢ ≠ 0."""
     moved = False
     for t in range(len(alpha)):
         moved = moved or alpha[t] != 0.0
@@ -48,7 +48,7 @@ def relative_tolerance(tol, share, state):  # type: ignore[no-untyped-def]
 
 @called
 def compare_relative(tol, relative, v, state):  # type: ignore[no-untyped-def]
-    """The second half of `compare`."""
+    """Compare ψ with the relative tolerance: the second half of `compare`."""
     # ψ ≤ ε min(1, s/u)
     moved, memory, gap = has_moved(state.alpha), state.stop_memory, state.now[0].gap
     s = decision_range(v, moved, state)

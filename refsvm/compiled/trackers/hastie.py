@@ -1,4 +1,4 @@
-"""Twin of Hastie: the events that are ordinary, one after the other. Its body handles, or refuses, all others."""
+"""Twin of `refsvm.Hastie` for ordinary events; the tracker itself handles all other events, or raises an error."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from refsvm.core.trackers.hastie import TAU
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE
 
 TOL = 0
-"""Place of the parameter of `refsvm.Hastie`."""
+"""Index of the parameter `tol` of `refsvm.Hastie`."""
 
 
 @called
 def next_fall(walk, shortest, room, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the variable whose event is the first after `shortest`, −1 where none is before `room`, and how far."""
+    """Return the variable with the first event after `shortest` (−1 if none is before `room`) and its distance."""
     values, side, first, fall = walk.values, walk.side, -1, room
     for i in range(len(side)):
         if side[i] == FREE:
@@ -48,7 +48,7 @@ def next_fall(walk, shortest, room, noise_of_alpha, noise_of_excess):  # type: i
 
 @twin(FOLLOW)
 def hastie(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
-    """Follow ordinary events until the log is full or the next one is not ordinary; return how many."""
+    """Follow ordinary events until the log is full or the next event is not ordinary; return their number."""
     end, way, now, tol = limits[END], limits[WAY], walk.now, parameters[TOL]
     enough = max(1e-12 * max(min(abs(end), limits[SPAN]), limits[LEAST]), 1e-10 * limits[LEAST])
     for k in range(len(log.t)):

@@ -1,4 +1,4 @@
-"""Twin of SVMP: the events that are ordinary, one after the other. Its body handles all others."""
+"""Twin of `refsvm.SVMP` for ordinary events; the tracker itself handles all other events."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ FOLLOW = int64(VECTOR, WALK, LOG, VECTOR)
 """follow(parameters, walk, log, limits) -> events"""
 
 END, LARGEST_VALUE, WAY, PUSH, PACE, UNIT, UNIT_RATE, SPAN, LEAST, ROOTED, STALE = range(11)
-"""Places of the limits: the end, the largest kernel value, whether t rises, what `refsvm.core.walk.line` calls so, and
-the λ at which G is to be computed afresh."""
+"""Indices of the limits: the end, the largest kernel value, whether t rises, attributes of `refsvm.core.walk.line` of
+the same names, and the λ below which G must be recomputed."""
 
 EPS_KKT, TAU, TAU_2 = 0, 2, 3
-"""Places of the parameters of `refsvm.SVMP`."""
+"""Indices of parameters of `refsvm.SVMP`."""
 
 
 @called
 def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Return what counts as zero in d and in dG − db, and what is left of the equations; write that as a vector."""
+    """Return the zero tolerances of d and dG − db, and the largest residual of the equations; write the residuals."""
     d, speed, m, rest = walk.values[AT.d], walk.values[AT.speed], walk.now[0].m, walk.system.vectors[1]
     most = total = left = 0.0
     for s in range(m):
@@ -51,7 +51,7 @@ def noise_of(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
-    """Take the direction; return what counts as zero in it, or −1 twice, and x as before, where that fails."""
+    """Set the direction and return its two zero tolerances; if this fails, restore x and return −1 twice."""
     system, size = walk.system, walk.now[0].m + 1
     x, rest, change, before = system.x, system.vectors[1], system.vectors[2], system.vectors[3]
     for t in range(size):
@@ -71,7 +71,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return how many examples will be at the end of their set after this step, the worst violation, Σα and Σ|α|."""
+    """Return the number of examples at the end of their set after this step, the worst violation, Σα and Σ|α|."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
@@ -93,7 +93,7 @@ def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: i
 
 @called
 def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
-    """Return s of i if it may join, 1 if it may leave or there is none, 0 if the event is not ordinary."""
+    """Return s of i if i may join, 1 if i may leave or there is no event, 0 if the event is not ordinary."""
     m, slot, left = walk.now[0].m, 0, 0
     if i < 0 or hits != 1:
         return 1.0 if i < 0 and hits == 0 else 0.0
@@ -114,9 +114,9 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
 
 @called
 def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type: ignore[no-untyped-def]
-    """Return s of the event of i at t, 0 if it is not ordinary, and the worst violation of KKT or Σα = 0 after it."""
+    """Return s for the event of i at t (0 if it is not ordinary), and the worst violation of KKT or Σα = 0 after it."""
     unit = limits[UNIT] + limits[UNIT_RATE] * t
-    tie = TIE if i >= 0 else 2.0 * TIE  # the bounds at the end are not those here to the last digit
+    tie = TIE if i >= 0 else 2.0 * TIE  # at the end, bounds are rounded differently
     hits, worst, total, size = foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess)
     is_c_path = limits[ROOTED] > 0.0
     unbalanced = abs(total) / max(size, 1e-300) if is_c_path else 0.0
@@ -125,7 +125,7 @@ def expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits):  # type
 
 @called
 def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
-    """Advance to the next event and move i out of the elbow or into it; −1 is none, at the end of the line."""
+    """Advance to the next event and move i into or out of the elbow; i = −1 at the end of the line."""
     values = walk.values
     move(walk, step, way)
     if i < 0:
@@ -142,7 +142,7 @@ def cross(walk, i, s, step, way):  # type: ignore[no-untyped-def]
 
 @called
 def logged(walk, log, k, i, s, step, way, t):  # type: ignore[no-untyped-def]
-    """Advance to the next event, at t, and note it in line k."""
+    """Advance to the next event, at t, and record it in line k of the log."""
     log.moved[k, 0], log.moved[k, 1] = i, walk.side[max(i, 0)]
     cross(walk, i, s, step, way)
     log.t[k], log.intercept[k] = t, walk.now[0].b
@@ -153,7 +153,7 @@ def logged(walk, log, k, i, s, step, way, t):  # type: ignore[no-untyped-def]
 
 @twin(FOLLOW)
 def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
-    """Follow ordinary events until the log is full or the next one is not ordinary; return how many."""
+    """Follow ordinary events until the log is full or the next event is not ordinary; return their number."""
     end, way, now = limits[END], limits[WAY], walk.now
     enough = max(1e-12 * max(min(abs(end), limits[SPAN]), limits[LEAST]), 1e-10 * limits[LEAST])
     for k in range(len(log.t)):
@@ -168,7 +168,7 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         scale, near = max(min(abs(now[0].t), limits[SPAN]), limits[LEAST]), (end - t) * way <= enough
         if step <= parameters[TAU_2] * scale or (i >= 0 and near) or t < limits[STALE]:
             return k
-        # --- one example, at the end none, no violation (56), and A stays regular ---
+        # --- go on only with one example (none at the end), no violation (56), and a regular A ---
         s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
         if s == 0.0 or violation > parameters[EPS_KKT]:
             return k

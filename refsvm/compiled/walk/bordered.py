@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.walk.bordered`: the system of the free variables, kept solved while they join and leave."""
+"""Twin of `refsvm.core.walk.bordered`: the system of the free variables, updated when variables join or leave."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from refsvm.compiled.kernels.rows import add_rows
 
 @by_address()
 class System(NamedTuple):
-    """The arrays of `refsvm.core.walk.bordered.Bordered`, with room for more than its size."""
+    """The arrays of `refsvm.core.walk.bordered.Bordered`, with space for more members."""
 
     values: np.ndarray
     x: np.ndarray
-    vectors: np.ndarray  # −x, u, w and a copy of x, each as long as x, for intermediate results
+    vectors: np.ndarray  # −x, u, w and a copy of x, each of the length of x, for intermediate results
     order: np.ndarray  # 0, 1, …
 
 
 @allocating
 def system_of(inverse, solution, size, room):  # type: ignore[no-untyped-def]
-    """Return the system of this size, whose inverse and solution are given row by row, with so much room."""
+    """Return a system of this size from its inverse and solution, with space for `room` rows."""
     system = System(np.zeros((room, room)), np.zeros(room), np.empty((4, room)), np.arange(room))
-    # element by element: to assign arrays to arrays compiles the sentence about shapes that differ, 3 s
+    # element by element, because assigning arrays would also compile the error for different shapes, which takes 3 s
     for s in range(size):
         system.x[s] = solution[s]
         for t in range(size):
@@ -36,7 +36,7 @@ def system_of(inverse, solution, size, room):  # type: ignore[no-untyped-def]
 
 @inlined
 def inner(first, second, length):  # type: ignore[no-untyped-def]
-    """Σ first·second from left to right."""
+    """Return Σ first·second, summed from left to right."""
     result = 0.0
     for i in range(length):
         result += first[i] * second[i]
@@ -45,7 +45,7 @@ def inner(first, second, length):  # type: ignore[no-untyped-def]
 
 @called
 def times(system, size, vector, result):  # type: ignore[no-untyped-def]
-    """Write P·vector, column by column; P is symmetric."""
+    """Write P·vector to `result`, summed column by column; P is symmetric."""
     for s in range(size):
         result[s] = 0.0
     add_rows(result[:size], vector, system.values, system.order, size)
@@ -53,7 +53,7 @@ def times(system, size, vector, result):  # type: ignore[no-untyped-def]
 
 @called
 def add(values, size, z, sign):  # type: ignore[no-untyped-def]
-    """P ← P ± zzᵀ."""
+    """Do P ← P ± zzᵀ."""
     for s in range(size):
         row, factor = values[s], sign * z[s]
         for t in range(size):
@@ -62,14 +62,14 @@ def add(values, size, z, sign):  # type: ignore[no-untyped-def]
 
 @called
 def distance(system, size, corner):  # type: ignore[no-untyped-def]
-    """Return s of k, of u = (1, K_Mk) in ``vectors[1]``; write w."""
+    """Return s of variable k from u = (1, K_Mk) in ``vectors[1]``, and write w."""
     times(system, size, system.vectors[1], system.vectors[2])
     return corner - inner(system.vectors[1], system.vectors[2], size)
 
 
 @called
 def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
-    """Add k to M, which is not empty and has room; s and the results of `distance` are those of k."""
+    """Add variable k to a non-empty M with enough space; `distance` must have been called for k before."""
     x, u, w = system.x, system.vectors[1], system.vectors[2]
     change, root = (right - inner(u, x, size)) / s, 1.0 / math.sqrt(s)
     for t in range(size):
@@ -81,7 +81,7 @@ def insert(system, size, s, right, pace):  # type: ignore[no-untyped-def]
 
 @inlined
 def insert_first(system, corner, top, right):  # type: ignore[no-untyped-def]
-    """Add k to the empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
+    """Add variable k to an empty M: the inverse of [[0, 1], [1, Kₖₖ]] is [[−Kₖₖ, 1], [1, 0]]."""
     values, x = system.values, system.x
     values[0, 0], values[0, 1], values[1, 0], values[1, 1] = -corner, 1.0, 1.0, 0.0
     x[0], x[1] = right - corner * top, top
@@ -89,7 +89,7 @@ def insert_first(system, corner, top, right):  # type: ignore[no-untyped-def]
 
 @called
 def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
-    """Remove variable j from M; return whether that is possible."""
+    """Remove variable j from M; return False if rounding has spoiled P."""
     values, x, z, last = system.values, system.x, system.vectors[2], size - 1
     p = values[j + 1]
     if last == 1:
@@ -102,7 +102,7 @@ def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
         x[s] -= p[s] * change
         z[s] = p[s] * root
     add(values, size, z, -1.0)
-    # the last one takes its place
+    # the last member takes its place
     x[j + 1] = x[last]
     for s in range(size):
         values[j + 1, s] = values[last, s]
@@ -116,7 +116,7 @@ def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
 
 @inlined
 def frees(system, size, j, least):  # type: ignore[no-untyped-def]
-    """Whether k, of u = (1, K_Mk) in ``vectors[1]``, which depends on M, does not any more when j leaves."""
+    """Return True if k, which depends on M and has u = (1, K_Mk) in ``vectors[1]``, is independent after j leaves."""
     p = system.values[j + 1]
     part = inner(system.vectors[1], p, size)
     return part * part > least * p[j + 1]

@@ -1,8 +1,8 @@
-"""Ordinary events: the elbow is regular and one example changes its set. Compiled code follows many in one call.
+"""Runs of ordinary events, in which the elbow is regular and one example changes its set, in compiled code.
 
-It goes to the end of the line too, where no example changes its set. On data without duplicates almost every event
-is of this kind. One costs O(mn + m²) operations for m points on the elbow and n examples: the rates of G − b̂, and three
-passes over A⁻¹. Whatever is not ordinary ends the run, before it happens.
+One call follows many events, and may also reach the end of the line, where no example changes its set. On data without
+duplicates, almost all events are ordinary. An event costs O(mn + m²) operations for m points on the elbow and n
+examples: the rates of G − b̂, and three passes over A⁻¹. A run ends before an event that is not ordinary.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from refsvm.core.walk.state import PathState
 
 
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
-    """Follow at most so many ordinary events with the twin of a tracker, if the engine has it; return their points."""
+    """Follow at most `most` ordinary events with the twin of a tracker, if there is one; return their points."""
     m, n = len(walk.members), len(walk.side)
     if most == 0 or m == 0 or walk.system is None or walk.unsettled or walk.status or not walk.has_left():
         return []
     twin = ready(tracker.twin())
     if twin is None:
         return []
-    # as many as may join in a run: compiled code cannot make the array larger
+    # space for all examples that may join in a run, because compiled code cannot enlarge the array
     walk.system.make_room(m + most + 2)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))
@@ -39,7 +39,7 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
         walk.t, walk.b, walk.factors = float(log.t[events - 1]), float(log.intercept[events - 1]), None
         walk.members, walk.system.size = arrays.members[:m].tolist(), m + 1
     moved = log.moved[:events]
-    # the twin knows sides of the box; a `Move` names sets, whose side depends on the label
+    # the twin records sides of the box, but a `Move` names sets, which also depend on the label
     moved[:, 1:3] *= walk.sign[moved[:, :1]].astype(np.int64)
     points = [
         along.point(t, scaled, b, "full rank", (Move(i, before, after, "full rank"),), m)
@@ -47,12 +47,12 @@ def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Po
             log.t.tolist(), log.scaled, log.intercept.tolist(), moved.tolist(), strict=False
         )
     ]
-    if points and moved[-1, 0] < 0:  # at the end of the line, where no example changes its set
+    if points and moved[-1, 0] < 0:  # the end of the line, where no example changes its set
         walk.clip(end)
         log.scaled[events - 1] = walk.variables.alpha
         points[-1] = points[-1]._replace(kind="end", moves=())
-    # the first point of a run also ends what the tracker has begun in Python
-    if points and walk.moves:  # what changed its set where the run began
+    # the first point of a run also gets the moves that the tracker recorded in Python before the run
+    if points and walk.moves:
         points[0] = points[0]._replace(moves=(*walk.moves, *points[0].moves))
         walk.moves = []
     return points

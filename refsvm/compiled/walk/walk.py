@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.walk.walk`: one event of the walk, for ATO and for the runs of ordinary events on a path."""
+"""Twin of `refsvm.core.walk.walk`: follows one event of a walk, for ATO and for runs of ordinary events on a path."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from refsvm.core._checks import read_only
 from refsvm.core.walk.walk import ABOVE, BELOW, CLOSED, FREE, TIED, Variables
 
 AT = Variables(*range(len(Variables._fields)))
-"""Rows of ``values``."""
+"""Indices of the rows of ``values``."""
 
 FREED = CLOSED + 1
-"""Side of a variable that was TIED and may join M."""
+"""Mark of a variable that was TIED and may now join M."""
 
 MORE = 64
-"""Members for which room is made at once."""
+"""Number of members by which the arrays grow at once."""
 
 FIELDS = [
     ("t", np.float64),
     ("b", np.float64),
     ("total", np.float64),
-    ("least", np.float64),  # smallest s of a variable that joins
+    ("least", np.float64),  # smallest s with which a variable may join
     ("m", np.int64),
 ]
 NOW = np.dtype(
@@ -51,7 +51,7 @@ class Walk(NamedTuple):
 
     values: np.ndarray
     side: np.ndarray
-    rows: np.ndarray  # of M; none where slots and places are 0, 1, 2 … and K itself serves
+    rows: np.ndarray  # kernel rows of M; empty if slots and places are 0, 1, 2 … and K itself is used
     members: np.ndarray
     system: System
     kernel: (
@@ -64,16 +64,16 @@ class Walk(NamedTuple):
 
 @by_address()
 class EventLog(NamedTuple):
-    """The events of a run, for as many as fit.
+    """The events of a run.
 
     Attributes
     ----------
     t, intercept : ndarrays of shape (e,)
-        λ and b̂ after each event, or t and b.
+        λ and b̂ (or t and b) after each event.
     moved : ndarray of shape (e, 4), int64
-        The example, −1 at the end of the line, where it was and where it is, and the size of the elbow after the event.
+        For each event: the example (−1 at the end of the line), its old and its new set, and the new size of the elbow.
     scaled : ndarray of shape (e, n)
-        ŝ, or α.
+        ŝ (or α) after each event.
     """
 
     t: np.ndarray
@@ -95,8 +95,8 @@ WALK = Block(
 
 
 def arrays_of(walk):  # type: ignore[no-untyped-def]
-    """Return the arrays of a `refsvm.core.walk.state.PathState` with its inverse; at most as many members as rows."""
-    # numbers that change are copied into a record, the arrays are shared: most events change a few entries
+    """Return the arrays of a `refsvm.core.walk.state.PathState` with its inverse, for as many members as rows."""
+    # numbers are copied into a record, and arrays are shared, because most events change only a few entries
     n, m, x, now = len(walk.side), len(walk.members), walk.system.x, np.zeros(1, dtype=NOW)
     now[0] = walk.t, walk.b, walk.total, walk.system.least, m
     members = np.empty(len(x) - 1, dtype=np.int64)
@@ -117,8 +117,8 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
 
 @allocating
 def grown(walk):  # type: ignore[no-untyped-def]
-    """Return the same with room for more members."""
-    # by a block and not by one: each growth copies the inverse and the rows
+    """Return the walk with space for more members."""
+    # for a block of members, because each growth copies the inverse and the rows
     m, n, room = walk.now[0].m, len(walk.side), len(walk.members) + MORE
     rows, members = np.empty((room, n)), np.empty(room, dtype=np.int64)
     for s in range(m):
@@ -131,7 +131,7 @@ def grown(walk):  # type: ignore[no-untyped-def]
 
 @called
 def direction(walk):  # type: ignore[no-untyped-def]
-    """Write d and dG − db."""
+    """Set d and dG − db."""
     values, x, m, minus = walk.values, walk.system.x, walk.now[0].m, walk.system.vectors[0]
     d, pace, push, speed = values[AT.d], values[AT.pace], values[AT.push], values[AT.speed]
     for i in range(len(d)):
@@ -139,7 +139,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
     for s in range(m):
         d[walk.members[s]], minus[s] = x[s + 1], -x[s + 1]
     # v¹ − K d_B − db − K_M d_M
-    # where K is not held as a whole, the rows of M stand in a block of their own
+    # if K is not held as a whole, the rows of M are in a block of their own
     copied = len(walk.rows) > 0
     rows, order = walk.rows if copied else walk.kernel, walk.system.order if copied else walk.members
     add_rows(speed, minus, rows, order, m)
@@ -147,7 +147,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
 
 @called
 def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the variable whose event comes first, −1 for none, and how far that is."""
+    """Return the variable with the next event (−1 if there is none) and the distance to this event."""
     values, side, first, step = walk.values, walk.side, -1, np.inf
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(side)):
@@ -172,7 +172,7 @@ def reach(walk, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def
 
 @called
 def move(walk, step, rate):  # type: ignore[no-untyped-def]
-    """Move this far along the direction; t moves at this rate."""
+    """Move by `step` along the direction; t moves by `step` times `rate`."""
     values, now = walk.values, walk.now
     alpha, excess, d, speed = values[AT.alpha], values[AT.excess], values[AT.d], values[AT.speed]
     for i in range(len(alpha)):
@@ -187,7 +187,7 @@ def move(walk, step, rate):  # type: ignore[no-untyped-def]
 
 @called
 def of_members(walk, row, u):  # type: ignore[no-untyped-def]
-    """Write u = (1, K_Mk) for k of this kernel row."""
+    """Write u = (1, K_Mk) for the variable k with this kernel row."""
     u[0] = 1.0
     for s in range(walk.now[0].m):
         u[s + 1] = row[walk.places[walk.members[s]]]
@@ -195,7 +195,7 @@ def of_members(walk, row, u):  # type: ignore[no-untyped-def]
 
 @called
 def change_pace(walk, i, pace):  # type: ignore[no-untyped-def]
-    """Set the rate of i in B, or remove i from B."""
+    """Set the rate at which i moves outside M; 0 if it has joined M."""
     push, change = walk.values[AT.push], pace - walk.values[AT.pace, i]
     walk.values[AT.pace, i] = pace
     if change != 0.0:
@@ -207,7 +207,7 @@ def change_pace(walk, i, pace):  # type: ignore[no-untyped-def]
 
 @called
 def distance_of(walk, i):  # type: ignore[no-untyped-def]
-    """Return s of i, its squared distance from the affine hull of M, which is not empty."""
+    """Return s of i, its squared distance from the affine hull of a non-empty M."""
     row = walk.kernel[walk.slots[walk.places[i]]]
     of_members(walk, row, walk.system.vectors[1])
     return distance(walk.system, walk.now[0].m + 1, row[walk.places[i]])
@@ -215,7 +215,7 @@ def distance_of(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def add_member(walk, i, s):  # type: ignore[no-untyped-def]
-    """Add i to M, if there is room; s is its distance, computed last."""
+    """Add i to M if there is space; `distance_of` must have been called for i last and returned s."""
     row, right, pace = (
         walk.kernel[walk.slots[walk.places[i]]],
         walk.values[AT.push, i],
@@ -236,8 +236,8 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
 
 @called
 def join(walk, i):  # type: ignore[no-untyped-def]
-    """Add i to M, if there is room; or note that it is TIED."""
-    # the first member has nothing to depend on
+    """Add i to M if there is space; if its kernel row depends on rows of M, mark it as TIED."""
+    # the first member cannot depend on others
     s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
     if s > walk.now[0].least:
         add_member(walk, i, s)
@@ -250,7 +250,7 @@ def join(walk, i):  # type: ignore[no-untyped-def]
 
 @called
 def leave(walk, i):  # type: ignore[no-untyped-def]
-    """Move i from M to the bound that it has reached; unmark those no longer TIED; return whether A held."""
+    """Move i from M to its bound and mark variables that are no longer TIED; return False if A⁻¹ is spoiled."""
     values, side, members, m, slot, u = (
         walk.values,
         walk.side,
@@ -270,7 +270,7 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
         above = values[AT.upper, i] - values[AT.alpha, i] < values[AT.alpha, i] - values[AT.lower, i]
     side[i], bound, rate = (ABOVE, AT.upper, AT.upper_rate) if above else (BELOW, AT.lower, AT.lower_rate)
     values[AT.alpha, i], pace = values[bound, i], values[rate, i]
-    # marked here and joined later: a variable that joins changes the system that this loop reads
+    # only mark variables here; they join later, because joining changes the system that this loop reads
     for k in range(len(side)):
         if side[k] == TIED:
             of_members(walk, walk.kernel[walk.slots[walk.places[k]]], u)
@@ -299,7 +299,7 @@ def solve(walk):  # type: ignore[no-untyped-def]
 
 @called
 def first_taker(walk):  # type: ignore[no-untyped-def]
-    """Return the variable that may take what the others give where M is empty, −1 if there is none."""
+    """Return the variable that can balance the sum if M is empty, or −1."""
     values, best, key = walk.values, -1, -np.inf
     for i in range(len(walk.side)):
         if walk.side[i] != CLOSED and values[AT.pace, i] == 0.0:
@@ -314,7 +314,7 @@ def first_taker(walk):  # type: ignore[no-untyped-def]
 
 @called
 def take(walk, i):  # type: ignore[no-untyped-def]
-    """Move b to where i may join the empty M."""
+    """Move b to the G of i, so that i can join the empty M."""
     excess = walk.values[AT.excess]
     change = excess[i]
     walk.now[0].b += change
