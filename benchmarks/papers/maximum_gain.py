@@ -311,7 +311,7 @@ CPU seconds, all by the KKT gap, with LIBSVM's shrinking and the part of the ker
 had (1.07 % and 0.28 %). *A row* is what one kernel row takes by itself, next to what the whole solve takes for each
 of its steps. A step of HMG needs one new row, and looks at two; a step of second order needs up to two new ones. HMG is
 the faster one at these sizes: {verdict}. HMG takes more steps, so it pays where its steps are the cheaper ones by more
-than that. {steps} At the same n a row of MNIST, of 784 features, takes several times as long as one of connect-4, of
+than that. {steps} At the same n a row of MNIST, of 784 features, takes several times as long as a row of connect-4, of
 42. In the paper HMG takes 86 % of the time of second order on connect-4 and 75 % on MNIST, both in full.
 """
 
@@ -370,7 +370,7 @@ def time_against_n(
     for name in dict.fromkeys(name for name, _ in lines):
         ratios = [line[2] for (of, _), line in lines.items() if of == name]
         steps.append(
-            f"On {name} a step of HMG takes {min(ratios):.2f} to {max(ratios):.2f} times as long as one of second "
+            f"On {name} a step of HMG takes {min(ratios):.2f} to {max(ratios):.2f} times as long as a step of second "
             "order."
         )
     headers = ("problem", "orders", "second order (s)", "HMG (s)", "ratio", "p", "iterations, ratio",
@@ -547,8 +547,8 @@ def table_1(every: dict[str, Task], runs: dict[str, Experiment]) -> Grid:
 def table_2(page: Page, runs: dict[str, Experiment]) -> None:
     """The selectors with shrinking, as the paper ran them."""
     taken = [
-        f"On {name} HMG takes {percent(seconds(each, HMG_KKT) / seconds(each, SECOND), 0)} of those of second order "
-        f"(there {percent(TABLE_2[name][HMG_NEWTON][1] / TABLE_2[name][SECOND][1], 0)})."
+        f"On {name} HMG takes {percent(seconds(each, HMG_KKT) / seconds(each, SECOND), 0)} of the seconds of second "
+        f"order (there {percent(TABLE_2[name][HMG_NEWTON][1] / TABLE_2[name][SECOND][1], 0)})."
         for name, each in runs.items()
     ]
     rows = [
