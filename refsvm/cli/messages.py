@@ -104,7 +104,9 @@ def _say(text: str) -> None:
     """Print one sentence, in a line, with a full stop."""
     line = printable(" ".join(text.split()))
     # on what is stderr now: while progress is shown, that prints above its line
-    Stream(sys.stderr).write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
+    stream = Stream(sys.stderr)
+    stream.write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
+    stream.flush()  # a host program may have put a stream with a buffer there
 
 
 def _refuse(text: str) -> int:

@@ -6,12 +6,11 @@ import logging
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from refsvm.cli.app import app
 from refsvm.services.line import Place
 
-from .commands import json_of, refused, run, works
+from .commands import json_of, refused, run, runner, works
 
 PLANE = "".join(f"{(-1) ** i} 1:{i % 7} 2:{i * i % 5}\n" for i in range(30))
 COMMANDS = {
@@ -82,7 +81,7 @@ def test_words_that_a_console_cannot_show_are_escaped(charset, write):
         ["help"], ["tune", "--help"], ["fit", data, "--label", "kind", "--model", model], ["predict", model, data],
         ["loo", data, "--label", "kind", "--csv"], ["fit", "猫"],
     ):  # fmt: skip
-        result = CliRunner(charset=charset).invoke(app, [str(word) for word in command])
+        result = runner(charset=charset).invoke(app, [str(word) for word in command])
         assert result.exit_code == 2 * (command == ["fit", "猫"]), result.stderr
         assert (r"\u732b" in result.stdout) == (command[0] in ("predict", "loo"))
 
