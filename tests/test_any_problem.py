@@ -21,7 +21,9 @@ from refsvm.testing.shipped import SELECTORS, STEPS  # noqa: E402
 from .programs import module  # noqa: E402
 from .settings import INTERPRETED, NUMBA, needs_jit  # noqa: E402
 
-frame, fuzz, trials = (module(f"audit.{name}") for name in ("frame", "fuzz", "trials"))
+frame, fuzz, open_boxes, trials = (
+    module(f"audit.{name}") for name in ("frame", "fuzz", "open_boxes", "trials")
+)
 Verdict, Trial, any_trial = fuzz.Verdict, trials.Trial, trials.any_trial
 
 LIMITS = {"compared": 100, "limit": 200} if INTERPRETED or not NUMBA else {"compared": 200, "limit": 20_000}
@@ -85,6 +87,15 @@ def test_any_problem(trial):
 def test_any_seed(first):
     for seed in range(first, first + 20):
         assert Verdict(any_trial(seed), compiled=NUMBA, **LIMITS).complaints == [], seed
+
+
+@needs_jit
+def test_open_boxes_indefinite_kernels_and_numbers_of_numpy():
+    """The audit "open_boxes" draws 600 of them."""
+    found = [open_boxes.case(seed, None) for seed in range(40)]
+    assert [each for each in found if each.complaints] == []
+    ends = Counter(count for each in found for count in each.counts)
+    assert min(ends[name] for name in ("CONVERGED", "INSEPARABLE", "indefinite", "psd")) >= 3
 
 
 # -- the checks themselves ---------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ MODULES: Final = {
     "signs": "signs",
     "weights": "weights", "searches": "searches", "scores": "searches", "interruptions": "interruptions",
     "files": "files", "killed": "killed", "identities": "identities", "identities_by_dask": "identities",
-    "broken_map": "broken_map", "screening": "screening",
+    "broken_map": "broken_map", "screening": "screening", "open_boxes": "open_boxes",
 }  # fmt: skip
 """In which module an audit is; its `AUDITS` has it by name."""
 

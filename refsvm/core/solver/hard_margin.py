@@ -64,15 +64,17 @@ class HardMargin:
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
         """Take one round of up to `budget` steps; return its code, or INSEPARABLE."""
         # kept to go back to: if f is unbounded, one round may overflow
-        before, taken, outcome = self._state.alpha.copy(), self._state.iteration, 0
+        before, taken, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
-            except (ValueError, NotFiniteError):
+            except NotFiniteError:
+                is_beyond = True  # perhaps in a restricted problem, whose α is not in this state
+            except ValueError:
                 if self._is_bounded():
                     raise  # otherwise α diverged, and the rules met NaN or infinite values
         # q < 0 in an open direction: an indefinite kernel
-        if not self._is_bounded():
+        if is_beyond or not self._is_bounded():
             self._state.alpha[:], self._state.iteration = before, taken
             self._state.refresh()
             if trace is not None:
@@ -86,8 +88,7 @@ class HardMargin:
         return outcome
 
     def _is_bounded(self) -> bool:
-        state = self._state
-        return bool(np.abs(state.alpha).max() <= MOST_ALPHA and np.isfinite(state.gradient).all())
+        return bool(np.abs(self._state.alpha).max() <= MOST_ALPHA and np.isfinite(self._state.gradient).all())
 
     def _hulls_meet(self) -> bool:
         """Return True if the two points that α describes in the hulls are equal up to rounding."""
