@@ -96,6 +96,7 @@ def test_examples_that_the_model_was_not_trained_on_are_refused(given, kernel):
     for other in (
         (data, names, None), (data, names, 2.0 * weight), (data, names, weight[::-1]), (data + 1.0, names, weight),
         (1.01 * data, names, weight), (data[::-1], names[::-1], weight[::-1]), (data, turned, weight),
+        (data, names, (1.0 - 1e-7) * weight),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=r"^The model was trained on other examples than these \("):
             model.solutions(*other)
