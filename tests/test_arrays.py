@@ -6,8 +6,10 @@ And what the calls leave behind: nothing that waits for the garbage collector.
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -45,19 +47,26 @@ Arrays = dict[str, np.ndarray]
 Answer = Callable[[], Any]
 
 N = 36
+SPREADS = np.array([1.0, 12.0, 20.0, 30.0])
+"""Of examples, so that kernel values are ordinary, of all sizes, and mostly 0."""
 
 
-def fresh_arrays() -> Arrays:
+def fresh_arrays(spread: float = 1.0) -> Arrays:
     """All that the calls below are given: C-ordered float64 and int64, which nothing has to be converted to."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(N, 3))
+    X = spread * rng.normal(size=(N, 3))
     y, K = np.where(X[:, 0] + 0.5 * rng.normal(size=N) > 0, 1.0, -1.0), RBF(0.3)(X, X)
     return {
         "X": X, "y": y, "t": X[:, 0] + 0.2 * rng.normal(size=N), "C": 1.0 + (np.arange(N) % 3).astype(float),
-        "w": 0.5 + (np.arange(N) % 4), "K": 0.5 * (K + K.T), "Z": rng.normal(size=(N, 3)),
+        "w": 0.5 + (np.arange(N) % 4), "K": 0.5 * (K + K.T), "Z": spread * rng.normal(size=(N, 3)),
         "folds": np.arange(N) % 4, "start": np.where(y > 0, 0.1 / (y > 0).sum(), -0.1 / (y < 0).sum()),
         "lower": np.minimum(0.0, 2.0 * y), "upper": np.maximum(0.0, 2.0 * y), "few": np.array([1, 4, 7]),
     }  # fmt: skip
+
+
+def asked() -> np.ndarray:
+    """Points to predict, from near to the examples to where kernel values are 0."""
+    return np.linspace(0.0, 100.0, 2000)[:, None] * [1.0, 0.1, 0.1]
 
 
 def problem_of(a: Arrays, **more: Any) -> DualProblem:
@@ -69,7 +78,7 @@ def solved(problem: DualProblem) -> Any:
 
 
 def learned(model: Any) -> Answer:
-    T = np.random.default_rng(1).normal(size=(20, 3))
+    T = asked()
     return lambda: (
         model.decision_function(T) if hasattr(model, "decision_function") else model.predict(T),
         getattr(model, "alpha_", 0.0),
@@ -91,8 +100,11 @@ def twice(model: Any, a: Arrays, y: str | None = None) -> Answer:
 
 def path_answer(path: Any, a: Arrays) -> Answer:
     middle = float(np.sqrt(path.C[0] * path.C[-1])) if hasattr(path, "C") else 0.5 * sum(path.line.t)
-    T = np.random.default_rng(1).normal(size=(5, 3))
-    return lambda: (path.alpha(middle), path.decision_function(T, middle), path.kkt_audit().worst < 1e-6)
+    T, (low, high) = asked(), (path.C[0], path.C[-1]) if hasattr(path, "C") else path.line.t
+    values = [low + share * (high - low) for share in (0.001, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9)]
+    return lambda: (
+        path.alpha(middle), path.kkt_audit().worst < 1e-6, *(path.decision_function(T, value) for value in values)
+    )  # fmt: skip
 
 
 ENGINE = "numpy"
@@ -237,7 +249,7 @@ CALLS: dict[str, Callable[[Arrays], Answer]] = {
     ),
     "iterate": then(
         lambda a: iterate(problem_of(a), start=a["start"]),
-        lambda steps: [next(steps).alpha.copy() for _ in range(3)],
+        lambda steps: [state.alpha.copy() for state in islice(steps, 200)],
     ),
     "continue_to": continued,
     "Rounds": rounds_answer,
@@ -421,3 +433,15 @@ def test_a_call_leaves_no_circle_of_objects(name: str) -> None:
 
 def is_array(thing: Any) -> bool:
     return isinstance(thing, np.ndarray)
+
+
+@pytest.mark.parametrize("spread", SPREADS[1:])
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.slow
+def test_underflow_is_0_whatever_the_caller_asks_of_numpy(name: str, spread: float) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        wanted = answer_of(name, fresh_arrays(spread))()
+        with np.errstate(all="raise"):
+            assert_equal(answer_of(name, fresh_arrays(spread))(), wanted)
+            with pytest.raises(FloatingPointError):  # and what the caller asks stays
+                _ = np.full(2, 1e-200) ** 2

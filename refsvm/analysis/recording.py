@@ -272,7 +272,7 @@ class Recording(Shown):
         state, before = self._state, _snapshot(self._state)
         image = None if state.displacement_image is None else state.displacement_image.copy()
         try:
-            with located(state, self.rules), np.errstate(over="ignore"):
+            with located(state, self.rules), np.errstate(over="ignore", under="ignore"):
                 if state.iteration < self.limit:
                     next(self._loop)
                 else:  # a limit reached in the converging step does not count

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from refsvm.core._checks import refuses, shown
 from refsvm.core.engine.limits import Deadline, unless_interrupted
 from refsvm.core.engine.progress import Progress
@@ -135,7 +137,8 @@ def solve(
             cache_dtype=cache_dtype, max_iter=max_iter, time_limit=time_limit, callback=callback, trace=trace,
             polish=polish, progress=line, rows_and_guards=rows_and_guards,
         )  # fmt: skip
-        solution = solved(problem, options, start)
+        with np.errstate(under="ignore"):
+            solution = solved(problem, options, start)
         if line:
             line.end(solution.status.value, solution.kkt_gap, solution.iterations)
     return unless_interrupted("solve", solution)

@@ -301,7 +301,7 @@ class KernelMachine(KernelEstimator):
     def _interruptible(self) -> Iterator[interruptible]:
         """End the solves of this block at Ctrl-C; raise it once the block has stored the last point reached."""
         # read the flag inside the block: at its end the caller's signal handler is restored
-        with interruptible() as interrupt:
+        with interruptible() as interrupt, np.errstate(under="ignore"):
             yield interrupt
             pressed = interrupt.pressed
         if pressed:

@@ -53,6 +53,7 @@ class OneSided(Stamped):
         offset = float(np.sum(optimum.offsets * alpha))
         return cls(optimum, rates, along, alpha, found.intercept - offset, found.intercept)
 
+    @np.errstate(under="ignore")
     def decision_function(self, X: Any) -> np.ndarray:
         """dh(x)/dθ = Σᵢ k(x, xᵢ) dαᵢ/dθ + db/dθ + Σᵢ αᵢ ∂k(x, xᵢ)/∂θ, shape (t,).
 
@@ -152,6 +153,7 @@ class Derivative(Shown):
         return self.right
 
 
+@np.errstate(under="ignore")
 def derivative(
     solution: Solution, name: str, along: ArrayLike = None, *, least_norm: bool = False
 ) -> Derivative:

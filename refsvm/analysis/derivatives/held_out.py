@@ -177,6 +177,7 @@ class HeldOutLoss(Stamped):
             C = C * np.where(self.y > 0.0, values["class_weight"], 1.0)
         return DualProblem.classification(self.X, self.y, kernel=known, C=C)
 
+    @np.errstate(under="ignore")
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return J and its gradient, shape (p,)."""
         values, n = self.space.values(theta), len(self.y)

@@ -246,7 +246,7 @@ def influence(
     )  # fmt: skip
     told = Progress("influence", "groups", "these")
     told.begin("", total=len(members))
-    with line_of(told, progress), interruptible() as interrupt:
+    with line_of(told, progress), interruptible() as interrupt, np.errstate(under="ignore"):
         machine = next(task.machines())
         found = LeftOutGroups(machine, Rounds.of(machine.problem, options), start)
         for done, _ in enumerate(found.run(members), 1):

@@ -101,6 +101,7 @@ class Gradients(Stamped, Mapping[str, Any]):
         result[there] = self._by_alpha[there] - product - self.t
         return result
 
+    @np.errstate(under="ignore")
     def __getitem__(self, name: str) -> Any:
         """The gradient by a parameter; KeyError if the problem has none of this name."""
         if name not in self._found:
@@ -183,6 +184,7 @@ def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.nda
     return np.asarray(g - part)
 
 
+@np.errstate(under="ignore")
 def pullback(
     solution: Solution,
     alpha: ArrayLike = 0.0,

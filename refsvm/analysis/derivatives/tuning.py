@@ -288,7 +288,7 @@ def minimised(
         unit = next(each.slope for each in rows if each.start == number) or 1.0
         return value / unit, gradient / unit
 
-    with line_of(told, progress), interruptible() as interrupt:
+    with line_of(told, progress), interruptible() as interrupt, np.errstate(under="ignore"):
 
         def ends() -> None:
             if interrupt.pressed:

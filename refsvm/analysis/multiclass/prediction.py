@@ -81,6 +81,7 @@ def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
     return arithmetic.product(coefficients, values)
 
 
+@np.errstate(under="ignore")
 def decision_values(
     kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray], origin: np.ndarray | None = None,
     reduce: Callable[[np.ndarray], np.ndarray] = np.asarray,

@@ -105,7 +105,7 @@ def continued(
     walk = PathState(start, K, engine, line)
     walk.variables.alpha[:] = alpha
     status, events, tracker = Status.CONVERGED, 0, tracker_of_lines(tracker)
-    with interruptible() as limits.interrupt:
+    with interruptible() as limits.interrupt, np.errstate(under="ignore"):
         walk.deadline = limits.deadline
         if reached is None or not _resumed(walk, alpha, reached):
             solve_at(walk, 0.0, POLISHED, "start")

@@ -159,7 +159,7 @@ def cross_validate_path(
     gram = held_gram(matrix, cache_mb)
     options = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine, "cache_mb": cache_mb}
     told.begin("", total=int(fold.max()) + 1)
-    with line, interruptible() as interrupt:
+    with line, interruptible() as interrupt, np.errstate(under="ignore"):
         each = left_out if fold.max() + 1 == n else held_out
         curves, breakpoints = list[ErrorCurve](), list[int]()
         for curve, count in each(X, codes, gram, fold, weights, interrupt, options):

@@ -130,7 +130,7 @@ def line_between(
     """
     refuse_unlike(start, end)
     tracker, told = tracker_of_lines(tracker), Progress(call, "percent", "the path so far")
-    with line_of(told, progress) as shown, interruptible() as interrupt:
+    with line_of(told, progress) as shown, interruptible() as interrupt, np.errstate(under="ignore"):
         limits = PathLimits(start.n, max_events, time_limit, callback)
         limits.progress = shown or limits.progress
         merged = merge_variables(start, end) if merge else no_merging(start)

@@ -237,7 +237,7 @@ def one_vs_one_path(
     pairs = pair_paths(
         held_gram(gram, cache_mb), X, codes, weights, limits, merge=merge, cache_mb=cache_mb, **options
     )
-    with interruptible():
+    with interruptible(), np.errstate(under="ignore"):
         rows, paths = zip(*pairs, strict=True)
     return OneVsOnePath(
         classes=classes, rows=rows, paths=paths, gram=gram, seconds=time.perf_counter() - began

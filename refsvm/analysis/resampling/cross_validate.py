@@ -166,7 +166,7 @@ def cross_validate(
             asked = replace(asked, cache_dtype="float64")
         held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
         table = FoldTable(task, fold, told)
-        with interruptible() as interrupt:
+        with interruptible() as interrupt, np.errstate(under="ignore"):
             if is_small and task.gram.dense is not None:
                 table.take_small(small_folds(task, fold, asked, interrupt))
             for machine, numbers in table.missing(held_out):

@@ -177,7 +177,7 @@ def solve_cells(
     machines = [Rounds(each.problem, **options) for each in task.machines()]
     if COPIES[task.kind] > 1:  # factors per variable, not per example
         splits = [replace(split, factors=np.tile(split.factors, COPIES[task.kind])) for split in splits]
-    with interruptible():
+    with interruptible(), np.errstate(under="ignore"):
         # each split keeps two solutions with α and G, which for thousands of splits would not fit into memory
         for first in range(0, len(splits), FOLDS_AT_ONCE):
             group = splits[first : first + FOLDS_AT_ONCE]

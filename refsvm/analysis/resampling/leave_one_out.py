@@ -221,7 +221,8 @@ def run_leave_one_out(
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
     table = TaskTable(task, progress or Progress("leave_one_out"), callback)
-    with interruptible() as interrupt:  # Ctrl-C ends the rounds between two of them
+    # Ctrl-C ends the rounds between two of them
+    with interruptible() as interrupt, np.errstate(under="ignore"):
         small = None
         if is_plain and have_small_pairs(task, options):
             small = SmallPairs(task, options, kkt, table)

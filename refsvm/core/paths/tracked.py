@@ -149,6 +149,7 @@ class TrackedPath(Shown):
         (k, mu), b = self._segment(at, before), self.record.intercept
         return float(b[k] if mu == 0.0 else (1.0 - mu) * b[k] + mu * b[k + 1])
 
+    @np.errstate(under="ignore")
     def _decision(self, X: Any, at: float, before: bool = False) -> np.ndarray:
         """Return h (or λh) for the rows of X."""
         variables = self._variables(at, before)
@@ -159,6 +160,7 @@ class TrackedPath(Shown):
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
         """Return the kernel values between rows of X and (merged) variables, shape (m, len(variables))."""
 
+    @np.errstate(under="ignore")
     def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Find exactly where the sign of h changes along the path, since h (or λh) is affine between breakpoints.
 

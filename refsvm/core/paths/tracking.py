@@ -104,7 +104,7 @@ def followed(
     """Follow the line from `begin` to `end`; return the fields of a `TrackedPath` except `merged`."""
     recorder = PathRecorder(walk.problem.n)
     look_at_line(limits, begin, end, walk.along.name, by_log=walk.along.is_c_path)
-    with interruptible() as limits.interrupt:
+    with interruptible() as limits.interrupt, np.errstate(under="ignore"):
         walk.deadline = limits.deadline
         _begin(walk, begin, limits, tracker)
         started = time.perf_counter()

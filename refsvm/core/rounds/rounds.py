@@ -336,7 +336,7 @@ class Rounds(Shown):
             False takes steps on all variables, even if other rounds shrink.
         """
         self.limits.most = most
-        with self._run as run:
+        with self._run as run, np.errstate(under="ignore"):
             # --- the box, and the start (None: α = 0): α += δ, G −= Kδ ---
             if start is None and not problem.zero_is_feasible:
                 start = starting_point(problem, None)

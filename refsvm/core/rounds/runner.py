@@ -143,7 +143,7 @@ class Runner:
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
             # around each call only, because the generator may be suspended while the caller works
-            with interruptible() as interrupt:
+            with interruptible() as interrupt, np.errstate(under="ignore"):
                 done = family.backend.rounds(self, waiting)
             each = (time.perf_counter() - began) / len(done)
             # remove rounds only after they are done, so that a round that raises an error remains the first waiting one

@@ -6,7 +6,9 @@ G −= μ(K[i] − K[j]). It also ends when the selector finds no pair, or when 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+
+import numpy as np
 
 from refsvm.core._checks import ArrayLike, positive_or_inf
 from refsvm.core.problem import DualProblem
@@ -44,7 +46,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
 def iterate(
     problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
     stop: StoppingRule | None = None, start: ArrayLike = None, cache_mb: float = 200.0
-) -> Steps:  # fmt: skip
+) -> Iterator[SolverState]:  # fmt: skip
     """Walk through the solution of a dual problem, one readable NumPy step at a time.
 
     Parameters
@@ -72,4 +74,12 @@ def iterate(
     """
     rules = chosen_rules(selector, step, stop)
     rows = row_store(problem, rules, positive_or_inf("cache_mb", cache_mb))
-    return steps(rules.begin(problem, starting_point(problem, start), rows), *validated(*rules))
+    with np.errstate(under="ignore"):
+        return _each(steps(rules.begin(problem, starting_point(problem, start), rows), *validated(*rules)))
+
+
+def _each(loop: Steps) -> Iterator[SolverState]:
+    """Yield the states; in a step, but not between two, underflow gives 0 whatever the caller asks of NumPy."""
+    take = np.errstate(under="ignore")(next)
+    while (state := take(loop, None)) is not None:
+        yield state

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from weakref import ref
 
 import numpy as np
@@ -231,9 +231,7 @@ class _Inverse:
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         # A⁻¹ right, refined once: x + A⁻¹(right − Ax)
-        walk = self.walk()
-        assert walk is not None
-        assert walk.system is not None
+        walk: Any = self.walk()
         inverse = walk.system.inverse
         x = inverse @ right
         return np.asarray(x + inverse @ (right - elbow_matrix(walk) @ x))
