@@ -193,7 +193,8 @@ here this error *rises*. A model is left out unless its full solution was reache
 """
 
 THEIR_TABLE = """
-The experiment as printed, with the solver of the paper: α by {{class}}`~refsvm.ImprovedSMO`, and η by the examples in
+The experiment as printed, with the solver of the paper: α by
+{{class}}`~refsvm.core.selectors.improved_smo.ImprovedSMO`, and η by the examples in
 turn (`benchmarks/papers/scanned_gap.py`), which is our reading of the "straightforward modification" that the paper
 names and does not print. {orders} realisations of each set, ± the standard deviation over them: the paper has five
 others, and gives no deviations. Sets that are not in this table, for the time they take: {missing}. *KerEval* counts

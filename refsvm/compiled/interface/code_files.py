@@ -1,6 +1,6 @@
 """Files of compiled code: finds their folders, and checks who may have written them and whether they are complete.
 
-Compiled code is run without further checks. Therefore a folder is used only if nobody can write to it except this user,
+Compiled code is run without further checks. Therefore a folder is used only if no user can write to it except this one,
 the administrator, and users who can change the source beside it. A file is used only if its digest is right. Nothing
 here imports Numba.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """What is known about the numbers in a kernel matrix.
+    """The known facts about the numbers in a kernel matrix.
 
     Parameters
     ----------

@@ -135,7 +135,7 @@ class Gram(KernelMatrix):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """What is known about the numbers; an array that the package has computed, such as for a path, has error 0."""
+        """The facts about the numbers; an array that the package has computed, such as for a path, has error 0."""
         if isinstance(kernel := self.kernel, Kernel):
             # computed at the first access: measuring errors takes passes over the data that predictions do not need
             examples, error = self._examples, self._measured_noise(kernel)

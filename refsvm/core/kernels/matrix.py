@@ -32,7 +32,7 @@ class KernelMatrix(Shown, ABC):
     repeats : bool
         True if several variables share a row of `source`.
     facts : KernelFacts
-        What is known about the numbers; views and stores pass this on.
+        The known facts about the numbers; views and stores pass this on.
     full_matrix_only : bool
         True if all rows should be evaluated in one block when memory suffices.
     supports_float32 : bool
@@ -61,7 +61,7 @@ class KernelMatrix(Shown, ABC):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """What is known about the numbers, read from the attributes of the matrix."""
+        """The facts about the numbers, read from the attributes of the matrix."""
         return KernelFacts.of(self)
 
     @property

@@ -19,7 +19,7 @@ class ActiveSet(Seeder):
 
         αᵢ = Uᵢ where αᵢ* was at its upper bound,  Lᵢ at its lower one,  clip(αᵢ*) where it was free
 
-    What the sum then lacks is spread over the free variables, and over all variables if these have no room left.
+    The rest that the sum lacks is spread over the free variables, and over all variables if these have no room left.
     Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the same variables at their
     bounds, but it moves the free variables, whose α hardly depends on C, and therefore saves almost no steps here.
 

@@ -20,7 +20,7 @@ def extrapolate(
     The neighbour's solution changed from `before` to `after`; the new solution of `problem` should differ from `source`
     in the same way. A variable with equal values in `before` and `after` keeps its value in `source`, and a variable
     with equal values in `before` and `source` gets exactly its value in `after`. Without `before` and `source`,
-    αᵢ = clip(after αᵢ). What the sum lacks is spread by `complete`.
+    αᵢ = clip(after αᵢ). The amount that the sum lacks is spread by `complete`.
 
     Parameters
     ----------

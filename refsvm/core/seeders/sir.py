@@ -26,7 +26,7 @@ class SIR(Seeder):
         for every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ
 
     R are the removed examples and T the added examples; the α of all other examples stays. If no t of this class is
-    left, a random unused t takes the weight with its own sign, yₜαₜ = yᵣαᵣ. What the sum then lacks is spread over T,
+    left, a random unused t takes the weight with its own sign, yₜαₜ = yᵣαᵣ. The rest of the sum is spread over T,
     then over the free variables, then over all variables, each time as far as these have room.
 
     Parameters

@@ -79,7 +79,7 @@ class PathState(Walk):
     factors : object or None
         The factors of the present elbow, if they were computed.
     kept : object or None
-        What an algebra other than the inverse keeps from one elbow to the next.
+        The object that an algebra other than the inverse keeps from one elbow to the next.
     began : float
         Time of the start on the clock of `time.perf_counter`.
     backend : Backend
