@@ -1,14 +1,14 @@
 """refsvm: SVM training algorithms that can be read, swapped and trusted.
 
 ================  =========================================================================
-`core`            the reference: what the papers are about, in NumPy alone; it imports nothing outside itself
-`compiled`        the Numba twins; it mirrors `core`, path for path
-`analysis`        questions beyond the papers: any task, grids, paths along any line, derivatives, several classes
+`core`            the reference: the algorithms of the papers in NumPy; it imports nothing outside itself
+`compiled`        the Numba twins; it mirrors `core`, file by file
+`analysis`        further questions: any task, grids, paths along any line, derivatives, several classes
 `estimators`      SVC, SVR, OneClassSVM and their searches, with scikit-learn's conventions
-`services`        what these rooms share: guards, cards, the progress line, workers, the store, identities
+`services`        shared by all other folders: guards, cards, the progress line, workers, the store, identities
 `experiment`      strategies × problems × permutations → a resumable store → tables
 `datasets`        bundled sets, published generators, loaders
-`display`         convergence, one working set, planned steps, leave-one-out, seeds, grids and paths, drawn
+`display`         plots of convergence, a working set, planned steps, leave-one-out, seeds, grids and paths
 `testing`         check_strategy(): contract and twin checks for any rule
 `cli`             the command line
 ================  =========================================================================
@@ -20,7 +20,7 @@ from typing import Any as _Any
 
 from refsvm.analysis.derivatives import (
     influence as influence,
-)  # which puts derivative and pullback into Solution
+)  # this import adds derivative and pullback to Solution
 from refsvm.analysis.paths.cross_validation import cross_validate_path as cross_validate_path
 from refsvm.analysis.paths.lines import *
 from refsvm.analysis.paths.parametric_path import parametric_path as parametric_path
@@ -58,7 +58,7 @@ from refsvm.doors import open_doors as _open_doors
 from refsvm.moved import install as _install_old_places
 from refsvm.moved import place as _place
 
-if TYPE_CHECKING:  # __getattr__ imports these when they are asked for
+if TYPE_CHECKING:  # __getattr__ imports these at their first use
     from refsvm.analysis.multiclass.model_file import read_model as read_model
     from refsvm.analysis.multiclass.model_file import write_model as write_model
     from refsvm.estimators import SVC as SVC
@@ -76,7 +76,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _ROOMS = ("datasets", "display", "experiment")
-_LEAVING = {"CacheAware": "services.cache_aware"}  # for one version, with a warning: LEAVES of its module
+_LEAVING = {"CacheAware": "services.cache_aware"}  # deprecated: LEAVES in its module is the warning
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -85,12 +85,12 @@ _ELSEWHERE = {
 }
 
 if _find_spec("refsvm.compiled"):  # without this folder the package is a complete NumPy package
-    import refsvm.compiled.auto  # noqa: F401  which enters itself among the backends
+    import refsvm.compiled.auto  # noqa: F401  registers itself as a backend
     from refsvm.compiled.warming import warm_up as warm_up
 
 
 def _plot(result: object, *ax: _Any, **look: _Any) -> object:
-    """Draw the result; see `refsvm.display.of_result.plot`, which is imported when something is drawn."""
+    """Draw the result; see `refsvm.display.of_result.plot`, which is imported at its first use."""
     from refsvm.display.of_result import plot
 
     return plot(result, *ax, **look)
@@ -99,22 +99,24 @@ def _plot(result: object, *ax: _Any, **look: _Any) -> object:
 _Shown.plot = _plot
 _open_doors()
 _install_old_places()
-_export(vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ()))  # a star import takes what is there
+_export(
+    vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ())
+)  # a star import takes what is installed
 
 
-if not TYPE_CHECKING:  # a name that is not there is a mistake to a type checker
+if not TYPE_CHECKING:  # type checkers must report unknown names
 
     def __dir__() -> list[str]:
-        """Return what there is to be used, for completion: the names, and rooms that are imported when first used."""
+        """Return the names for completion, including folders that are imported at their first use."""
         return sorted([*globals()["__all__"], *_ROOMS, "__version__"])
 
     def __getattr__(name: str) -> object:
-        """Import names that need more than NumPy, or a higher room, when they are first used."""
+        """Import names that need more than NumPy, or another folder, at their first use."""
         from importlib import import_module
 
         if name in _ROOMS or _place(f"refsvm.{name}"):
             return import_module(f"refsvm.{name}")
-        if name in _ELSEWHERE:  # an ImportError, so that its sentence survives ``from refsvm import …``
+        if name in _ELSEWHERE:  # an ImportError, so that ``from refsvm import …`` shows its message
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
         if name in _LEAVING:
             from warnings import warn

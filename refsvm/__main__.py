@@ -1,4 +1,4 @@
-"""``python -m refsvm`` is the command line."""
+"""``python -m refsvm`` runs the command line."""
 
 from refsvm.cli import main
 

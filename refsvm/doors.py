@@ -1,9 +1,9 @@
-"""Opens the doors of the reference (`refsvm.core.doors`) when `refsvm` is imported, one line for each door."""
+"""Sets the doors of the reference (`refsvm.core.doors`) when `refsvm` is imported, one line for each door."""
 
 from __future__ import annotations
 
 import refsvm.analysis.small.stacked
-import refsvm.services.cards  # noqa: F401  which enters the cards of the reference's results
+import refsvm.services.cards  # noqa: F401  registers the cards of the reference's results
 from refsvm.analysis.resampling.workers import workers
 from refsvm.core.doors import DOORS
 from refsvm.services.guards.chosen import rows_and_guards
@@ -12,7 +12,7 @@ from refsvm.services.summary import rendered
 
 
 def open_doors() -> None:
-    """Put the functions of the package in the place of the defaults."""
+    """Replace the defaults of the doors by functions of this package."""
     DOORS.rendered = rendered
     DOORS.kernel_named = kernel_named
     DOORS.rows_and_guards = rows_and_guards

@@ -1,4 +1,4 @@
-"""The module names of 0.4.0, which work in 0.5.0: importing one gives the module at its new place, with a warning.
+"""The module names of 0.4.0, which still work in 0.5.0: importing one returns the module at its new place and warns.
 
 Pickles written by 0.4.0 and earlier versions name their classes by these modules.
 """
@@ -23,7 +23,7 @@ INTO: Final = {
     "analysis": "derivatives multiclass paths scheme",
     "services": "guards identity store summary",
 }
-"""Folders and modules that lie in another folder now, under the same name."""
+"""Folders and modules that were moved to another folder under the same name."""
 
 PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for old in names.split()} | {
     "compiled.selectors.cache_aware": "compiled.services.cache_aware",
@@ -44,14 +44,14 @@ PLACES: Final = {old: f"{folder}.{old}" for folder, names in INTO.items() for ol
     "solver.small_pairs": "analysis.small.small_pairs",
     "solver.stacked": "analysis.small.stacked",
 }
-"""New places by old ones, both below `refsvm`; what a folder contains has followed it."""
+"""New names by old names, both below `refsvm`; the contents of a folder have moved with it."""
 
 PASSED_ON: Final = ("importlib", "importlib._bootstrap", "refsvm", __name__)
-"""Modules that pass an import on; the caller is the first that is not among them."""
+"""Modules that forward an import; the caller is the first module that is not among them."""
 
 
 def place(name: str) -> str:
-    """Return where a module is now; "" if it has not moved.
+    """Return the new name of a module; "" if it has not moved.
 
     Examples
     --------
@@ -68,10 +68,10 @@ def place(name: str) -> str:
 
 
 class Folder(ModuleType):
-    """A package whose functions may be named like their files: importing a file late does not replace a function."""
+    """A package with functions named like their files: a late import of a file must not replace the function."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute, unless it is a file in place of a function."""
+        """Set an attribute, unless it would replace a function by its module."""
         if not (isinstance(value, ModuleType) and callable(vars(self).get(name))):
             super().__setattr__(name, value)
 
@@ -80,7 +80,7 @@ class Moved(MetaPathFinder, Loader):
     """Finds modules by their old names."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
-        """Return the spec of an old name, and None for every other name."""
+        """Return the spec for an old name, and None for every other name."""
         new = place(name)
         return spec_from_loader(name, self, origin=new) if new else None
 
@@ -92,7 +92,7 @@ class Moved(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module, which has run under its new name, its own spec back."""
+        """Restore the module's own spec, because it has already run under its new name."""
         if module.__spec__:
             module.__spec__ = module.__spec__.loader_state
         if hasattr(module, "__path__"):
@@ -100,7 +100,7 @@ class Moved(MetaPathFinder, Loader):
 
 
 def warn(old: str, new: str) -> None:
-    """Warn at the line that imports the old name; a folder on the way to a module is not worth a second warning."""
+    """Warn at the line that imports the old name; a folder on the way to a module causes no second warning."""
     frame, asked = sys._getframe(1), old
     while frame.f_back and frame.f_globals.get("__name__") in PASSED_ON:
         if frame.f_globals["__name__"] == "importlib._bootstrap":
@@ -114,5 +114,5 @@ def warn(old: str, new: str) -> None:
 
 
 def install() -> None:
-    """Look for old names first: the path of a folder's new place would load its files a second time."""
+    """Search old names first: otherwise the path of a moved folder would load its files a second time."""
     sys.meta_path.insert(0, Moved())

@@ -118,7 +118,7 @@ assert np.abs(theirs.decision_function(X) - named.decision_function(X)).max() < 
 try:
     write_model(named, folder / "file.model")
 except ValueError as error:
-    assert "has no name in a LIBSVM model file" in str(error) and not (folder / "file.model").exists()
+    assert "cannot be stored in a LIBSVM model file" in str(error) and not (folder / "file.model").exists()
 else:
     raise AssertionError("LIBSVM cannot read this file")
 SVC(kernel="cauchy").partial_fit(X[:20], y[:20], classes=[-1, 1]).partial_fit(X[20:], y[20:])

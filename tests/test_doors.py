@@ -100,9 +100,9 @@ SLIPS = {
     "RBF('scale')": (lambda: RBF("scale"), "RBF needs one"),
     "gamma": (lambda: leave_one_out(X, Y, gamma="Scale"), "did you mean 'scale'"),
     "kernel": (lambda: leave_one_out(X, Y, kernel="RBF"), "did you mean 'rbf'"),
-    "twice": (lambda: leave_one_out(X, Y, kernel=RBF(0.5), gamma=0.1), "brings its own parameters"),
+    "twice": (lambda: leave_one_out(X, Y, kernel=RBF(0.5), gamma=0.1), "contains its own parameters"),
     "selector": (lambda: solve(PROBLEM, selector="secondorder"), "did you mean 'second-order'"),
-    "problem": (lambda: leave_one_out(PROBLEM, kernel="linear"), "leave kernel out"),
+    "problem": (lambda: leave_one_out(PROBLEM, kernel="linear"), "omit kernel"),
 }
 
 
@@ -118,8 +118,8 @@ def test_a_model_that_cannot_stand_for_its_parameters_is_refused():
     from refsvm import SVC, SVCCV
 
     for model, options, sentence in (
-        (SVC(class_weight="balanced"), {}, "balanced"), (SVCCV(), {}, "takes no SVCCV"),
-        (SVC(time_limit=1.0), {}, "of one fit"), (SVC(), {"C": 3.0}, "C is a parameter of the SVC"),
+        (SVC(class_weight="balanced"), {}, "balanced"), (SVCCV(), {}, "does not take a SVCCV"),
+        (SVC(time_limit=1.0), {}, "for one fit"), (SVC(), {"C": 3.0}, "C is a parameter of the model"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=sentence):
             leave_one_out(model, X, Y, **options)

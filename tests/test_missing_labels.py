@@ -40,7 +40,7 @@ MISSING = {
 def test_what_is_missing_is_no_label(caller, what):
     is_none = "None" if what in ("None", "a list") else ".*"
     with pytest.raises(
-        ValueError, match=rf"y\[3\] is {is_none}, a missing value; complete that example or drop"
+        ValueError, match=rf"y\[3\] is {is_none}, a missing value; complete that example or remove"
     ):
         CALLERS[caller](MISSING[what]())
 

@@ -52,71 +52,85 @@ def solve(
     problem : DualProblem
         The problem.
     selector, step, stop : rules
-        Which pair moves next, how far, and when to stop: by default SecondOrder(), PlanningAheadStep() and
-        KKTGap(1e-3). A selector that takes no candidates gets NewtonStep(). If you give neither selector nor step,
-        restricted problems are solved with ConjugateSecondOrder() and ConjugateStep().
+        Which pair moves next, how far, and when to stop: by default
+        SecondOrder(), PlanningAheadStep() and KKTGap(1e-3). A selector that
+        takes no candidates gets NewtonStep(). If you give neither selector nor
+        step, restricted problems are solved with ConjugateSecondOrder() and
+        ConjugateStep().
     start : array-like of shape (n,), optional
-        Signed α to start from, for instance ``error.result.alpha`` of an interrupted solve; by default zero, or the
-        nearest feasible point. An infeasible start is repaired with a warning.
+        Signed α to start from, for instance ``error.result.alpha`` of an
+        interrupted solve; by default zero, or the nearest feasible point. An
+        infeasible start is repaired with a warning.
     engine : {"auto", "numba", "numpy"}, default "auto"
-        "numba" is the compiled loop and "numpy" the readable one; both take the same steps bit for bit. "auto"
-        starts with the readable loop, and changes to the compiled one if Numba is installed and the solve is long
+        "numba" is the compiled loop and "numpy" the readable one; both take
+        the same steps bit for bit. "auto" starts with the readable loop, and
+        changes to the compiled one if Numba is installed and the solve is long
         enough to repay loading it.
     shrinking : bool or Shrinking, default True
-        Repeatedly solve a restricted problem over the variables that are likely to change
-        (`refsvm.core.solver.shrinking`). This is much faster, with the same solution within the tolerance. False
-        takes every step on all variables, as in the papers.
+        Repeatedly solve a restricted problem over the variables that are
+        likely to change (`refsvm.core.solver.shrinking`). This is much faster,
+        with the same solution within the tolerance. False takes every step on
+        all variables, as in the papers.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB; copies made by shrinking may take another quarter.
+        Budget for kernel rows in MiB; copies made by shrinking may take
+        another quarter.
     cache_dtype : {"auto", "float64", "float32"}, default "auto"
-        Type in which kernel rows are stored. float32 stores twice as many rows in the budget, computes RBF and linear
-        rows in half the time, and rounds K by about 1e-7, as LIBSVM does. "auto" uses it if it is precise enough;
-        see the notes.
+        Type in which kernel rows are stored. float32 stores twice as many rows
+        in the budget, computes RBF and linear rows in half the time, and
+        rounds K by about 1e-7, as LIBSVM does. "auto" uses it if it is precise
+        enough; see the notes.
     max_iter : int, optional
         Limit on the steps, by default max(10⁷, 100n).
     time_limit : float, optional
         Limit in seconds. It is checked about every ten milliseconds.
     callback : callable, optional
-        Called between chunks of steps, and at the end of a solve that takes a single chunk, with a
-        `refsvm.core.engine.progress.Progress`, whose ``state`` is the `SolverState`. Return True to stop the solve.
+        Called between chunks of steps, and at the end of a solve that takes a
+        single chunk, with a `refsvm.core.engine.progress.Progress`, whose
+        ``state`` is the `SolverState`. Return True to stop the solve.
     trace : bool or int, default False
         Record every step, or every k-th step.
     polish : bool, default False
-        Take one exact step on the free variables at the end, if there are few (`refsvm.services.guards.polish`).
+        Take one exact step on the free variables at the end, if there are few
+        (`refsvm.services.guards.polish`).
     progress : bool or "auto", default "auto"
-        Whether to show the progress on a line on stderr. "auto" shows it in a terminal or a notebook after two
-        seconds (`refsvm.services.line`).
+        Whether to show the progress on a line on stderr. "auto" shows it in a
+        terminal or a notebook after two seconds (`refsvm.services.line`).
 
     Returns
     -------
     Solution
-        The last point reached; ``solution.status`` says whether the solve converged or which limit ended it.
+        The last point reached; ``solution.status`` says whether the solve
+        converged or which limit ended it.
 
     Raises
     ------
     ValueError
-        If arguments are out of range, rules do not fit together, or ``engine="numba"`` gets a rule without a compiled
-        twin.
+        If arguments are out of range, rules do not fit together, or
+        ``engine="numba"`` gets a rule without a compiled twin.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the solution at the last point
-        reached.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+        ``result`` is the solution at the last point reached.
 
     Notes
     -----
-    With shrinking, a callback changes the moments at which the gradient of all variables is updated, and thereby the
-    steps. The optimum is the same, but the steps may differ from run to run.
+    With shrinking, a callback changes the moments at which the gradient of all
+    variables is updated, and thereby the steps. The optimum is the same, but
+    the steps may differ from run to run.
 
-    ``cache_dtype="auto"`` starts with float32 rows if shrinking is on, `stop` has a tolerance of at least 1e-4, this
-    tolerance is at least ten times 1.2e-7 C max K, and one of two conditions holds:
+    ``cache_dtype="auto"`` starts with float32 rows if shrinking is on, `stop`
+    has a tolerance of at least 1e-4, this tolerance is at least ten times
+    1.2e-7 C max K, and one of two conditions holds:
 
-    - n ≥ 3,000, the kernel is RBF, and the rules are SecondOrder, NewtonStep, PlanningAheadStep, their conjugate
-      variants and KKTGap;
+    - n ≥ 3,000, the kernel is RBF, and the rules are SecondOrder, NewtonStep,
+      PlanningAheadStep, their conjugate variants and KKTGap;
     - n ≥ 10,000, and the budget does not hold all of K.
 
-    Rounding to float32 moves G by about 2.4e-7 max K √Σα², where α of equal examples is summed before squaring. If
-    this exceeds the tolerance, the solve continues with float64 rows. If it exceeds a tenth of the tolerance, the
-    stopping rule is evaluated again with float64 values of the decisive entries of G. ``cache_dtype="float32"`` keeps
-    float32 rows in both cases and warns. ``solution.objective_error`` is the effect on the objective.
+    Rounding to float32 moves G by about 2.4e-7 max K √Σα², where α of equal
+    examples is summed before squaring. If this exceeds the tolerance, the
+    solve continues with float64 rows. If it exceeds a tenth of the tolerance,
+    the stopping rule is evaluated again with float64 values of the decisive
+    entries of G. ``cache_dtype="float32"`` keeps float32 rows in both cases
+    and warns. ``solution.objective_error`` is the effect on the objective.
 
     Examples
     --------

@@ -1,28 +1,27 @@
 """The command line: ``refsvm compare``, ``fit``, ``predict``, ``cv``, ``tune``, ``loo``, ``path``, ``datasets`` ….
 
 ===================  ======================================================================================
-`app`                the group of commands; registers each by one line
-`compare` …          one command a file
-`options`            arguments and options that several commands share, one by one or several in one
-`data`               options of a training: open the data, choose kernel and C, say what they are
-`choices`            what can be asked for by name: selectors, steps, stopping rules, seeders, engines
-`comparison`         strategies side by side on one problem, or on several in several orders: an experiment
+`app`                the group of commands; one line registers each command
+`compare` …          one file for each command
+`options`            arguments and options that several commands share
+`data`               the options of a training: opens the data, chooses kernel and C, describes them
+`choices`            names of selectors, steps, stopping rules, seeders and engines
+`comparison`         strategies side by side on one problem, or an experiment on several in several orders
 `comparison_tables`  the tables of a comparison, as wide as the terminal
-`tables`             what is printed for people, and what for programs; progress
-`pictures`           what is drawn
-`messages`           notes and errors on stderr: one sentence each
+`tables`             output for people and for programs; progress
+`pictures`           plots
+`messages`           notes and errors on stderr, one sentence each
 ===================  ======================================================================================
 
 To add a command ``refsvm margin``:
 
-1. Write ``cli/margin.py`` with one function ``margin``. Its first docstring line is the help text. Its arguments are
-   options; those that other commands have too are taken from `options` one by one, and those of a training together:
-   ``@options.in_one()`` above ``def margin(data: options.Data, *, training: Training, output: Output)``.
-2. Open the data and choose kernel and C by ``training.opened``. Raise ValueError with one sentence for bad input:
-   `messages` prints it and exits with code 2. Print the result by
-   ``output.show``, and anything else on stderr by ``messages.note``.
-3. Register it in `app`, in the tuple at its end.
-4. Test it in ``tests/cli/test_margin.py`` with ``works``, ``refused`` and ``json_of`` of ``tests/cli/commands.py``.
+1. Write ``cli/margin.py`` with one function ``margin``. Its docstring's first line is the help text, and its
+arguments are the options. Take options that other commands have from `options`, and the options of a training all
+together: ``@options.in_one()`` above ``def margin(data: options.Data, *, training: Training, output: Output)``. 2.
+Open the data and choose kernel and C with ``training.opened``. Raise a ValueError with one sentence for bad input:
+`messages` prints it and exits with code 2. Print the result with ``output.show``, and everything that belongs on
+stderr with ``messages.note``. 3. Register it in the tuple at the end of `app`. 4. Test it in
+``tests/cli/test_margin.py`` with ``works``, ``refused`` and ``json_of`` of ``tests/cli/commands.py``.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line with the arguments of the process, and exit.
 
-    The exit code is 0 if the command did its work, 2 for input it refuses, with one sentence on stderr, 3 for a fit
-    that did not converge, and 130 after Ctrl-C.
+    The exit code is 0 if the command succeeded, 2 if it refused its input (with one sentence on stderr), 3 if a fit
+    did not converge, and 130 after Ctrl-C.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The command ``refsvm``: one line registers a command; each stands in a file of its own."""
+"""The command ``refsvm``: each subcommand is a file of its own, registered here by one line."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def show_help(
         str | None, typer.Argument(metavar="[COMMAND]", show_default=False, help="One of the commands.")
     ] = None,
 ) -> None:
-    """Print this text, or that of a command."""
+    """Print this text, or the help of a command."""
     root = ctx.find_root()
     if command is None:
         typer.echo(root.get_help())
         return
-    commands: dict[str, Any] = getattr(root.command, "commands")  # noqa: B009 (of a group, which it is)
+    commands: dict[str, Any] = getattr(root.command, "commands")  # noqa: B009 (the root command is a group)
     if command not in commands:
         raise ValueError(
             f"command={command!r} is unknown; {hint(command, commands, 'refsvm help names all.')}"

@@ -1,7 +1,7 @@
-"""The names on the command line, one table each; that of the kernels is `refsvm.services.names`.
+"""The names that the command line accepts, in one table for each kind; `refsvm.services.names` lists the kernels.
 
-The rules are those that their rooms register: HybridMaximumGain is hybrid-maximum-gain, NewtonStep newton. One of
-yours is FILE.py:NAME, a class.
+The rules come from their folders: HybridMaximumGain is called hybrid-maximum-gain, and NewtonStep newton. A class in
+your own file is called FILE.py:NAME.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 
 
 def _named(room: ModuleType) -> dict[str, Any]:
-    """Return the rules of a room by their names on the command line."""
+    """Return the rules of a folder by their names on the command line."""
     return dict(sorted((name_of(rule), rule) for rule in rules_in(room)))
 
 
@@ -32,7 +32,7 @@ ENGINES: Final[dict[str, str]] = {"numba": "the compiled loop", "numpy": "the re
 
 
 def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
-    """Return the entry of a table, or a rule of the user by FILE.py:NAME; refuse a name that is neither."""
+    """Return the entry of a table, or a user's rule named FILE.py:NAME; raise an error for an unknown name."""
     if name not in table and IN_FILE(name):
         return rule_in_file(option, name, _family(option, name, table))
     if name not in table:
@@ -42,18 +42,18 @@ def one(option: str, name: str, table: Mapping[str, Any]) -> Any:
 
 
 def _family(option: str, name: str, table: Mapping[str, Any]) -> type[Rule]:
-    """Return the base of the rules of a table; refuse a rule of yours where a table has none."""
+    """Return the base class of a table's rules; refuse a user's rule if the table contains no rules."""
     lineage = getattr(next(iter(table.values())), "__mro__", ())
     if Rule not in lineage:
         raise ValueError(
-            f"{option}={name!r}: no {option} of yours can be given; choose from {', '.join(table)}."
+            f"{option}={name!r}: this option takes no rule from a file; choose from {', '.join(table)}."
         )
     family: type[Rule] = lineage[lineage.index(Rule) - 1]
     return family
 
 
 def names(option: str, text: str, table: Mapping[str, Any]) -> list[str]:
-    """Split a list of names such as "mvp,second-order"; "all" is the whole table."""
+    """Split a list of names such as "mvp,second-order"; "all" means the whole table."""
     if text == "all":
         return list(table)
     wanted = list(dict.fromkeys(word.strip() for word in text.split(",")))
@@ -63,10 +63,10 @@ def names(option: str, text: str, table: Mapping[str, Any]) -> list[str]:
 
 
 def scale_or_number(text: str) -> str | float:
-    """Return γ as it was given: a number, "scale" or "auto"."""
+    """Return γ as a number, "scale" or "auto"."""
     if text in ("scale", "auto"):
         return text
     try:
         return positive("gamma", float(text))
     except ValueError:
-        raise ValueError(f"gamma={text!r} is not a positive number; give one, or scale or auto.") from None
+        raise ValueError(f"gamma={text!r} is not a positive number; give a number, scale or auto.") from None

@@ -20,7 +20,7 @@ from refsvm.core.rounds.machine import CLASSIFICATION
 from refsvm.datasets import binary_labels
 from refsvm.experiment import Problem
 
-OWN: Final = " One of yours: FILE.py:NAME, a class."
+OWN: Final = " Your own: FILE.py:NAME, a class."
 
 
 @options.in_one("task", "epsilon", "nu", tol=1e-6, task=CLASSIFICATION)
@@ -33,7 +33,7 @@ def compare(
     training: Training,
     shrinking: Annotated[bool, flag("--shrinking", "Use shrinking in every strategy.")] = False,
     repeats: Annotated[
-        int | None, option("N", "Random orders of the examples.  [default: as they are]")
+        int | None, option("N", "Random orders of the examples.  [default: their order in the data]")
     ] = None,
     store: options.Store = None,
     wide: Annotated[
@@ -44,11 +44,11 @@ def compare(
 ) -> None:
     """Solve two-class problems by each selector with each step in each engine, side by side.
 
-    Without --selectors and --steps, the default of the package is compared, too: second-order selection, steps that
-    plan ahead, and shrinking.
+    Without --selectors and --steps, it also tries the package's default: second-order selection, steps that plan
+    ahead, and shrinking.
 
-    One DATA is solved once. With several, with --repeats or with --store it is an experiment: means over random
-    orders of the examples, and a Wilcoxon test against the first strategy.
+    One DATA is solved once. Several DATA, --repeats or --store make it an experiment: means over random orders of the
+    examples, and a Wilcoxon test against the first strategy.
     """
     wanted = choices(selectors, steps, engines, shrinking)
     settings, problems, descriptions = training.settings(), [], []
@@ -92,13 +92,13 @@ def _finish(
 
 
 def _draw(outcome: Outcome, file: Path) -> None:
-    """Draw how the KKT gap falls step by step in the runs of one problem, or what the runs of an experiment took."""
+    """Draw the KKT gap against the steps for one problem, or the costs of an experiment's runs."""
     if not outcome.solutions:
         names = [
             ", ".join(str(row[key]) for key in ("data", "selector", "step", "engine")) for row in outcome.rows
         ]
         notes = [
-            f"{name}: {row['runs'] - row['converged']} of {row['runs']} runs did not converge, and are left out."
+            f"{name}: {row['runs'] - row['converged']} of {row['runs']} runs did not converge and are excluded."
             for name, row in zip(names, outcome.rows, strict=True)
             if row["converged"] < row["runs"]
         ]

@@ -1,4 +1,4 @@
-"""Strategies side by side: on one problem as it is, or on several in random orders of their examples."""
+"""Strategies side by side: on one problem in its given order, or on several problems in random orders."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ METRICS: Final = ("iterations", "kernel_rows", "seconds", "objective")
 """Columns of a comparison over several orders."""
 
 SHOWN: Final = (("mvp", "newton"), ("second-order", "newton"), ("second-order", "planning-ahead"))
-"""Selector and step of what is compared by default; the last one is the default of the package."""
+"""Selectors and steps that are compared by default; the last pair is the package's default."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A strategy as the command line names it."""
+    """A strategy, as named on the command line."""
 
     selector: str
     step: str
@@ -39,7 +39,7 @@ class Choice:
 
     @property
     def rules(self) -> str:
-        """The strategy without its engine: both engines take the same steps."""
+        """The strategy without its engine, since both engines take the same steps."""
         return f"{self.selector}, {self.step}{', shrinking' if self.shrinking else ''}"
 
 
@@ -50,15 +50,15 @@ class Outcome:
     Attributes
     ----------
     total : int
-        How many strategies or runs were asked for.
+        Number of strategies or runs to compute.
     rows : list of dict
-        Record of each strategy, in the order asked for: the fields of its `Choice`, and more.
+        Record of each strategy in order: the fields of its `Choice`, and its results.
     left_out : list of (Choice, str)
-        Strategies that the package refuses, and why.
+        Strategies that the package refuses, with the reason.
     interrupted : bool
         Whether Ctrl-C was pressed.
     solutions : dict of str to Solution
-        One of each strategy, whatever its engine, with its trace; if traces were asked for.
+        One solution for each strategy, for any engine, with its trace; only if traces were recorded.
     """
 
     total: int
@@ -69,9 +69,9 @@ class Outcome:
 
 
 def choices(selectors: str | None, steps: str | None, engines: str, shrinking: bool) -> list[Choice]:
-    """Return every combination of the selectors and steps that are named, separated by commas, in each engine.
+    """Return every combination of the given selectors and steps, separated by commas, in each engine.
 
-    If none is named, return those of the papers and the default of the package, which uses shrinking.
+    Without names, return the strategies of the papers and the package's default, which uses shrinking.
     """
     pairs = product(
         names("selectors", "mvp,second-order" if selectors is None else selectors, SELECTORS),
@@ -92,8 +92,9 @@ def strategies(
     Parameters
     ----------
     wanted : iterable of Choice
+        The choices.
     settings : mapping
-        Arguments of `Solve` that all have in common.
+        Arguments of `Solve` that are the same for all.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def strategies(
     chosen, left_out = {}, []
     for choice in wanted:
         try:
-            # rules that do not fit together are found here, before the first of them is run
+            # detects rules that do not fit together before the first run starts
             chosen[choice] = Solve(
                 str(choice),
                 selector=one("selectors", choice.selector, SELECTORS)(),
@@ -125,18 +126,18 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     Parameters
     ----------
     wanted : iterable of Choice
-        One that the package refuses, for instance because its rules do not fit together, is left out.
+        The choices; those that the package refuses, for instance because rules do not fit together, are left out.
     settings : mapping
-        Arguments of `Solve` that all have in common.
+        Arguments of `Solve` that are the same for all.
     instance : Instance
+        The problem.
 
     Returns
     -------
     Outcome
-        A row is the choice and the record of `Solve`, with ``first_use_seconds``: the time of the first use of the
-        strategy in this process, for compiling it or loading its compiled code. That is measured before, on four
-        points, and not part of ``seconds``. After Ctrl-C there is what was computed until then, the run under way
-        included.
+        A row contains the choice, the record of `Solve`, and ``first_use_seconds``: the time to compile the strategy
+        or load its compiled code, measured before on four points and not included in ``seconds``. After Ctrl-C it
+        contains the results so far, including the run that was interrupted.
 
     Raises
     ------
@@ -146,7 +147,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(chosen) + len(left_out), left_out=left_out)
     with interruptible() as interrupt:
-        # the first Ctrl-C lets the run under way end where it is, so it is asked for between runs
+        # the first Ctrl-C ends the current run where it is, so check for it between runs
         for choice, strategy in takewhile(lambda _: not interrupt.pressed, chosen.items()):
             began = time.perf_counter()
             try:
@@ -158,7 +159,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:  # while warming up, or for the second time
+            except KeyboardInterrupt:  # during the warm-up, or a second Ctrl-C
                 break
             if solution.trace is not None:
                 outcome.solutions.setdefault(choice.rules, solution)
@@ -170,7 +171,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
 
 
 def objective_spread(rows: Iterable[Mapping[str, Any]]) -> float:
-    """Return the largest relative difference between the objectives of runs that converged; 0 if there are none."""
+    """Return the largest relative difference between the objectives of converged runs; 0 without such runs."""
     values = [row["objective"] for row in rows if row["status"] == Status.CONVERGED.name]
     if not values:
         return 0.0
@@ -189,19 +190,22 @@ def compare_in_orders(
     Parameters
     ----------
     wanted : iterable of Choice
-        One whose rules do not fit together is left out, and one that refuses a problem is for that problem.
+        The choices. If its rules do not fit together, a choice is left out; if it refuses a problem, for this
+        problem.
     settings : mapping
-        Arguments of `Solve` that all have in common.
+        Arguments of `Solve` that are the same for all.
     problems : sequence of Problem
+        The problems.
     repeats : int
+        Number of orders.
     store : path, optional
-        Where finished runs are kept, and found again; they are forgotten without.
+        File in which finished runs are stored and found again; without it they are discarded at the end.
 
     Returns
     -------
     Outcome
-        A row is the name of the problem (``data``), the choice, the number of finished ``runs`` and how many of them
-        ``converged``, and a `Summary` of each metric, compared with the first strategy over the same orders.
+        A row contains the name of the problem (``data``), the choice, the number of finished ``runs``, the number
+        that ``converged``, and a `Summary` of each metric, compared with the first strategy over the same orders.
 
     Raises
     ------
@@ -210,7 +214,7 @@ def compare_in_orders(
     """
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
-    with tempfile.TemporaryDirectory() as folder:  # an experiment always has a store
+    with tempfile.TemporaryDirectory() as folder:  # an experiment always needs a store
         kept = Path(folder, "runs.sqlite") if store is None else store
         experiment = Experiment(list(chosen.values()), problems, kept, repeats)
         try:
@@ -222,7 +226,7 @@ def compare_in_orders(
 
 
 def _summarise(experiment: Experiment, chosen: Mapping[Choice, Solve], outcome: Outcome) -> None:
-    """Summarise the finished runs, and tell what was refused."""
+    """Summarise the finished runs, and print what was refused."""
     records = experiment.records()
     if not records:
         return

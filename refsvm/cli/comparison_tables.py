@@ -1,4 +1,4 @@
-"""Tables of a comparison: as many columns as the terminal, or 80 in a pipe, has room for; with --wide all of them."""
+"""Tables of a comparison: as many columns as fit into the terminal (or 80 in a pipe), with --wide all columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHOICE: Final[Columns] = {
 }
 
 DROPPED: Final = ("rows", "p", "shrink", "/ first", "numpy s")
-"""Columns that a narrow terminal goes without, the first of them first."""
+"""Columns that a narrow terminal omits, in this order."""
 
 
 def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: bool = False) -> None:
@@ -50,13 +50,13 @@ def comparison_table(problem: dict[str, Any], rows: list[dict[str, Any]], wide: 
     tables.print_table(tables.heading(problem), columns, rows)
     tables.echo(said_of(rows))
     first_use = sum(row["first_use_seconds"] for row in rows)
-    tables.echo(f"Not counted: {first_use:.2f} s to compile the strategies or load their compiled code.")
+    tables.echo(f"Not included: {first_use:.2f} s to compile the strategies or load their compiled code.")
 
 
 def repetition_table(
     problems: list[dict[str, Any]], repeats: int, rows: list[dict[str, Any]], wide: bool = False
 ) -> None:
-    """Print the problems, and means over the orders of their examples."""
+    """Print the problems, with means over the orders of their examples."""
     title = "" if repeats == 1 else f"Means ± standard deviations over {repeats} orders of the examples"
     console = tables.screen()
     if not wide:
@@ -85,12 +85,12 @@ def repetition_table(
 
 
 def tell(console: Console, text: str) -> None:
-    """Print a sentence, broken where the terminal ends."""
+    """Print a sentence, wrapped at the width of the terminal."""
     console.print(Text(printable(text)))
 
 
 def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
-    """Print a line for each selector and step, with the seconds of both engines, without what has no room."""
+    """Print a line for each selector and step with the seconds of both engines, without columns that do not fit."""
     strategies: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
     for row in rows:
         place = row.get("data", ""), row["selector"], row["step"], row["shrinking"]
@@ -125,34 +125,34 @@ def _narrow_table(console: Console, rows: list[dict[str, Any]]) -> None:
 
 
 def _ended(row: Mapping[str, Any]) -> str:
-    """Return why a run ended, or how many of several converged."""
+    """Return the reason why a run ended, or the number of converged runs."""
     return tables.status_of(row) if "status" in row else f"{row['converged']} of {row['runs']}"
 
 
 def is_solved(row: Mapping[str, Any]) -> bool:
-    """Whether a run converged, or all runs of a row did."""
+    """Return whether a run converged, or all runs of a row did."""
     return bool(
         row["status"] == Status.CONVERGED.name if "status" in row else row["converged"] == row["runs"]
     )
 
 
 def mean(value: Any) -> float:
-    """Return a number, or the mean of a `Summary`."""
+    """Return a number itself, or the mean of a `Summary`."""
     return float(getattr(value, "mean", value))
 
 
 def counted(value: Any) -> str:
-    """Return a count, or mean and deviation of several."""
+    """Return a count, or mean and deviation of several counts."""
     return value.show(3) if hasattr(value, "show") else f"{value:,}"
 
 
 def seconds(value: float) -> str:
-    """Return seconds as a table has them."""
+    """Return seconds in the form that tables show."""
     return f"{value:.4f}" if value < 10 else f"{value:.1f}"
 
 
 def said_of(rows: list[dict[str, Any]]) -> str:
-    """Return what the runs of one problem show, in sentences."""
+    """Return sentences that describe the runs of one problem."""
     said, solved = fewest_steps(rows), [row for row in rows if is_solved(row)]
     if len(solved) > 1:
         counts = [row["support_vectors"] for row in solved]
@@ -166,7 +166,7 @@ def said_of(rows: list[dict[str, Any]]) -> str:
 
 
 def fewest_steps(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return which of the strategies that converged takes the fewest steps, on each of the data."""
+    """Return sentences naming the converged strategy with the fewest steps on each data set."""
     best: dict[str, Mapping[str, Any]] = {}
     for row in filter(is_solved, rows):
         data = row.get("data", "")

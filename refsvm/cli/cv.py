@@ -25,13 +25,13 @@ from refsvm.experiment.comparison import summarise
 from refsvm.experiment.grid import p_value, ratio_of
 
 COSTS: Final = ("iterations", "kernel_rows", "seed_seconds", "solve_seconds", "seconds")
-"""What the rounds cost, in the order of the columns."""
+"""Costs of the rounds, in the order of the columns."""
 
 
 @options.in_one()
 def cv(
     data: options.Data,
-    folds: Annotated[int, option("K", "Number of folds; as many as examples: leave-one-out.")] = 10,
+    folds: Annotated[int, option("K", "Number of folds; as many folds as examples are leave-one-out.")] = 10,
     seeders: options.SeedersOrOne = None,
     chained: Annotated[
         bool,
@@ -50,9 +50,9 @@ def cv(
 ) -> None:
     """Estimate the error of a classifier, a regression or a novelty detector by cross-validation.
 
-    With --seeders, each of these makes the starts of the same rounds: their costs side by side.
+    With --seeders it solves the rounds once from each seeder's starting points, and shows the costs side by side.
     """
-    # all names are looked at before the data are read
+    # check all names before reading the data
     default = "sir" if chained else "avg"
     wanted = [default] if seeders is None else names("seeders", seeders, SEEDERS)
     whole("repeats", repeats, 1)
@@ -61,7 +61,7 @@ def cv(
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
     results, last = _runs(opened, wanted, seeds, training.settings(opened) | how | {"folds": folds})
     finished = sum(len(found) for found in results.values())
-    # each random split counts for all seeders, or for none
+    # a random split counts for all seeders or for none
     results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
     rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
     if rows or output.json or seeders is None:
@@ -81,7 +81,7 @@ def cv(
 
 
 def _tell(heading: str, found: list[CrossValidation]) -> None:
-    """Print the result of the folds, or the means of several results."""
+    """Print the result of one cross-validation, or the means of several."""
     tables.echo(heading)
     if len(found) == 1:
         tables.echo(f"{found[0]}\n")
@@ -109,17 +109,17 @@ def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) 
 def _runs(
     opened: Opened, wanted: list[str], seeds: range, settings: dict[str, Any]
 ) -> tuple[dict[str, list[CrossValidation]], CrossValidation]:
-    """Cross-validate from every seeder on each random folds, until done or Ctrl-C; return the last result, too."""
+    """Cross-validate with every seeder on each random split, until done or Ctrl-C; also return the last result."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
     given = opened.instance().arguments()
-    with interruptible():  # after Ctrl-C what is finished is shown
+    with interruptible():  # after Ctrl-C the finished runs are shown
         for seed, name in product(seeds, wanted):
             if seed == seeds[0]:  # exclude compile time
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())
             result = cross_validate(**given, seeder=SEEDERS[name](), rng=seed, **settings)
-            # half a run has no error that could be compared
+            # an incomplete run has no error to compare
             if result.status is Status.INTERRUPTED:
                 break
             results[name].append(result)
@@ -127,13 +127,13 @@ def _runs(
 
 
 def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
-    """Draw the seconds of each seeder, if a picture is wanted."""
+    """Draw the seconds of each seeder, if --plot was given."""
     if file is None or not rows:
         return
     parts = {"seeds": "seed_seconds", "rounds": "solve_seconds"}
     spent = {part: [row[key] for row in rows] for part, key in parts.items()}
     notes = [
-        f"{row['seeder']} rests on {row['unfinished_rounds']} rounds that are not solved."
+        f"{row['seeder']} used {row['unfinished_rounds']} rounds that are not solved."
         for row in rows
         if row["unfinished_rounds"]
     ]
@@ -146,7 +146,7 @@ def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidati
         metric: float(np.mean([getattr(each, metric) for each in found]))
         for metric in (*found[0].scores, *COSTS)
     }
-    # the same folds for all seeders, so that the test may pair them
+    # all seeders have the same folds, so the test can pair them
     own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (found, baseline))
     compared = summarise(own, first)
     return {
@@ -160,7 +160,7 @@ def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidati
 
 
 def columns(rows: list[dict[str, Any]]) -> tables.Columns:
-    """Return the columns of the table; one tells of rounds that were not solved to the end, if there are any."""
+    """Return the columns of the table; a column counts unsolved rounds if there are any."""
     return {
         "seeder": "{seeder}",
         **tables.scores_of(rows[0] if rows else {}),

@@ -33,11 +33,11 @@ from refsvm.services.names import KERNELS, kernel_called
 TOL: Final = 1e-3
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?").fullmatch
-"""A label that stays a text, as 007 does, and is a target if the user says so."""
+"""Pattern of labels that stay texts, such as 007, but become targets if the user chooses regression."""
 
 
 class Opened(NamedTuple):
-    """Data, kernel and C as a command uses them, how the features were scaled, and the task with ε or ν."""
+    """Data, kernel and C for a command, with the scaling of the features, and the task with ε or ν."""
 
     data: Dataset
     kernel: Any
@@ -51,14 +51,14 @@ class Opened(NamedTuple):
         return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
 
     def as_told(self) -> str:
-        """Return the kernel and the parameters of the task in words."""
+        """Return the kernel and the parameters of the task as a text."""
         sizes = self.own if self.task == NOVELTY else {"C": self.C} | self.own
         return ", ".join([short(self.kernel), *(f"{name}={value:.6g}" for name, value in sizes.items())])
 
 
 @dataclass(frozen=True)
 class Training:
-    """Kernel, penalty, task and limits of a training, and where the labels are: options that most commands have."""
+    """Options that most commands have: kernel, penalty, task and limits of a training, and the label column."""
 
     kernel: options.KernelName = "rbf"
     gamma: options.Gamma = None
@@ -78,35 +78,36 @@ class Training:
     data_dir: options.DataDir = None
 
     def place_of(self, source: str) -> Path:
-        """Return the file that a command reads data from; a bundled set has none, and its name is returned."""
+        """Return the file from which a command reads data; for a bundled set its name."""
         return place_of(source, self.data_dir)
 
     def opened(self, source: str, tell: bool = True) -> Opened:
-        """Open data, choose kernel and C, and find the task, by --task or by the labels.
+        """Open the data, choose kernel and C, and determine the task from --task or from the labels.
 
-        Kernel and C are as given, else as published for the data with RBF, else gamma "scale" and C = 1. Novelty
-        detection has weights of 1 in place of C, and needs no labels, which new data often do not have. That fractions
-        are taken for targets is told only if `tell`.
+        Kernel and C are the user's; otherwise the values published for the data with an RBF kernel; otherwise gamma
+        "scale" and C = 1. Novelty detection has weights of 1 instead of C and needs no labels, which new data often
+        lack. If `tell`, a note says that labels with fractions are taken for targets.
         """
         if self.task is not None:
             one("task", self.task, TASKS)
         epsilon = not_negative("epsilon", 0.1 if self.epsilon is None else self.epsilon)
         share("nu", self.nu)
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
-        # the sentence of the command line lists the names; that of the package would list its classes
+        # the command line's message lists its names, where the package's message would list classes
         one("kernel", self.kernel, KERNELS)
         if data.places is not None:
             if self.kernel != "precomputed":
                 raise ValueError(
-                    f"{data.source} holds a kernel matrix in LIBSVM's format, with 0:number in front of each row; give "
-                    "--kernel precomputed. If these are features, count them from 1."
+                    f"{data.source} contains a kernel matrix in LIBSVM's format, with 0:number at the start of "
+                    "each row; give "
+                    "--kernel precomputed. If these are features, number them from 1."
                 )
             data = training_matrix(data)
         scaling = self._scaling(data) if self.scale else None
         if scaling is not None:
-            # C and γ were published for the features as they were
+            # C and γ were published for unscaled features
             data = replace(data, X=scaling(data.X), C=None, gamma=None)
-        # the published values belong to the kernel that they were found with
+        # published values belong to the kernel that they were published for
         C, gamma = (data.C, data.gamma) if self.kernel == "rbf" else (None, None)
         width = (gamma or "scale") if self.gamma is None else scale_or_number(self.gamma)
         kernel = kernel_called(self.kernel, data.X, gamma=width, degree=self.degree, coef0=self.coef0)
@@ -121,39 +122,42 @@ class Training:
         return Opened(data, kernel, penalty, scaling, task, own)
 
     def _scaling(self, data: Dataset) -> Scaling:
-        """Return the shift and scale of the features, or the scale of those that occur in sparse data."""
+        """Return shift and scale of the features; for sparse data only the scale of the features that occur."""
         if self.kernel == "precomputed":
-            raise ValueError("scale=True needs features, which kernel='precomputed' has not; leave out one.")
+            raise ValueError(
+                "scale=True needs features, but kernel='precomputed' has none; omit one of them."
+            )
         if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # its square would overflow
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
-                f"scale=True: {data.name} holds {largest:.6g}{where}, beyond what can be scaled (1e150), "
-                "and often a code of a missing value; correct that row or drop it."
+                f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
+                "(1e150), "
+                "which is often a code for a missing value; correct that row or remove it."
             )
         return Scaling.of(data.X)
 
     def limits(self) -> dict[str, Any]:
-        """Return memory and limits, as the functions of the package call them."""
+        """Return memory and limits under the argument names of the package's functions."""
         memory = positive("cache_mb", self.cache_mb)
         return {"cache_mb": memory, "max_iter": self.max_iter, "time_limit": self.time_limit}
 
     def of_estimator(self) -> dict[str, Any]:
-        """Return memory and limits, as the estimators call them."""
+        """Return memory and limits under the argument names of the estimators."""
         limits = self.limits()
         return {"cache_size": limits.pop("cache_mb"), **limits}
 
     @property
     def tolerance(self) -> float:
-        """The tolerance, that of `refsvm.SVC` by default."""
+        """The tolerance, by default the default of `refsvm.SVC`."""
         return TOL if self.tol is None else self.tol
 
     def stop(self, opened: Opened) -> KKTGap:
-        """Return the KKT gap of this tolerance; that of a regression follows its targets if none is given."""
+        """Return the stopping rule with this tolerance; a regression's default depends on its targets."""
         follows = self.tol is None and opened.task == REGRESSION
         return relative_gap(self.tolerance, unit_of_targets(opened.data.y) if follows else None)
 
     def settings(self, opened: Opened | None = None) -> dict[str, Any]:
-        """Return the limits and the stopping rule, that of one problem or of several."""
+        """Return the limits and the stopping rule, for one problem or for several."""
         return self.limits() | {
             "stop": KKTGap(self.tolerance, relative=True) if opened is None else self.stop(opened)
         }
@@ -172,7 +176,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Output:
-    """Output options: a table for people, unless another format is chosen."""
+    """Output options; without them the output is a table for people."""
 
     json: options.Json = False
     csv: options.Csv = False
@@ -181,17 +185,17 @@ class Output:
     def __post_init__(self) -> None:
         if self.plot is not None and find_spec("matplotlib") is None:
             raise ValueError("--plot needs matplotlib, which is not installed; run: pip install matplotlib.")
-        # both write to standard output, which would then be neither
+        # both write to standard output, and the mixture would be unreadable
         if self.json and self.csv:
-            raise ValueError("json=True and csv=True exclude each other; give one of them.")
+            raise ValueError("json=True and csv=True were both given; give one of them.")
 
     def refuse_unwritable(self, *read: str | Path | None) -> None:
-        """Refuse a picture that cannot be written, or that would replace a file which the command reads."""
+        """Raise an error if the picture cannot be written or would replace a file that the command reads."""
         if self.plot is not None:
             writable("plot", self.plot, *read)
 
     def show(self, document: Any, rows: list[Any], tell: Callable[[], object]) -> None:
-        """Print the document, the rows, or the text for a reader."""
+        """Print the document, the rows, or the text for people."""
         if self.json:
             tables.print_json(document)
         elif self.csv:
@@ -200,42 +204,43 @@ class Output:
             tell()
 
     def show_table(self, document: Any, rows: list[Any], heading: str, columns: tables.Columns) -> None:
-        """Print the document, or the rows, or a table of them."""
+        """Print the document, the rows, or a table of the rows."""
         self.show(document, rows, lambda: tables.print_table(heading, columns, rows))
 
 
 def task_of(y: np.ndarray, given: str | None, tell: bool) -> str:
-    """Return the task: that of the option, else regression where the labels are numbers and not all whole.
+    """Return the task: the option's, or regression if the labels are numbers with fractions.
 
-    Tell what was taken for what if the option was not given; that fractions are targets, only if `tell`.
+    Without the option a note says how the labels were understood; that fractions are targets only if `tell`.
     """
     numeric = y.dtype.kind in "iuf"
     if given == "regression" and not numeric and not all(map(_NUMBER, y)):
         raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
-    # whole numbers may be either: classes are far more often meant
+    # integers may be classes or targets, and classes are far more common
     fractions = numeric and bool((y != np.floor(y)).any())
     if given is None and fractions and tell:
         note(
-            "note: The labels have fractions, so they are taken for targets; --task classification says otherwise"
+            "note: The labels have fractions, so they are taken for targets; give --task classification if they "
+            "are classes"
         )
     elif given is None and (count := len(np.unique(y))) > MOST_CLASSES:
         note(
-            f"note: The {count} different labels are taken for classes; if they are targets, give --task regression"
+            f"note: The {count} different labels are taken for classes; give --task regression if they are targets"
         )
     return given or ("regression" if fractions else "classification")
 
 
 def label_text(label: Any) -> str:
-    """Write a label as LIBSVM does: whole numbers without a decimal point."""
+    """Return a label as LIBSVM writes it: integers without a decimal point."""
     if isinstance(label, str):
         return label
     return str(int(label)) if label == int(label) else repr(float(label))
 
 
 def writable(option: str, file: Path, *read: str | Path | None) -> None:
-    """Refuse an output that cannot be written, or that would replace a file which the command reads.
+    """Raise an error if an output cannot be written or would replace a file that the command reads.
 
-    Call it before anything is computed: an hour of training should not end in a misspelt folder.
+    Call it before the computation, so that an hour of training does not end in a misspelt folder name.
     """
     if not file.absolute().parent.is_dir() or file.is_dir():
         raise ValueError(f"{option}={str(file)!r} cannot be written; give a file in a directory that exists.")

@@ -35,11 +35,11 @@ def fit(
     training: Training,
     output: Output,
 ) -> None:
-    """Train a classifier of two classes or more, a regression or a novelty detector; write a LIBSVM model file."""
+    """Train a classifier, a regression or a novelty detector; write a LIBSVM model file."""
     chosen_step = None if step is None else one("step", step, STEPS)()
     rules = {"selector": one("selector", selector, SELECTORS)(), "step": chosen_step}
     writable("model", model, training.place_of(data))
-    opened = training.opened(data, tell=False)  # what is printed says so
+    opened = training.opened(data, tell=False)  # the printed result names the task
     dataset, of_task = opened.data, ESTIMATORS[opened.task]
     _refuse_unwritable(dataset, opened.task)
     estimator = made(opened, training)
@@ -63,16 +63,16 @@ def fit(
 
 
 def _refuse_unwritable(dataset: Dataset, task: str) -> None:
-    """Refuse what the model file cannot hold, before the training and not after."""
+    """Raise an error, before training, for data that a model file cannot store."""
     different_names(dataset.columns or ())
     if task == CLASSIFICATION:
         whole_numbers(np.unique(dataset.y))
 
 
 def made(opened: Opened, training: Training) -> Any:
-    """Return the estimator of a task, with the parameters of its own and the limits."""
+    """Return the estimator for a task, with its parameters and limits."""
     own = opened.own if opened.task == NOVELTY else {"C": opened.C, **opened.own}
-    # refused in the words of the command line, before the estimator does it in those of Python
+    # refuse here with the names of the command line, before the estimator refuses with Python's names
     Limits(opened.data.n, training.max_iter, training.time_limit)
     return getattr(refsvm, ESTIMATORS[opened.task].name)(
         **own, **training.of_estimator(), tol=KKTGap(training.tolerance).tol, verbose=is_watched()
@@ -80,7 +80,7 @@ def made(opened: Opened, training: Training) -> Any:
 
 
 def _end(status: Status, is_cut: bool) -> None:
-    """Exit with another code than 0 if the training did not come to its end."""
+    """Exit with a code other than 0 if training was incomplete."""
     if is_cut:
         interrupted("Interrupted from the keyboard; the model is the last point reached")
     if status is not Status.CONVERGED:
@@ -91,12 +91,14 @@ def _end(status: Status, is_cut: bool) -> None:
 
 
 def trained(estimator: Any, dataset: Dataset) -> bool:
-    """Train, and say whether Ctrl-C ended it; the estimator holds the last point then."""
-    from sklearn.exceptions import ConvergenceWarning  # not above: the other commands need not wait for it
+    """Train, and return whether Ctrl-C ended it; the estimator then holds the last point."""
+    from sklearn.exceptions import (
+        ConvergenceWarning,  # late, so that other commands do not wait for this import
+    )
 
     try:
         with warnings.catch_warnings():
-            # it names what Python has and the command line has not; `fit` says its own
+            # its remedies are Python arguments, so `fit` prints its own message
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimator.fit(dataset.X, dataset.y)
     except KeyboardInterrupt:

@@ -20,7 +20,7 @@ from refsvm.experiment import LeaveOneOutError
 
 FIT: tuple[str, ...] = tuple(name for name in STOPS if name != "working-set-gap")
 BY_SIGN, BY_VALUE = "ball-rule", "kkt-gap"
-"""What ends a round by default: of classes, and of tasks that ask for a value."""
+"""Default stopping rule for classes, and for tasks that need a value."""
 
 
 @options.in_one()
@@ -38,20 +38,20 @@ def loo(
 ) -> None:
     """Compute the exact leave-one-out error of classes, targets or novelty, and the reason for each example.
 
-    With several seeders or stopping rules, they are compared: steps, kernel rows, seconds, and how many examples each
-    check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value, too.
+    With several seeders or stopping rules, it compares steps, kernel rows, seconds, and the number of examples that
+    each check and rule decided. ball-rule proves the sign of a decision value; kkt-gap computes the value.
     """
-    # all names are looked at before the data are read
+    # check all names before reading the data
     starts, ends = names("seeders", seeders, SEEDERS), names("stops", stops or BY_SIGN, dict.fromkeys(FIT))
     output.refuse_unwritable(training.place_of(data))
     opened = training.opened(data)
     if stops is None and opened.task != CLASSIFICATION:
         ends = [BY_VALUE]
     description = training.described(opened, training.stop(opened))
-    # made once: all strategies get the same arrays
+    # created once, so that all strategies get the same arrays
     instance = opened.instance()
     limits: dict[str, Any] = training.limits() | {"engine": engine}
-    more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # of each call
+    more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # for each call
     strategies = [
         LeaveOneOutError(
             f"{s} {t}",
@@ -62,9 +62,9 @@ def loo(
         for s, t in product(starts, ends)
     ]
     if len(strategies) == 1:
-        # seconds are those of the rounds, not of loading compiled code
+        # the seconds exclude loading compiled code
         strategies[0].warm_up()
-        with interruptible():  # after Ctrl-C what is decided is shown
+        with interruptible():  # after Ctrl-C the decided examples are shown
             result = strategies[0].call(instance, **strategies[0].arguments(), **more)
         _show({"problem": description, **strategies[0].measured(result)}, result, output)
         if output.plot is not None:
@@ -92,7 +92,7 @@ def _show_all(description: dict[str, Any], rows: list[dict[str, Any]], output: O
     output.show_table({"problem": description, "runs": rows}, rows, tables.heading(description), columns)
     if output.plot is not None:
         resting = [
-            f"{name} rests on {row['unfinished']} machines that are not solved."
+            f"{name} used {row['unfinished']} models that are not solved."
             for name, row in zip(ends, rows, strict=True)
             if row["unfinished"] and row["status"] == Status.CONVERGED.name
         ]
@@ -116,7 +116,7 @@ COLUMNS: tables.Columns = {
 
 
 def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None:
-    """Print the scores, what decided how many examples, and what n fits would have cost."""
+    """Print the scores, the number of examples that each check and rule decided, and the estimated cost of n fits."""
     is_class = result.kind == CLASSIFICATION
     each = {
         "predictions": [label_text(value) if is_class else value for value in result.predictions.tolist()],
@@ -129,7 +129,7 @@ def _show(document: dict[str, Any], result: LeaveOneOut, output: Output) -> None
 
 
 def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
-    """Print the problem, its result, and what refits would have cost."""
+    """Print the problem, its result, and the estimated cost of refits."""
     n, steps, seconds = len(result.labels), 0, 0.0
     for full in result.full_solutions:
         steps, seconds = steps + full.iterations, seconds + full.seconds
@@ -138,7 +138,7 @@ def _tell(description: dict[str, Any], result: LeaveOneOut) -> None:
 
 
 def _end(result: LeaveOneOut) -> None:
-    """Note if the result is not complete, and exit after Ctrl-C."""
+    """Note if the result is incomplete, and exit after Ctrl-C."""
     if not result.is_complete:
         decided, n = int((result.outcomes != 0).sum()), len(result.labels)
         note(f"note: incomplete, {decided} of {n} examples are decided: {result.status.value}")

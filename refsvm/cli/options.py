@@ -22,22 +22,22 @@ from refsvm.services.names import KERNELS
 
 
 def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # noqa: A002  (Typer's name)
-    """Declare an option: the name of its value, its help, and its own names if they differ from the argument's."""
+    """Declare an option: the placeholder of its value, its help, and its names if they differ from the argument's."""
     return Option(*names, metavar=metavar, help=help, **more)
 
 
 def flag(name: str, help: str) -> Any:  # noqa: A002
-    """Declare an option of one name, without a value or with one whose type says enough."""
+    """Declare an option with one name, without a value or with a value whose type is explanation enough."""
     return Option(name, help=help)
 
 
 def one_of(table: Iterable[str], more: str = "", **others: Any) -> Any:
-    """Declare an option that takes a name of a table, which a shell completes."""
+    """Declare an option that takes one name of a table; the shell completes it."""
     return option("NAME", f"One of {', '.join(table)}.{more}", autocompletion=_completed(table), **others)
 
 
 def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
-    """Declare an option that takes several names of a table; a shell completes the last one."""
+    """Declare an option that takes several names of a table; the shell completes the last one."""
     return option(
         "NAMES", f"Some of {', '.join(table)}, separated by commas; or all.{more}", *names,
         autocompletion=_completed(table),
@@ -45,7 +45,7 @@ def some_of(table: Iterable[str], *names: str, more: str = "") -> Any:
 
 
 def _completed(table: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return a function that completes the last of some names separated by commas."""
+    """Return a function that completes the last of several names separated by commas."""
 
     def complete(incomplete: str) -> list[str]:
         given, comma, last = incomplete.rpartition(",")
@@ -55,7 +55,7 @@ def _completed(table: Iterable[str]) -> Callable[[str], list[str]]:
 
 
 def _data_sets(incomplete: str) -> list[str]:
-    """Return the data that begin so: bundled and generated sets, and files, folders with a stroke at the end."""
+    """Return the data that start with this text: bundled and generated sets, files, and folders with a slash."""
     sets = [name for name in sorted([*names(), *GENERATED]) if name.startswith(incomplete)]
     folder, _, beginning = incomplete.rpartition("/")
     place = Path(folder or ("/" if incomplete.startswith("/") else "."))
@@ -65,21 +65,22 @@ def _data_sets(incomplete: str) -> list[str]:
 
 
 def _known_engine(name: str) -> str:
-    """Refuse an engine that does not exist, before anything is opened or computed."""
-    # before anything is opened: a misspelt engine should not cost the reading of a large file
+    """Raise an error for an unknown engine before anything is opened or computed."""
+    # early, because a misspelt engine should not cost the reading of a large file
     one("engine", name, _ENGINES)
     return name
 
 
 _ENGINES: Final = {"auto": None, **ENGINES}
 _DATA: Final = (
-    "Bundled name (see 'refsvm datasets'), a generated set (banana, chessboard, ringnorm, twonorm, waveform), NAME for "
-    "NAME.npz in the data directory, or a file: LIBSVM, a table or .npz, by its contents and not its ending, packed or "
+    "Bundled name (see 'refsvm datasets'), a generated set (banana, chessboard, ringnorm, twonorm, waveform), NAME "
+    "for NAME.npz in the data directory, or a file with LIBSVM lines, a table or an .npz archive, recognised by its "
+    "contents, packed or "
     "not; - for the standard input."
 )
 Data = Annotated[str, Argument(metavar="DATA", help=_DATA, autocompletion=_data_sets)]
 SeveralData = Annotated[list[str], Argument(metavar="DATA...", help=_DATA, autocompletion=_data_sets)]
-Label = Annotated[str | None, option("COLUMN", "Label column of a table: name, or index from 0.")]
+Label = Annotated[str | None, option("COLUMN", "Label column of a table: its name, or its index from 0.")]
 DataDir = Annotated[Path | None, option("DIR", "Data directory.  [default: the variable REFSVM_DATA]")]
 KernelName = Annotated[str, one_of(KERNELS)]
 _WIDTH: Final = "γ of the kernel; for rbf, a larger γ is a narrower kernel."
@@ -95,19 +96,20 @@ Seeders = Annotated[str, some_of(SEEDERS, "--seeders", "--seeder")]
 SeedersOrOne = Annotated[
     str | None, some_of(SEEDERS, "--seeders", "--seeder", more="  [default: one, without a comparison]")
 ]
-Store = Annotated[Path | None, option("FILE", "Keep finished parts here and do not repeat them.")]
+Store = Annotated[Path | None, option("FILE", "Store finished parts in this file, and do not repeat them.")]
 Tol = Annotated[
     float | None,
     option(
         None,
-        "Stop at a KKT gap of this, or this share of the decision values' range.  [default: 0.001; loo, cv and tune "
-        "of a regression: times the deviation of the targets]",
+        "Stop at this KKT gap, or at this share of the decision values' range.  [default: 0.001; loo, cv and tune "
+        "of a regression: times the standard deviation of the targets]",
     ),
 ]
 CacheMB = Annotated[float, flag("--cache-mb", "Memory for kernel rows, in MiB.")]
 MaxIter = Annotated[int | None, option(None, "Limit on the steps.  [default: max(10⁷, 100n)]")]
 Threads = Annotated[
-    int | None, option("N", "Threads; -1: one for each core.  [default: 1]", "--n-jobs", "--jobs")
+    int | None,
+    option("N", "Number of threads; -1 means one for each core.  [default: 1]", "--n-jobs", "--jobs"),
 ]
 TimeLimit = Annotated[float | None, option("SECONDS", "Limit on the time of a solve.")]
 Json = Annotated[bool, flag("--json", "Print one JSON document.")]
@@ -116,48 +118,48 @@ Json = Annotated[bool, flag("--json", "Print one JSON document.")]
 Csv = Annotated[bool, flag("--csv", "Print the rows as CSV.")]
 Plot = Annotated[Path | None, option("FILE", "Draw a picture, as .png or .pdf.")]
 Scale = Annotated[
-    bool, flag("--scale", "Shift and scale every feature to mean 0 and deviation 1 over all examples.")
+    bool, flag("--scale", "Scale every feature to mean 0 and standard deviation 1 over all examples.")
 ]
 Delimiter = Annotated[
     str | None,
-    option("CHAR", "Character between the cells; the file is then a table.  [default: recognised]"),
+    option("CHAR", "Character between the cells; makes the file a table.  [default: recognised]"),
 ]
 Task = Annotated[
     str | None,
-    one_of(TASKS, "  [default: guessed from the labels; a note tells if in doubt]"),
+    one_of(TASKS, "  [default: guessed from the labels; a note says so if in doubt]"),
 ]
 Epsilon = Annotated[
     float | None,
     option(
         None,
-        "Half width of the tube of a regression.  [default: 0.1; tune: 0.1 times the deviation of the targets]",
+        "Half width of a regression's tube.  [default: 0.1; tune: 0.1 times the standard deviation of the targets]",
     ),
 ]
-Nu = Annotated[float, option(None, "Share of the examples that a novelty detector may leave outside.")]
+Nu = Annotated[float, option(None, "Share of the examples that may be outside in novelty detection.")]
 TALK: Final = (
     Parameter("quiet", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
         bool, Option("--quiet", "-q", help="No notes and no progress.", callback=be_quiet)]),
     Parameter("verbose", Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[
-        bool, Option("--verbose", "-v", help="Print the log of the package, too.", callback=be_verbose)]),
+        bool, Option("--verbose", "-v", help="Also print the package's log.", callback=be_verbose)]),
 )  # fmt: skip
 
 
 def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that groups options of a command in one argument, a dataclass.
+    """Return a decorator that groups options of a command into one argument, a dataclass.
 
-    Typer reads the options of a command off its signature, so it is shown one in which the fields stand in place of the
+    Typer reads the options from the signature of a command, so it gets a signature with the fields in place of the
     argument. Every command also gets --quiet and --verbose.
 
     Parameters
     ----------
     *without : str
-        Fields that are no options of this command and keep their defaults.
+        Fields that are not options of this command and keep their defaults.
     **defaults
-        Other defaults of this command, also of those fields.
+        Other defaults for this command, possibly also for those fields.
     """
 
     def of_command(command: Callable[..., None]) -> Callable[..., None]:
-        # annotations are texts with `from __future__ import annotations`, and Typer wants the objects
+        # with `from __future__ import annotations`, annotations are texts, but Typer needs the objects
         own = get_type_hints(command, include_extras=True)
         groups: dict[str, list[Parameter]] = {}
         shown: list[Parameter] = []
@@ -166,24 +168,24 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
                 groups[name] = _options_of(own[name], without, defaults)
                 shown += groups[name]
             else:
-                # by keyword, a parameter that must be given may follow one with a default
+                # as keywords, required parameters may follow parameters with a default
                 shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=own[name]))
         shown += TALK
 
         @wraps(command)
         def called(quiet: bool, verbose: bool, **options: Any) -> None:
             for name, taken in groups.items():
-                # the fields become one argument again
+                # collect the fields into one argument again
                 fixed = {key: defaults[key] for key in without if key in defaults and hasattr(own[name], key)}
                 options[name] = own[name](**{each.name: options.pop(each.name) for each in taken}, **fixed)
             try:
-                # calls within have no line of their own, which they would show in a terminal
+                # the progress line of calls inside the command would appear in a terminal
                 with line_of(Progress("refsvm"), False) if quiet else nullcontext():
                     command(**options)
             except KeyboardInterrupt:  # Typer would end silently
                 raise Abort from None
 
-        # Typer takes the types off the annotations, and order and defaults off the signature
+        # Typer reads the types from the annotations, and order and defaults from the signature
         called.__annotations__ = {each.name: each.annotation for each in shown}
         called.__dict__["__signature__"] = Signature(shown)
         return called

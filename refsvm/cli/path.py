@@ -43,7 +43,7 @@ def path(
     training: Training,
     output: Output,
 ) -> None:
-    """Train for every C of a range at once, classes or a regression: breakpoints of α, and the best C of folds."""
+    """Train for every C of a range, for classes or a regression: breakpoints of α, and the best C of the folds."""
     chosen = one("tracker", tracker, TRACKERS)()
     if folds is not None:
         whole("folds", folds, 2)
@@ -53,10 +53,10 @@ def path(
     common: dict[str, Any] = {
         "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine, "cache_mb": training.cache_mb,
     }  # fmt: skip
-    # seconds are those of the path, not of loading compiled code
+    # the seconds exclude loading compiled code
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
-    with interruptible():  # after Ctrl-C the path is shown as far as it came
+    with interruptible():  # after Ctrl-C the path so far is shown
         found = regularization_path(**given, time_limit=training.time_limit, **common)
     is_cut = found.status is Status.INTERRUPTED
     if folds is not None and not is_cut:
@@ -70,21 +70,21 @@ def path(
 
 
 def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[dict[str, Any], np.ndarray]:
-    """Return the arguments of `regularization_path`, and the labels; refuse a task that has no path of C."""
+    """Return the arguments of `regularization_path`, and the labels; refuse a task without a path of C."""
     if opened.task == NOVELTY:
         raise ValueError(
-            "task='novelty' has no path of C, which is a scale there; follow nu by refsvm.nu_path in Python."
+            "task='novelty' has no path of C, which is only a scale there; follow nu with refsvm.nu_path in Python."
         )
     if opened.task == REGRESSION and folds is not None:
         raise ValueError(
-            f"folds={folds!r} asks for the error along the path, and that of a regression is no step function of C; "
-            "leave it out, and call 'refsvm cv' at some C."
+            f"folds={folds!r} needs the error along the path, which for a regression is not a step function of C; "
+            "omit --folds, and call 'refsvm cv' for some C."
         )
     y = opened.data.y
     if opened.task == CLASSIFICATION and (k := len(np.unique(y))) > 2:
         if plot is not None and folds is None:
             raise ValueError(
-                f"plot={str(plot)!r} draws the error along the path where there are {k} classes; add --folds."
+                f"plot={str(plot)!r} draws the error along the path if there are {k} classes; add --folds."
             )
         return {"X": opened.data.X, "y": y, "kernel": opened.kernel}, y
     y = y if opened.task == REGRESSION else binary_labels(y)
@@ -93,7 +93,7 @@ def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[d
 
 
 def _summary(found: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
-    """Collect what is worth knowing about a path, or about those of all pairs of classes."""
+    """Return the important numbers of a path, or of the paths of all pairs of classes."""
     if isinstance(found, OneVsOnePath):
         return _summary_of_pairs(found)
     found.check_not_empty()
@@ -109,7 +109,7 @@ def _summary(found: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
 
 
 def _summary_of_pairs(found: OneVsOnePath) -> dict[str, Any]:
-    """Collect the path of each pair, and the sums and extremes of their numbers."""
+    """Return the numbers of each pair's path, with their sums and extremes."""
     parts = [_summary(path) for path in found.paths]
     names = OneVsOne(len(found.classes)).named(np.array([*map(label_text, found.classes.tolist())]))
     kinds = Counter[str]()
@@ -131,7 +131,7 @@ def _summary_of_pairs(found: OneVsOnePath) -> dict[str, Any]:
 
 
 def _best(curve: ErrorCurve | None) -> dict[str, Any]:
-    """Describe the error of cross-validation, if it was asked for."""
+    """Return a description of the cross-validation error, if folds were given."""
     if curve is None:
         return {}
     low, high, error = curve.best()
@@ -140,7 +140,7 @@ def _best(curve: ErrorCurve | None) -> dict[str, Any]:
 
 
 def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each breakpoint, with the classes of its pair where there are several."""
+    """Return a row for each breakpoint, with the classes of its pair if there are several."""
     return [
         {name: part[name] for name in ("first", "second") if name in part} | {"C": C, "elbow": elbow}
         for part in summary.get("pairs", [summary])
@@ -149,7 +149,7 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _tell(opened: Opened, found: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
-    """Print the data, the path, how exact it is, and the best C of folds."""
+    """Print the data, the path, its accuracy, and the best C of the folds."""
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
     tables.echo(f"{summary['data']}, {own}\n{found}\n")
     tables.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
@@ -161,7 +161,7 @@ def _tell(opened: Opened, found: RegularizationPath | OneVsOnePath, summary: dic
 
 
 def _draw(found: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:
-    """Draw the path, if there is one, and below it the error."""
+    """Draw the path if there is only one, and below it the error."""
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
     path = found if isinstance(found, RegularizationPath) else None

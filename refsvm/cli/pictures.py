@@ -1,4 +1,4 @@
-"""The pictures of ``--plot``."""
+"""Plots for ``--plot``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     Raises
     ------
     ValueError
-        If matplotlib writes no such kind of file.
+        If matplotlib cannot write this kind of file.
     """
     import matplotlib as mpl
 
-    # draws to files without a display, as on a server
+    # a backend that draws to files without a display, as on a server
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
@@ -34,7 +34,7 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     except ValueError as error:
         raise ValueError(f"plot={str(file)!r} cannot be written: {error}.") from None
     finally:
-        # figures stay in memory until they are closed
+        # matplotlib keeps figures in memory until they are closed
         plt.close(figure)
 
 
@@ -45,7 +45,7 @@ def bars(
     label: str,
     notes: Sequence[str] = (),
 ) -> None:
-    """Draw a bar for each name, its parts side by side from the left; notes stand above."""
+    """Draw a bar for each name, with its parts side by side from the left and notes above."""
     from refsvm.display import BarDisplay
 
     with picture(file) as axes:

@@ -1,4 +1,4 @@
-"""``refsvm predict``: labels of new data, and their accuracy where the true labels are known."""
+"""``refsvm predict``: labels of new data, and the accuracy if the true labels are known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from refsvm.datasets import open_data
 from refsvm.datasets.opening import place_of
 from refsvm.services.files import written_whole
 
-_FILES: Final = "A model file of 'refsvm fit' or LIBSVM; then the data, as other commands take them."
+_FILES: Final = (
+    "A model file of 'refsvm fit' or LIBSVM; then the data, in any form that other commands accept."
+)
 
 
 @options.in_one()
@@ -31,8 +33,8 @@ def predict(
     delimiter: options.Delimiter = None,
     data_dir: options.DataDir = None,
 ) -> None:
-    """Print the predicted labels or values, one a line; and on stderr their scores, if the data have labels."""
-    # the model stands first, or has its option
+    """Print the predicted labels or values, one in each line; and their scores on stderr, if the data have labels."""
+    # the model is the first argument, unless --model names it
     if len(files) != (expected := 2 if model is None else 1):
         raise ValueError(
             f"predict takes {expected} of MODEL and DATA here, not {len(files)}; give MODEL DATA."
@@ -41,7 +43,7 @@ def predict(
     if output is not None:
         writable("output", output, named, place_of(files[-1], data_dir))
     fitted = read_model(named)
-    # by the names in the model: a file may have its columns in another order, or more of them
+    # match columns by the names in the model, because the file may have another order or further columns
     data = open_data(files[-1], label, data_dir, delimiter, labelled=False, columns=fitted.columns)
     y, values = data.y, fitted.predict(data.X)
     predicted = [label_text(each) for each in values]
@@ -62,20 +64,18 @@ def predict(
 
 
 def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:
-    """Return the share of predicted labels that are right, as a sentence."""
+    """Return the share of correct predicted labels as a sentence."""
     known = {label_text(label) for label in model.classes}
     true = [label_text(label) for label in y]
     if known.isdisjoint(true):
-        # labels of another coding would give an accuracy of 0, which says nothing of the model
-        return (
-            f"No accuracy: none of the labels of the data is one of the model's ({', '.join(sorted(known))})"
-        )
+        # with labels of another coding the accuracy would be 0, which says nothing about the model
+        return f"No accuracy: the labels of the data differ from all labels of the model ({', '.join(sorted(known))})"
     right = sum(a == b for a, b in zip(predicted, true, strict=True))
     return f"Accuracy {right / len(true):.4f} ({right} of {len(true)})"
 
 
 def errors(predicted: np.ndarray, y: np.ndarray) -> str:
-    """Return the mean absolute error of predicted values and their R², as a sentence."""
+    """Return the mean absolute error of predicted values, and their R², as a sentence."""
     residual, spread = predicted - y, y - y.mean()
     explained = 1.0 - float(residual @ residual) / float(spread @ spread) if spread.any() else np.nan
     return f"Mean absolute error {float(np.abs(residual).mean()):.4g}, R² {explained:.4f}"

@@ -1,4 +1,4 @@
-"""Output on stdout, tables for people and JSON for programs."""
+"""Output on stdout: tables for people and JSON for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from refsvm.services.printable import printable
 from refsvm.services.store import json_of
 
 Columns: TypeAlias = Mapping[str, str | Callable[[Any], str] | None]
-"""Columns of a table by their headings: how an entry of a row is formatted; None leaves the column out."""
+"""Columns of a table by heading, with the format of their entries; None omits a column."""
 
 SCORES: Final = {
     "error": ("error", "{error:.4f}"),
@@ -30,24 +30,24 @@ SCORES: Final = {
     "r2": ("R²", "{r2:.4f}"),
     "outside": ("share\noutside", "{outside:.4f}"),
 }
-"""The scores of all tasks by name: the heading of their column, and how they are formatted."""
+"""The scores of all tasks by name, with their heading and format."""
 
 TEXT: Final = (
     "selector", "step", "shrinking", "shrink", "engine", "data", "status", "seeder", "stop", "name", "licence",
     "source",
 )  # fmt: skip
-"""Columns that are set left."""
+"""Columns that are aligned left."""
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document; numbers that JSON does not have become null."""
+    """Print one JSON document; numbers that JSON lacks become null."""
     text = json_of(document, indent=2)
-    # JSON leaves DEL and the codes behind it as they are
+    # JSON leaves DEL and the control codes after it unchanged
     typer.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def print_csv(rows: list[dict[str, Any]]) -> None:
-    """Print rows as CSV, a column for each entry; of a summary its mean, and lists as JSON."""
+    """Print rows as CSV with a column for each entry; a summary is replaced by its mean, and lists become JSON."""
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(rows[0] if rows else [])
@@ -58,27 +58,27 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 
 def print_data(text: str) -> None:
-    """Print data as they are; in a terminal, which would obey codes in them, print escapes in place of those."""
+    """Print data unchanged; in a terminal, escapes replace control codes that it would obey."""
     sys.stdout.write(printable(text) if Stream(sys.stdout).isatty() else text)
 
 
 def echo(text: str) -> None:
-    """Print sentences on stdout; escapes stand for codes that a terminal would obey."""
+    """Print sentences on stdout, with escapes in place of control codes that a terminal would obey."""
     typer.echo(printable(text))
 
 
 def status_of(row: Mapping[str, Any]) -> str:
-    """Return why a run ended, in words."""
+    """Return the reason why a run ended, in words."""
     return str(row["status"]).lower().replace("_", " ")
 
 
 def scores_of(row: Mapping[str, Any]) -> Columns:
-    """Return the columns of the scores that a row has."""
+    """Return the columns for the scores that a row contains."""
     return dict(column for name, column in SCORES.items() if name in row)
 
 
 def heading(problem: dict[str, Any]) -> str:
-    """Return the heading of a problem: the data, the kernel, C or ν, ε, and the tolerance."""
+    """Return the heading for a problem: the data, the kernel, C or ν, ε, and the tolerance."""
     kernel = dict(problem["kernel"])
     name = kernel.pop("name")
     parameters = ", ".join(f"{key}={value:.6g}" for key, value in kernel.items())
@@ -91,24 +91,24 @@ def heading(problem: dict[str, Any]) -> str:
 
 
 def screen() -> Console:
-    """Return stdout, on which numbers have no colours; FORCE_COLOR makes no terminal of a file or a pipe."""
+    """Return a console on stdout without colours for numbers; FORCE_COLOR makes no file a terminal."""
     return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
 
 
 def print_table(heading: str, columns: Columns, rows: list[Any]) -> None:
-    """Print a table as wide as it needs to be: numbers must not be cut off where stdout is narrow, or no terminal."""
+    """Print a table at its full width, because numbers must not be cut off on a narrow or missing terminal."""
     table = table_of(columns, rows)
     console = screen()
     console.width = max(
         console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum
     )
-    # the terminal may break a heading; a file gets it in one line
+    # a terminal may wrap the heading; a file gets it on one line
     console.print(Text(printable(heading)), soft_wrap=True)
     console.print(table)
 
 
 def table_of(columns: Columns, rows: list[Any]) -> Table:
-    """Return the table of these columns."""
+    """Return the table with these columns."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     shown = {name: column for name, column in columns.items() if column is not None}
     for name in shown:

@@ -29,8 +29,8 @@ def tune(
         str | None,
         option(
             "NUMBERS",
-            "Values of C, separated by commas.  [default: 0.1,1,10,100,1000; of a regression, times the deviation "
-            "of the targets]",
+            "Values of C, separated by commas.  [default: 0.1,1,10,100,1000; for a regression times the standard "
+            "deviation of the targets]",
             "--Cs",
         ),
     ] = None,
@@ -40,25 +40,25 @@ def tune(
     ] = None,
     folds: Annotated[int, option("K", "Number of folds, stratified for a classifier.")] = 5,
     shuffle: Annotated[
-        int | None, option("SEED", "Shuffle the examples first.  [default: as they are]")
+        int | None, option("SEED", "Shuffle the examples first.  [default: their order in the data]")
     ] = None,
     n_jobs: Annotated[
-        int | None, option("N", "Values of γ at once; -1: one for each core.", "--n-jobs")
+        int | None, option("N", "Number of γ solved at a time; -1 means one for each core.", "--n-jobs")
     ] = None,
     store: options.Store = None,
     *,
     training: Training,
     output: Output,
 ) -> None:
-    """Choose C and γ of a classifier or a regression by cross-validation: each cell of a grid, and the best one."""
+    """Choose C and γ of a classifier or a regression by cross-validation; print each cell of the grid and the best."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
     output.refuse_unwritable(training.place_of(data), store)
     opened = training.opened(data)
     if opened.task == NOVELTY:
         raise ValueError(
-            "task='novelty' has no score to be tuned by: nu is the share of examples that may be outside; compare it "
-            "with what 'refsvm loo --task novelty' finds outside."
+            "task='novelty' has no score to tune by: nu is the share of examples that may be outside; compare it "
+            "with the share that 'refsvm loo --task novelty' finds outside."
         )
     is_regression = opened.task == REGRESSION
     kind = KFold if is_regression else StratifiedKFold
@@ -71,14 +71,14 @@ def tune(
     if Cs is not None:
         grid["Cs"] = numbers("Cs", Cs)
     CrossValidate("").warm_up()
-    # threads of a first call would all wait for the same code
+    # the threads of a first call would all wait for the same code
     prepare(ActiveSet())
     search = _search(opened, training, cv=splitter, n_jobs=n_jobs, store=store, **grid)
     _show(search, opened, training, folds, output)
 
 
 def _search(opened: Opened, training: Training, **more: Any) -> Any:
-    """Search C and γ; the scores are accuracies of a classifier, and R² of a regression."""
+    """Search C and γ; the scores are accuracies for a classifier, and R² for a regression."""
     search = refsvm.SVRCV if opened.task == REGRESSION else refsvm.SVCCV
     if training.tol is not None or opened.task != REGRESSION:
         more["tol"] = training.tolerance
@@ -90,12 +90,12 @@ def _search(opened: Opened, training: Training, **more: Any) -> Any:
         return model.fit(opened.data.X, opened.data.y)
     except KeyboardInterrupt:
         store = more["store"]
-        kept = "nothing is kept without --store" if store is None else f"the finished cells are in {store}"
+        kept = "nothing is stored without --store" if store is None else f"the finished cells are in {store}"
         interrupted(f"Interrupted; {kept}")
 
 
 def _show(search: Any, opened: Opened, training: Training, folds: int, output: Output) -> None:
-    """Print the cells and the best one, and draw them."""
+    """Print the cells and the best cell, and draw them."""
     results = search.cv_results_
     keys = {"score": "mean_test_score", "std": "std_test_score", "iterations": "mean_iterations",
             "seconds": "mean_fit_time", "unsolved_splits": "unsolved_splits"}  # fmt: skip
@@ -122,14 +122,14 @@ def _show(search: Any, opened: Opened, training: Training, folds: int, output: O
 
 
 def _tell(search: Any, opened: Opened, folds: int) -> None:
-    """Print a line for each γ and a column for each C, and the best of them."""
+    """Print a line for each γ and a column for each C, and the best values."""
     data, is_regression = opened.data, opened.task == REGRESSION
     results, measure = search.cv_results_, "R²" if is_regression else "error"
     scores = np.asarray(results["mean_test_score"])
     heading = f"{data.name}: {data.n} examples; {measure} in {folds} folds"
     _table(heading, results, scores if is_regression else 1.0 - scores)
     chosen = ", ".join(f"{name}={value:.6g}" for name, value in search.best_params_.items())
-    # the results hold means over the folds
+    # the results contain means over the folds
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
     found = search.best_score_ if is_regression else 1 - search.best_score_
     tables.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
@@ -146,12 +146,12 @@ STARRED: Final = "* These cells have splits that did not converge."
 
 
 def numbers(option: str, text: str) -> list[float]:
-    """Split a list of positive numbers."""
+    """Return a list of positive numbers from a text."""
     try:
         return [positive(option, float(word)) for word in text.split(",")]
     except ValueError:
         raise ValueError(
-            f"{option}={text!r} is not a list of positive numbers; give e.g. 0.1,1,10."
+            f"{option}={text!r} is not a list of positive numbers; give numbers such as 0.1,1,10."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""``refsvm warm-up``: compile everything ahead of time."""
+"""``refsvm warm-up``: compiles everything ahead of time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refsvm.services.line import line_of
 
 
 def warm_up() -> None:
-    """Compile all that refsvm compiles, once for each machine; other commands are fast from their first run on."""
+    """Compile all code of refsvm, once for each machine, so that other commands are fast from their first run on."""
     told = Progress("refsvm warm-up")
     with line_of(told, "auto"):
         seconds = refsvm.warm_up(told.begin)

@@ -1,10 +1,10 @@
 """Data sets: small bundled ones, the papers' artificial ones, readers for files, and the benchmark suite.
 
 ================  ==========================================================================
-`load`, `names`   ten UCI sets that ship with the package, with their sources and licence
+`load`, `names`   ten UCI sets that are part of the package, with sources and licence
 `make_banana` …   generators of banana, twonorm, ringnorm, waveform and chessboard
-`open_data`       a data set by name or path; `read_libsvm`, `read_csv`, `read_npz` per format
-`paper_suite`     the 18 problems of the papers' tables, from a data directory of your own
+`open_data`       opens a set by name or path; `read_libsvm`, `read_csv` and `read_npz` read one format each
+`paper_suite`     the 18 problems of the papers' tables, read from your data directory
 ================  ==========================================================================
 """
 

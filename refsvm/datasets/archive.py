@@ -1,6 +1,6 @@
-"""Files and pipes, which may be packed; arrays of an .npz archive.
+"""Reads files and pipes, which may be packed, and the arrays of an .npz archive.
 
-An archive takes no more memory than its size accounts for, and nothing in it is unpickled.
+Reading an archive takes no more memory than its size accounts for, and unpickles nothing.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from refsvm.services.printable import printable
 _CSR: Final = ("data", "indices", "indptr", "shape")
 
 _UNPACKED: Final[dict[bytes, Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-"""Openers of packed files by their first bytes; the name may not tell."""
+"""Functions that open packed files, by their first bytes, since the file name may be wrong."""
 
 _FOREIGN: Final = {b"PK\3\4": "a zip archive or a workbook", b"\x28\xb5\x2f\xfd": "packed by zstd",
                    b"7z\xbc\xaf": "packed by 7-Zip", b"\xd0\xcf\x11\xe0": "a workbook"}  # fmt: skip
 
 UNPACKING: Final = (OSError, EOFError, zlib.error, lzma.LZMAError)
-"""Errors of a packed file that is damaged."""
+"""Errors that a damaged packed file raises."""
 
 
 STANDARD_INPUT: Final = "-"
-"""The name of the standard input where a file is named, as other programs have it."""
+"""The file name that means the standard input, as in other programs."""
 
 
 class Source:
-    """A file, or what a pipe has brought, which can be read once and is held.
+    """A file, or the content of a pipe, which can be read only once and is therefore stored.
 
     Parameters
     ----------
     name : str
-        As the caller has named it, for messages.
+        The name that the caller used, for messages.
     content : bytes, optional
-        The bytes that were read; None of a file, which is opened when it is read.
+        The bytes of a pipe; None for a file, which is opened when it is read.
     """
 
     def __init__(self, name: str, content: bytes | None = None) -> None:
@@ -56,24 +56,24 @@ class Source:
         return self.name
 
     def open(self) -> IO[bytes]:
-        """Open it as bytes, from the beginning."""
+        """Open the source as a stream of bytes from the beginning."""
         return Path(self.name).open("rb") if self.content is None else BytesIO(self.content)
 
 
 def refused(source: Source, reason: str) -> ValueError:
-    """Return the error for a file, with the reason."""
+    """Return the error for a source with a reason."""
     return ValueError(printable(f"path={str(source)!r} {reason}"))
 
 
 def existing(path: str | os.PathLike[str] | Source) -> Source:
-    """Return a file, or what a pipe or the standard input, named "-", brings, or say that there is none.
+    """Return the source for a file, a pipe, or the standard input ("-").
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is a terminal or another device, which has no end.
+        If it is a terminal or another device, which never ends.
     """
     if isinstance(path, Source):
         return path
@@ -82,7 +82,7 @@ def existing(path: str | os.PathLike[str] | Source) -> Source:
         return Source(name, _held(name, getattr(sys.stdin, "buffer", None)))
     if Path(name).is_file():
         return Source(name)
-    # a pipe of the shell, such as /dev/stdin, /dev/fd/63 and what mkfifo makes
+    # a pipe of the shell, such as /dev/stdin, /dev/fd/63 or one made by mkfifo
     if Path(name).is_fifo() or (Path(name).exists() and not Path(name).is_dir()):
         with Path(name).open("rb") as stream:
             return Source(name, _held(name, stream))
@@ -90,33 +90,33 @@ def existing(path: str | os.PathLike[str] | Source) -> Source:
 
 
 def _held(name: str, stream: IO[bytes] | None) -> bytes:
-    """Return all that a stream brings; refuse one without an end."""
+    """Return the whole content of a stream; refuse a device that never ends."""
     if stream is None or stream.closed:
-        raise ValueError(f"path={name!r} is the standard input, which is closed; name a file.")
+        raise ValueError(f"path={name!r} is the standard input, which is closed; give a file.")
     if stream.isatty() or _is_endless(stream):
-        raise ValueError(f"path={name!r} is a terminal or another device; name a file, or pipe one into it.")
+        raise ValueError(f"path={name!r} is a terminal or another device; give a file, or pipe one into it.")
     try:
         content = stream.read()
     except OSError as error:
         raise ValueError(f"path={name!r} cannot be read: {error.strerror or error}.") from None
     if not content:
-        raise ValueError(f"path={name!r} brings nothing; what a pipe brings can be read once.")
+        raise ValueError(f"path={name!r} is empty; a pipe can be read only once.")
     return content
 
 
 def _is_endless(stream: IO[bytes]) -> bool:
-    """Whether a stream is a device, such as /dev/zero; the one that is always empty is none of them."""
+    """Return whether a stream is a device such as /dev/zero; /dev/null is not, as it is always empty."""
     try:
         mode = os.fstat(stream.fileno())
-    except (OSError, ValueError):  # an object in the place of the standard input
+    except (OSError, ValueError):  # an object that replaces the standard input
         return False
     is_device = stat.S_ISCHR(mode.st_mode) or stat.S_ISBLK(mode.st_mode)
     return is_device and mode.st_rdev != Path(os.devnull).stat().st_rdev
 
 
 def opened(source: Source) -> Any:
-    """Open a file as bytes, unpacked if its first bytes are those of gzip, bzip2 or xz."""
-    # by its contents: a file may be packed under any name
+    """Open a file as bytes, and unpack it if its first bytes are those of gzip, bzip2 or xz."""
+    # by content, because a packed file may have any name
     with source.open() as stream:
         first = stream.read(6)
     for mark, kind in _FOREIGN.items():
@@ -125,12 +125,12 @@ def opened(source: Source) -> Any:
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
     if not packed:
         return source.open()
-    # by its name, as closing an unpacked stream leaves the one below it open
+    # opened by name, because closing an unpacked stream would leave the underlying one open
     return packed[0](source.name if source.content is None else source.open())
 
 
 def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
-    """Whether a file is a zip archive of NumPy arrays alone, as numpy.savez writes it; a workbook is none."""
+    """Return whether a file is a zip archive of NumPy arrays only, as numpy.savez writes it; a workbook is not."""
     try:
         with source.open() as stream:
             if stream.read(4) != b"PK\3\4":
@@ -144,11 +144,12 @@ def is_archive(source: Source, *, may_be_damaged: bool = False) -> bool:
 
 
 def archived(source: Source) -> dict[str, np.ndarray]:
-    """Return the arrays of an archive that make up X and y.
+    """Return the arrays of an archive from which X and y are made.
 
     Parameters
     ----------
     source : Source
+        The archive.
 
     Returns
     -------
@@ -158,7 +159,7 @@ def archived(source: Source) -> dict[str, np.ndarray]:
     Raises
     ------
     ValueError
-        If the file is no archive, is damaged, claims more values than it holds, or lacks an array.
+        If the file is not an archive, is damaged, claims more values than it contains, or lacks an array.
     """
     stream = source.open()
     if not zipfile.is_zipfile(stream):
@@ -172,10 +173,10 @@ def archived(source: Source) -> dict[str, np.ndarray]:
             parts = {} if missing else {name: member(archive, f"{name}.npy") for name in wanted}
     except Exception as error:  # noqa: BLE001 (zipfile and NumPy raise errors of many kinds on damaged files)
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-        raise refused(source, f"cannot be read as an .npz archive ({reason:.200}); write it anew.") from None
+        raise refused(source, f"cannot be read as an .npz archive ({reason:.200}); save it again.") from None
     if missing:
         shown = ", ".join(held) or "nothing"
-        raise refused(source, f"holds {shown}; expected y and X, or y and {', '.join(_CSR)}.")
+        raise refused(source, f"contains {shown}; expected y and X, or y and {', '.join(_CSR)}.")
     return parts
 
 
@@ -185,17 +186,17 @@ def table(parts: dict[str, np.ndarray]) -> Any:
     Parameters
     ----------
     parts : dict of str to ndarray
-        Result of `archived`.
+        The arrays, as returned by `archived`.
 
     Raises
     ------
     ValueError, TypeError
-        If the parts do not make a table of numbers.
+        If the arrays do not form a table of numbers.
     """
     values = parts["X" if "X" in parts else "data"]
     if values.dtype.kind not in "biuf":
         raise ValueError(f"its values are of type {values.dtype}")
-    with np.errstate(over="ignore"):  # what float64 does not hold becomes infinite, and is refused as such
+    with np.errstate(over="ignore"):  # numbers beyond float64 become infinite and are refused later
         values = values.astype(np.float64)
     if "X" in parts:
         return values
@@ -207,7 +208,7 @@ def table(parts: dict[str, np.ndarray]) -> Any:
     indices, indptr = (parts[key].astype(np.int64, casting="safe") for key in ("indices", "indptr"))
     n, d = size.tolist()
     if indptr.shape != (n + 1,):
-        raise ValueError(f"its shape says {n} rows and indptr has {indptr.size} entries")
+        raise ValueError(f"its shape has {n} rows, but indptr has {indptr.size} entries")
     X = csr_matrix((values, indices, indptr), shape=(n, d))
     X.check_format(full_check=True)
     return X

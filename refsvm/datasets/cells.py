@@ -1,4 +1,4 @@
-"""Tables of cells in a text file: the delimiter, the header row, the columns that are features."""
+"""Tables of cells in a text file: finds the delimiter, the header row, and the columns with features."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from refsvm.datasets.labels import is_code, labels_of
 from refsvm.services.printable import printable
 
 LEAST_ROWS: Final = 8
-"""Of a file in which a column of whole numbers is taken for an index though its name does not say so."""
+"""Smallest number of rows from which a column of consecutive integers is taken for an index, whatever its name."""
 
 _NAN: Final = ("nan", "NaN", "NAN", "-nan", "-NaN")
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?").fullmatch
 _POINT: Final = re.compile(r"[+-]?\d*\.\d*(?:[eE][+-]?\d+)?").fullmatch
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}").fullmatch
 _INDEX: Final = re.compile(r"(unnamed: \d+|index|level_0|id|row\.?names?)?", re.IGNORECASE).fullmatch
-"""Names that pandas and R give to a column that numbers the rows; they write it without a name."""
+"""Names that pandas and R give to a column of row numbers, which they write without a name."""
 
 
 class CsvTable(NamedTuple):
-    """X of a CSV file; y, if a column has the labels; and the names of the others, if there is a header."""
+    """X of a CSV file; y, if there is a label column; and the names of the features, if there is a header."""
 
     X: np.ndarray
     y: np.ndarray | None
@@ -41,14 +41,14 @@ class CsvTable(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The cells of a file as stripped texts and as numbers, NaN for all else, shape (n, d); their rows in the file."""
+    """The cells of a file as stripped texts and as numbers (NaN for other texts), shape (n, d), with their rows."""
 
     path: Source
     texts: np.ndarray
     numbers: np.ndarray
     rows: np.ndarray
     comment: tuple[int, list[str]] | None = None
-    """The comment just above the rows, with its line, if it has as many cells: it may name the columns."""
+    """The comment directly above the rows, with its line, if it has as many cells: it may name the columns."""
 
     def below_comment(self) -> Cells:
         """Return the cells with the comment above them as their first row."""
@@ -61,10 +61,10 @@ class Cells(NamedTuple):
         )  # fmt: skip
 
     def refuse(self, wrong: np.ndarray, first: int, places: Sequence[int], reason: str) -> None:
-        """Raise if a cell is wrong; `wrong` begins with line `first` and has a column for each of the places."""
+        """Raise an error if a cell is wrong; `wrong` starts with line `first` and has a column for each of `places`."""
         for line, j in np.argwhere(wrong):
             place = places[j]
-            # without a header a column has the number by which --label calls it
+            # without a header, --label addresses a column by its number
             column = repr(self.texts[0, place]) if first else f"{place} (counted from 0)"
             row = f"row {self.rows[first + line]}, column {column}"
             raise refused(self.path, reason.format(row=row, text=self.texts[first + line, place]))
@@ -76,22 +76,22 @@ def csv_table(
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
 ) -> CsvTable:
-    r"""Read a CSV file as `read_csv` does, also one without labels, and the names of its columns.
+    r"""Read a CSV file as `read_csv` does, but also one without labels, and return the names of its columns.
 
     Parameters
     ----------
     path, label
-        As of `read_csv`.
+        As in `read_csv`.
     delimiter : str, optional
-        Character between the cells; by default that of a line ``sep=;`` at the top, else a tab, a semicolon, a comma or
-        a space, whichever splits most of the first rows into equally many cells.
-    columns : sequence of str, optional
-        Of a file with a header, read these columns, in this order, and no others.
+        Character between the cells. By default the one in a line ``sep=;`` at the top; otherwise a tab, a semicolon,
+        a comma or a space, whichever splits most of the first rows into equally many cells.
+        columns : sequence of str, optional
+        For a file with a header, the columns to read, in this order.
 
     Raises
     ------
     FileNotFoundError, ValueError, ImportError
-        As in `read_csv`; and if one of the columns is not there.
+        As in `read_csv`; also if a column does not exist.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def csv_table(
     first = int(is_named or _starts_with_header(cells, place))  # the line of the first example
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
-    # by place and not by name: two columns may have one name
+    # by position, because two columns may have the same name
     features = [j for j in range(len(head)) if j != place]
     if columns is not None and first:
         features = _columns(cells.path, head, columns)
@@ -126,7 +126,7 @@ def csv_table(
 
 
 def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None) -> Cells:
-    """Return the cells; below the comment above them if that names the columns, as where NumPy has written a header."""
+    """Return the cells, with the comment above as their first row if it names the columns (NumPy's header does)."""
     if cells.comment is None:
         return cells
     line, names = cells.comment
@@ -136,37 +136,37 @@ def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None)
     number = int(label) if label is not None and _is_place(label) else len(head)
     place = number % len(head) if -len(head) <= number < len(head) else None
     is_comment = bool(asked and asked <= set(head)) or _starts_with_header(cells, place)
-    # a label such as #1 looks like the beginning of a comment
+    # a label such as #1 looks like the start of a comment
     if not is_comment or any(re.fullmatch(r"[+-]?[\d.,]*\d", name) for name in names[1:]):
         as_what = "a comment" if is_comment else "the names of the columns"
-        said = f"row {line} ({', '.join(names[:5])}), which begins with #, is taken for {as_what}."
+        said = f"row {line} ({', '.join(names[:5])}), which starts with #, is taken for {as_what}."
         warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
     return cells if is_comment else cells.below_comment()
 
 
 def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cells:
-    r"""Return the cells of a CSV file, without rows in which all are empty.
+    r"""Return the cells of a CSV file, without rows whose cells are all empty.
 
     Parameters
     ----------
     path : Source
-        A file or pipe, UTF-8, which may be packed by gzip, bzip2 or xz.
+        A file or pipe in UTF-8, possibly packed by gzip, bzip2 or xz.
     delimiter : str, optional
         Character between the cells; see `csv_table`.
     least : int
-        How many cells a row has at least.
+        Smallest number of cells in a row.
 
     Returns
     -------
     Cells
-        With a decimal point where there was a decimal comma.
+        The cells, with decimal points instead of decimal commas.
 
     Raises
     ------
     ValueError
         If the file is not text, empty, ragged or has too few columns.
     ImportError
-        If pandas, which reads cells and numbers, is not installed.
+        If pandas, which parses the cells, is not installed.
 
     Examples
     --------
@@ -187,25 +187,25 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     text = _text(path)
     if delimiter is not None:
         require_character(delimiter)
-    # pandas takes the width off the first row, so that one may not be empty
+    # pandas takes the number of columns from the first row, which must therefore not be empty
     above = beginning_of(text)
     body, skipped = text[above.end :], lines_in(text[: above.end])
     if not body.strip():
-        raise refused(path, "holds comments (#) only; expected one example a row.")
-    # spreadsheets write which character they use; it goes before what the cells look like
+        raise refused(path, "contains only comments (#); expected one example in each row.")
+    # spreadsheets write the delimiter into the file, which overrides the guess
     between = delimiter or above.delimiter or delimiter_of(body)
     top = [row for row in islice(_rows(path, body, between, skipped + 1, strict=False), 20) if row] or [[]]
     if (
         mode(map(len, top[1:] or top)) == len(top[0]) + 1
         and pd.Series(pd.to_numeric(top[0], errors="coerce")).isna().any()
     ):
-        body = f'""{between}{body}'  # R names every column but that of its row names
+        body = f'""{between}{body}'  # R does not name the column with its row names
     _refuse_ragged(path, body, between, skipped + 1, least)
     frame = pd.read_csv(
         StringIO(body), sep=between, header=None, dtype=object, na_filter=False, skip_blank_lines=False,
         skipinitialspace=True,
     )  # fmt: skip
-    # all cells at once: a call for each column takes longer than the rest where there are thousands
+    # convert all cells at once, because with thousands of columns a call for each would dominate
     texts = np.array([cell.strip() for cell in frame.to_numpy(dtype=object).ravel()], dtype=object)
     texts = texts.reshape(frame.shape)
     rows = np.flatnonzero((texts != "").any(axis=1))
@@ -213,7 +213,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
     if between != ",":
         _replace_commas(texts)
     numbers = np.array(pd.to_numeric(texts.ravel(), errors="coerce"), dtype=np.float64)
-    # a NaN that is written as such becomes infinite here, to be told from what is no number
+    # written NaN becomes infinite here, to distinguish it from text that is not a number
     unknown = np.flatnonzero(np.isnan(numbers))
     numbers[unknown[[text in _NAN for text in texts.ravel()[unknown]]]] = np.inf
     comment = None
@@ -226,7 +226,7 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
 
 
 def _replace_commas(texts: np.ndarray) -> None:
-    """Write a point in place of decimal commas; beside points, or if all might do so, they may separate thousands."""
+    """Replace decimal commas by points; beside points, or if every comma could be one, they may separate thousands."""
     cells = texts.ravel()
     points = any(_POINT(cell) for cell in cells if "." in cell)
     commas = [place for place, cell in enumerate(cells) if "," in cell and _DECIMAL_COMMA(cell)]
@@ -236,7 +236,7 @@ def _replace_commas(texts: np.ndarray) -> None:
 
 
 def _names_in(path: Source, comment: str, between: str) -> list[str]:
-    """Return the cells of a comment, without the mark in front; a column of that name alone keeps it."""
+    """Return the cells of a comment without its mark; a single column keeps the mark in its name."""
     mark = comment[: len(comment) - len(comment.lstrip("#%/"))]
     first, *others = (
         each.strip() for each in next(_rows(path, comment[len(mark) :].lstrip(), between, strict=False), [""])
@@ -245,7 +245,7 @@ def _names_in(path: Source, comment: str, between: str) -> list[str]:
 
 
 def _text(path: Source) -> str:
-    """Return the text of a file that may be packed."""
+    """Return the text of a file, unpacked if necessary."""
     try:
         with opened(path) as stream:
             content: bytes = stream.read()
@@ -257,15 +257,15 @@ def _text(path: Source) -> str:
     except UNPACKING as error:
         raise refused(path, f"is not a CSV text in UTF-8 ({error}); convert it first.") from None
     if "\0" in text or not text.strip():
-        reason = "is not a CSV text in UTF-8 (it holds zero bytes); save it as UTF-8 text."
-        raise refused(path, reason if text.strip() else "is empty; expected one example a row.")
+        reason = "is not a CSV text in UTF-8 (it contains zero bytes); save it as UTF-8 text."
+        raise refused(path, reason if text.strip() else "is empty; expected one example in each row.")
     return text
 
 
 def _rows(
     path: Source, text: str, between: str, first: int = 1, *, strict: bool = True
 ) -> Iterator[list[str]]:
-    """Yield the cells of each row, the number of the first of which is given; refuse a cell of more than 128 KiB."""
+    """Yield the cells of each row, numbered from `first`; refuse a cell of more than 128 KiB."""
     rows = csv.reader(StringIO(text, newline=""), delimiter=between, skipinitialspace=True, strict=strict)
     for row in count(first):
         try:
@@ -275,7 +275,7 @@ def _rows(
         except csv.Error as error:
             if "field limit" not in str(error):
                 raise
-            remedy = "shorten it, or look for a quotation mark that is not closed"
+            remedy = "shorten it, or close an open quotation mark"
             most = csv.field_size_limit()
             raise refused(
                 path, f"has a cell of more than {most:,} characters in row {row}; {remedy}."
@@ -283,30 +283,30 @@ def _rows(
 
 
 def _refuse_ragged(path: Source, text: str, between: str, first: int, least: int) -> None:
-    """Refuse a row that has another number of cells than the first one: pandas would complete it in silence."""
+    """Raise an error for a row with another number of cells than the first one, which pandas would fill up silently."""
     row, width = first, 0
     try:
         for row, cells in enumerate(_rows(path, text, between, first), first):
             width = width or len(cells)
             if width < least:
                 raise refused(
-                    path, f"has one column only; expected a label and features, split by {between!r}."
+                    path, f"has a single column; expected a label and features, separated by {between!r}."
                 )
             if len(cells) != width and any(map(str.strip, cells)):
                 remedy = "complete it"
                 if cells[0].lstrip().startswith("#"):
-                    remedy = "delete it if it is a comment (#), which may stand above the rows only"
+                    remedy = "delete it if it is a comment (#), which is only allowed above the rows"
                 raise refused(
                     path, f"has {len(cells)} cells in row {row}, but {width} in row {first}; {remedy}."
                 )
     except csv.Error as error:
         raise refused(
-            path, f"has a quotation mark in or after row {row} that is not closed ({error})."
+            path, f"has an unclosed quotation mark in or after row {row} ({error}); close it."
         ) from None
 
 
 def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
-    """Return the place of the label column, and whether a header names it: names go before places."""
+    """Return the position of the label column, and whether a header names it; names take precedence over positions."""
     head, text = cells.texts[0].tolist(), str(label)
     is_place = _is_place(label)
     if not is_place and text in head:
@@ -316,22 +316,22 @@ def _label_column(cells: Cells, label: str | int) -> tuple[int, bool]:
         return head.index(text), True
     if not is_inside:
         near = hint(text, head, f"the first row is {', '.join(head[:10])}.")
-        raise ValueError(printable(f"label={label!r} is no column of {str(cells.path)!r}; {near}"))
+        raise ValueError(printable(f"label={label!r} is not a column of {str(cells.path)!r}; {near}"))
     return int(label) % len(head), False
 
 
 def _is_place(label: Any) -> bool:
-    """Whether a label column may be meant by its place rather than by its name."""
+    """Return whether a label column may be meant as a position instead of a name."""
     return label is not None and (not isinstance(label, str) or label.lstrip("+-").isdecimal())
 
 
 def _column(path: Source, head: list[str], name: str) -> int:
-    """Return the place of a column, or say that it is missing, or there twice."""
+    """Return the position of a column; raise an error if it is missing or occurs twice."""
     return _columns(path, head, [name])[0]
 
 
 def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
-    """Return the places of some columns, or say that one is missing, or there twice."""
+    """Return the positions of some columns; raise an error if one is missing or occurs twice."""
     places, counts = {name: place for place, name in enumerate(head)}, Counter(head)
     for name in names:
         if counts[name] != 1:
@@ -341,8 +341,8 @@ def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
 
 
 def _starts_with_header(cells: Cells, place: int | None) -> bool:
-    """Whether the first row names the columns. If only its numbers tell, a warning says what it was taken for."""
-    # a label that occurs again below is a label and no heading
+    """Return whether the first row names the columns; if only its numbers suggest it, warn."""
+    # a label that occurs again below is a label and not a heading
     others = [] if place is None else cells.texts[1:, place].tolist()
     head, is_word = cells.texts[0], np.isnan(cells.numbers[0])
     names = np.delete(cells.numbers[0], [] if place is None else place)
@@ -365,13 +365,13 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
     )
     if is_header := bool(counts or (numbers[0] >= 1000 and len(numbers) > 1)):
         row = f"row {cells.rows[0]} ({', '.join(head[:5])})"
-        said = f"{row} is taken for the names of the columns; if it is an example, put names above it."
+        said = f"{row} is taken for the names of the columns; if it is an example, insert a row with names above it."
         warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
     return is_header
 
 
 def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> None:
-    """Note columns that number the rows: as features they would decide everything where classes follow each other."""
+    """Warn about columns with row numbers, which as features would decide everything if classes follow each other."""
     counting = (
         (np.diff(X, axis=0) == 1.0).all(axis=0) & ((X[0] == 0.0) | (X[0] == 1.0)) & (len(X) >= LEAST_ROWS)
     )
@@ -382,11 +382,11 @@ def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> N
         is_unnamed = _INDEX(name) and (names or len(X) >= LEAST_ROWS) and len(set(column % 1)) == 1
         if counts or (is_unnamed and column[0] % 1 == 0.0 and len(set(column)) == len(X)):
             of = f"column {name!r}" if name else "the first column, without a name,"
-            said = f"{of} numbers the rows, and is a feature; delete it from the file if it is an index."
+            said = f"{of} contains row numbers and is used as a feature; delete it from the file if it is an index."
             warnings.warn(printable(f"path={str(path)!r}: {said}"), stacklevel=3)
 
 
 def require_character(delimiter: Any) -> None:
-    """Refuse a delimiter that is not one character."""
+    """Raise an error for a delimiter that is not one character."""
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '\r\n"':
-        raise ValueError(f"delimiter={delimiter!r} is not a character between cells; give one, such as ';'.")
+        raise ValueError(f"delimiter={delimiter!r} is not a single character; give one, such as ';'.")

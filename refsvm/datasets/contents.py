@@ -1,4 +1,4 @@
-"""The contents of a file: LIBSVM lines, a table of cells, or an archive. The first lines tell, under any name."""
+"""Recognises the content of a file by its first lines: LIBSVM lines, a table of cells, or an archive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIBSVM: Final = "LIBSVM"
 TABLE: Final = "table"
 
 _LINES: Final = 100
-"""Lines that are looked at."""
+"""Number of lines that are examined."""
 
 _BYTES: Final = 1 << 20
 
@@ -37,7 +37,7 @@ _NAMED_EXAMPLE: Final = re.compile(rf"[^\s,;:\"]+(\s+{_PAIR}){{2,}}").fullmatch
 
 
 def name_of(source: str) -> str:
-    """Return the name of the data in a file: that of the file without its ending.
+    """Return the name of the data in a file: the file name without its ending.
 
     Examples
     --------
@@ -48,13 +48,14 @@ def name_of(source: str) -> str:
 
 
 def kind_of(source: Source, is_named_table: bool = False) -> str:
-    """Return what a file holds.
+    """Return the kind of a file's content.
 
     Parameters
     ----------
     source : Source
+        The file.
     is_named_table : bool
-        Whether the caller takes it for a table. That decides where the contents do not.
+        Whether the caller takes it for a table, which decides if the content is ambiguous.
 
     Returns
     -------
@@ -66,7 +67,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return ARCHIVE
     text = _beginning(source)
     lines = [] if "\0" in text else [*islice(_without_comments(text), _LINES)]
-    # examples with features, which no table has; a line with a label alone is part of either
+    # a line with index:value pairs belongs to LIBSVM; a line with only a label may belong to either kind
     examples, bare = sum(map(is_example, lines)), sum(len(line.split()) == 1 for line in lines)
     if examples > (others := len(lines) - examples - bare) or (examples and others == 0):
         return LIBSVM
@@ -74,7 +75,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
         return TABLE
     if is_named_archive:
         return ARCHIVE
-    # lines that are half of one kind and half of another are damaged ones of the first
+    # lines that fit both kinds in part are damaged LIBSVM lines
     if not lines or examples:
         return LIBSVM
     rows = text[beginning_of(text).end :]
@@ -82,7 +83,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
 
 
 def is_example(line: str) -> bool:
-    """Whether a line is an example as LIBSVM writes it, with a feature at least; it may be damaged all the same.
+    """Return whether a line looks like an example of LIBSVM with at least one feature; it may still be damaged.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def is_example(line: str) -> bool:
 
 
 def _beginning(source: Source) -> str:
-    """Return whole lines from the beginning of a file, whose characters may be any; "" if it cannot be unpacked."""
+    """Return complete lines from the beginning of a file with any characters; "" if it cannot be unpacked."""
     try:
         with opened(source) as stream:
             content = stream.read(_BYTES)
@@ -105,24 +106,24 @@ def _beginning(source: Source) -> str:
 
 
 def _without_comments(text: str) -> Iterator[str]:
-    """Yield the lines that hold something, stripped, without what stands after a # as LIBSVM files have it."""
+    """Yield the lines that are not empty, stripped, without LIBSVM's comments after a #."""
     for line in StringIO(text):
         if stripped := _COMMENT.sub("", line).strip():
             yield stripped
 
 
 class Beginning(NamedTuple):
-    """The lines above the rows of a table: where the rows begin, the delimiter if it is said, the last comment."""
+    """The lines above the rows of a table: the row where these start, the delimiter if given, and the last comment."""
 
     end: int
     delimiter: str | None
     comment: str | None
     line: int
-    """Of the comment, from 1."""
+    """Line of the comment, from 1."""
 
 
 def beginning_of(text: str) -> Beginning:
-    r"""Return what stands above the first row of a table: empty lines, comments, and the ``sep=;`` of a spreadsheet.
+    r"""Return the content above the first row of a table: empty lines, comments, and a spreadsheet's ``sep=;``.
 
     Examples
     --------
@@ -143,12 +144,12 @@ def beginning_of(text: str) -> Beginning:
 
 
 def lines_in(text: str) -> int:
-    """Return how many lines end in a text; a line ends as in Python, by any of three marks."""
+    """Return the number of line ends in a text; as in Python, there are three kinds."""
     return len(StringIO(text, newline=None).readlines())
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return the character that splits most of the first rows into equally many cells, and more than one.
+    r"""Return the character that splits most of the first rows into equally many cells, more than one.
 
     Examples
     --------
@@ -163,10 +164,10 @@ def delimiter_of(text: str) -> str:
 
 
 def cells_in(text: str, delimiter: str) -> list[list[str]]:
-    """Return the cells of the first rows, without empty rows; one empty row if there is no other."""
-    # the first rows are enough to tell, and a large file is not read twice
+    """Return the cells of the first rows without empty rows; one empty row if all rows are empty."""
+    # the first rows are enough, so that a large file is not read twice
     lines = "".join(islice(StringIO(text, newline=""), 20))
     try:
         return [row for row in csv.reader(StringIO(lines, newline=""), delimiter=delimiter) if row] or [[""]]
-    except csv.Error:  # a cell of more than 128 KiB, which is told where all rows are read
+    except csv.Error:  # a cell of more than 128 KiB; reading all rows reports it
         return [[""]]

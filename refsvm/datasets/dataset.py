@@ -1,4 +1,4 @@
-"""Dataset, the result of every loader and generator; two labels of any kind as ±1."""
+"""Dataset, the result of every loader and generator; and the mapping of two labels to ±1."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ PUBLISHED: Final[dict[str, tuple[float, float]]] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Shown):
-    """A data set with its labels and where they come from.
+    """A data set with labels and source.
 
     Parameters
     ----------
     name : str
         Short name.
     X : ndarray of float64 or scipy.sparse.csr_matrix, shape (n, d)
-        Examples, one a row.
+        Examples, one in each row.
     y : ndarray, shape (n,), or None
-        Labels; None for a CSV file without them. Bundled sets and generators give float64 ±1; files give their own
+        Labels; None for a CSV file without labels. Bundled sets and generators have float64 ±1; files keep their own
         labels (see `binary_labels`).
     description : str
         Meaning of an example and of the class +1.
     source : str
         Creators, year and address of the original.
     licence : str
-        Licence of the data; empty for a file of the caller's own.
+        Licence of the data; empty for your own files.
     C, gamma : float or None
-        Penalty, and width of k(x, x') = exp(−γ‖x − x'‖²), as published for this set, if they were.
+        Penalty, and γ of k(x, x') = exp(−γ‖x − x'‖²), if they were published for this set.
     columns : tuple of str or None
-        Names of the features, if a header of the file says them, or they are known.
+        Names of the features, if known, for instance from a header.
     places : ndarray of int, shape (n,), or None
-        Of a kernel matrix in LIBSVM's format, the number of each row, from 1; 0 if it is not known.
+        For a kernel matrix in LIBSVM's format the number of each row, from 1; 0 if it is unknown.
 
     Examples
     --------
@@ -77,10 +77,10 @@ class Dataset(Shown):
         return int(self.X.shape[1])
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame: a column for each feature, by `columns`, and the labels as the last one, "label".
+        """Return a pandas DataFrame with a column for each feature and a last column "label".
 
-        Features without names are called x0, x1, …; if one is called "label", the labels are "label_of_example".
-        Sparse examples make sparse columns.
+        Features without names are called x0, x1, …. If a feature is called "label", the labels' column is
+        "label_of_example". Sparse examples become sparse columns.
 
         Examples
         --------
@@ -114,12 +114,12 @@ class Dataset(Shown):
 
 
 def training_matrix(data: Dataset) -> Dataset:
-    """Return a kernel matrix of LIBSVM's format with its rows in the order of their numbers, as its columns are.
+    """Return a kernel matrix in LIBSVM's format with its rows sorted by their numbers, in the order of its columns.
 
     Raises
     ------
     ValueError
-        If there is not one row for each column; other rows can be predicted, and not trained on.
+        If there is not one row for each column; such rows can be predicted but not trained on.
 
     Examples
     --------
@@ -133,14 +133,14 @@ def training_matrix(data: Dataset) -> Dataset:
     order = data.places.argsort()
     if data.n != data.d or (data.places[order] != np.arange(1, data.d + 1)).any():
         raise ValueError(
-            f"{data.source or data.name} holds {data.n} rows of a kernel matrix with {data.d} columns, and to train on "
-            "them takes one row for each column, numbered 0:1, 0:2 and so on."
+            f"{data.source or data.name} holds {data.n} rows of a kernel matrix with {data.d} columns; to train on "
+            "them give one row for each column, numbered 0:1, 0:2 and so on."
         )
     return replace(data, X=data.X[order], y=data.y[order], places=data.places[order])
 
 
 def binary_labels(y: Any) -> np.ndarray:
-    """Map two label values onto ±1: the larger value becomes +1.
+    """Map two label values to ±1: the larger value becomes +1.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def binary_labels(y: Any) -> np.ndarray:
     Raises
     ------
     ValueError
-        If y is not one-dimensional, mixes numbers with other things, holds NaN, or has not exactly two
+        If y is not one-dimensional, mixes numbers with other types, contains NaN, or does not have exactly two
         values.
 
     Examples
@@ -173,5 +173,5 @@ def binary_labels(y: Any) -> np.ndarray:
         shown = ", ".join(repr(value) for value in values[:5].tolist()) + (", …" if len(values) > 5 else "")
         found = f"{len(values)} distinct value{'' if len(values) == 1 else 's'} ({shown})"
         raise ValueError(f"y has {found}, but two are needed; drop or merge classes until two remain.")
-    # the larger one is positive, as in scikit-learn: 1 of 0 and 1, "yes" of "no" and "yes"
+    # the larger value is positive, as in scikit-learn: 1 of {0, 1}, "yes" of {"no", "yes"}
     return np.where(labels == values[1], 1.0, -1.0)

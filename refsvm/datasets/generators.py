@@ -1,8 +1,8 @@
 """Artificial problems of the papers, drawn from their published distributions.
 
 Every function takes the number of examples and ``rng`` (a seed or a `numpy.random.Generator`, normalised by
-`numpy.random.default_rng`) and draws the class of each example independently, so a small sample may hold
-one class only.
+`numpy.random.default_rng`). The class of each example is drawn independently, so that a small sample may contain only
+one class.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     -----
     Rätsch, Onoda and Müller (2001) distributed the sample of 5300 points, shifted and scaled
     to mean 0 and standard deviation 1. We found no published formula or program that draws it. This
-    generator is therefore a *model of that sample*, not its origin. It has five blobs. Two are Gaussian; three
-    are uniform, blurred by Gaussian noise, and one of these is bent by a parabola. Their proportions, means and
-    covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of
+    generator is therefore a *model of that sample*, not its origin. It consists of five blobs. Two are Gaussian;
+    three are uniform with added Gaussian noise, and one of these is bent by a parabola. Their proportions, means and
     class +1 is, with probability 0.379 and 0.069,
 
     - the banana: :math:`x_1 = -0.28 + t,\ t = 1.62u_1 + 0.2e_1,\ x_2 = 0.08 - 0.4t^2 + 0.72u_2 + 0.18e_2`;
@@ -59,7 +58,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     - the left arm: N(m, S) with m = (−0.85, 1.08), S₁₁ = 0.432, S₁₂ = 0.253, S₂₂ = 0.218;
     - the right arm: N(m, S) with m = (0.99, 0.60), S₁₁ = 0.221, S₁₂ = −0.239, S₂₂ = 0.440.
 
-    Use the original, where a published figure is to be repeated: `open_data("ida_banana")`.
+    To repeat a published figure, use the original set: `open_data("ida_banana")`.
 
     References
     ----------
@@ -96,8 +95,8 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
 
 
 def _correlated(e: np.ndarray, first: float, both: float, second: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return two normal numbers with these variances and this covariance, of independent ones, shape (2, n)."""
-    # the Cholesky factor of S, written out: LAPACK rounds as the processor likes
+    """Return two normal numbers with these variances and this covariance, from independent ones, shape (2, n)."""
+    # the Cholesky factor of S, written out because LAPACK's rounding depends on the processor
     scale = math.sqrt(first)
     slope = both / scale
     return scale * e[0], slope * e[0] + math.sqrt(second - slope * slope) * e[1]
@@ -108,7 +107,7 @@ def make_twonorm(n: int = 7400, rng: Any = None) -> Dataset:
 
     .. math:: x \mid y \sim N(-y\,a\mathbf 1,\ I), \quad a = 2/\sqrt{20}, \quad P(y = \pm 1) = 1/2
 
-    The means are 4 apart, so the best possible rule, the sign of −Σⱼxⱼ, errs with probability Φ(−2) = 2.28 %.
+    The means are 4 apart, so that the best possible rule, the sign of −Σⱼxⱼ, errs with probability Φ(−2) = 2.28 %.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def make_twonorm(n: int = 7400, rng: Any = None) -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (n, 20), y ±1. Breiman's class 1, with mean +a, is −1 and his class 2 is +1, as in the
+        X of shape (n, 20), y ±1. Breiman's class 1, with mean +a, becomes −1 and his class 2 becomes +1, as in the
         IDA files.
 
     Raises
@@ -164,8 +163,8 @@ def make_ringnorm(n: int = 7400, rng: Any = None) -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (n, 20), y ±1, both with probability 1/2. Breiman's class 1, the wide one, is −1 and his
-        class 2 is +1, as in the IDA files.
+        X of shape (n, 20), y ±1, both with probability 1/2. Breiman's class 1, the wide one, becomes −1 and his class
+        2 becomes +1, as in the IDA files.
 
     Raises
     ------
@@ -174,8 +173,7 @@ def make_ringnorm(n: int = 7400, rng: Any = None) -> Dataset:
 
     Notes
     -----
-    a = 2/√20 is the value of the DELVE archive and of the IDA files; R's mlbench takes 1/√20, which is
-    harder.
+    a = 2/√20 is the value in the DELVE archive and the IDA files; R's mlbench uses 1/√20, which is harder.
 
     References
     ----------
@@ -214,8 +212,8 @@ def make_waveform(
     positive : int
         The class, 1 to 3, that is labelled +1.
     negative : int or sequence of int
-        The class or classes labelled −1; all classes named are equally likely. ``negative=(1,)`` makes a
-        problem of two of the three classes.
+        The class or classes labelled −1. All these classes and `positive` are equally likely; ``negative=(1,)`` makes
+        a problem with two of the three classes.
     rng : int, numpy.random.Generator or None
         Seed or generator.
 
@@ -231,9 +229,9 @@ def make_waveform(
 
     Notes
     -----
-    The default is the problem of the IDA benchmark, class 2 against the other two: its file has 1647
-    positive and 3353 negative examples, and the mean of its positive class has the shape (h₁ + h₃)/2. That
-    file is standardised, this sample is not; therefore the published C and γ are not attached.
+    The default is the problem of the IDA benchmark, class 2 against the other two: its file has 1647 positive and
+    3353 negative examples, and the mean of its positive class has the shape (h₁ + h₃)/2. The features of that file
+    are standardised and those of this sample are not, so the published C and γ are not included.
 
     References
     ----------
@@ -254,7 +252,7 @@ def make_waveform(
             f"positive={positive!r} and negative={negative!r} do not split the classes; "
             f"give different numbers from 1 to 3, such as positive=2, negative=(1, 3)."
         )
-    # h₁, h₂, h₃ are one triangle with its top at 11, 15 and 7
+    # h₁, h₂, h₃ are the same triangle with its top at 11, 15 and 7
     j, peaks = np.arange(1, 22), np.array([11, 15, 7])
     waves = np.maximum(6 - np.abs(j - peaks[:, None]), 0.0)
     drawn = rng.choice(np.array(classes, dtype=np.intp), size=n)

@@ -1,4 +1,4 @@
-"""Labels of a table: numbers if nothing is lost by it, otherwise texts; none may be missing."""
+"""Labels of a table: numbers if the conversion loses nothing, otherwise texts; missing labels are refused."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import numpy as np
 from refsvm.services.printable import printable
 
 MOST_CLASSES: Final = 20
-"""More different labels may be targets."""
+"""With more different labels than this, the labels may be targets of a regression."""
 
 _CODE: Final = re.compile(
     r"[?]|#?n/?a|n\.a\.|<na>|null|none|nil|nat|[+-]?1\.#\w+|#(null!|value!|ref!|div/0!|num!|name[?]|n/a n/a)",
     re.IGNORECASE,
 ).fullmatch
-"""Codes of a missing value by pandas, R, SQL, Weka, spreadsheets and older programs."""
+"""Codes for missing values in pandas, R, SQL, Weka, spreadsheets and older programs."""
 
 _PLAIN: Final = re.compile(r"[+-]?(0|[1-9]\d*)(\.0*)?|[+-]?\d\.\d*[eE][+-]?\d+|[+-]?\d+[eE]\+\d+").fullmatch
-"""A whole number as programs write it: neither 007 nor 1E5, which is 1E+05 then."""
+"""Pattern of an integer as programs write it, unlike 007 or 1E5, which programs write as 1E+05."""
 
 _ALMOST: Final = re.compile(r"[+-]?[\d.]*\d[,'][\d.,']*\d|[+-]?[\d.]+[dD][+-]?\d+").fullmatch
-"""A number with thousands apart, another decimal sign, or the exponent of Fortran."""
+"""Pattern of a number with thousands separators, a decimal comma, or Fortran's exponent."""
 
 
 def is_code(text: str) -> bool:
-    """Whether a cell holds a code of a missing value.
+    """Return whether a cell contains a code for a missing value.
 
     Examples
     --------
@@ -45,26 +45,28 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     Parameters
     ----------
     cells : Cells
+        The table.
     place : int
         Column of the labels.
     first : int
-        Line of the first one.
+        Line of the first label.
 
     Returns
     -------
     ndarray of float64 or str, shape (n,)
-        Numbers, if all are and different texts are different numbers: 007 and 7 stay texts. More than
-        `MOST_CLASSES` different fractions are targets, and always numbers.
+        Numbers, if all labels are numbers and different texts are different numbers (007 and 7 stay texts). More than
+        `MOST_CLASSES` different fractions are targets, and always become numbers.
 
     Raises
     ------
     ValueError
-        If a label is missing, infinite, no number among targets, or has several lines; the sentence names its row.
+        If a label is missing, infinite, not a number among targets, or spans several lines; the message names its
+        row.
     """
     texts, numbers = cells.texts[first:, place], cells.numbers[first:, place]
     is_number = ~np.isnan(numbers)
     words, values, labels = set(texts[~is_number]), set(numbers[is_number]), texts.tolist()
-    # fractions are targets, and then a word among them is an error rather than a class
+    # fractions are targets, so a word among them is an error and not a class
     has_fractions = bool((numbers[np.isfinite(numbers)] % 1).any())
     stray = not is_number.all() and (
         has_fractions
@@ -72,7 +74,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
         or (len(words) == 1 and is_number.mean() >= 0.75 and not any(map(str.isdigit, *words)))
         or all(map(_ALMOST, words))
     )
-    drop = "complete that row or drop it."
+    drop = "complete that row or remove it."
     for wrong, reason in (
         (texts == "", f"has no label in {{row}}; {drop}"),
         (
@@ -91,14 +93,14 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
     ):
         cells.refuse(np.reshape(wrong, (-1, 1)), first, [place], reason)
     plain = [_PLAIN(text) is not None for text in labels]
-    # beyond 2⁵³ neighbouring whole numbers are one float64, so two labels would become one
+    # above 2⁵³ neighbouring integers share a float64, so that two labels would become one
     is_exact = all(plain) and np.abs(numbers).max() < 2**53
     if has_fractions:
         different = {text.lstrip("+") for text, number in zip(labels, numbers, strict=True) if number}
         is_exact = len(values) > MOST_CLASSES or len(values - {0.0}) == len(different)
     if is_number.all() and not is_exact:
         odd = labels[plain.index(False)] if not all(plain) else labels[np.abs(numbers).argmax()]
-        said = f"the labels stay texts, as no number prints as {odd} again; write plain numbers if they are targets."
+        said = f"the labels stay text, as a number would print {odd} differently; write targets as plain numbers."
         warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
     if is_number.all() and is_exact:
         return numbers
@@ -107,7 +109,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
 
 
 def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> None:
-    """Warn of texts that differ in case, in blanks or in the form of their characters alone: they are several classes.
+    """Warn about labels that differ only in case, blanks or the form of characters, and are separate classes.
 
     Examples
     --------
@@ -125,27 +127,27 @@ def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> 
         if other == label:
             continue
         what = next(name for name, form in _FORMS.items() if form(label) == form(other))
-        # what is written alike is told by its codes
+        # show the code points of texts that look the same
         shown = [
             ascii(each) if what == "the form of their characters" else repr(each) for each in (other, label)
         ]
-        said = f"the labels {shown[0]} and {shown[1]} differ in {what} alone, and are two classes; write them alike"
-        warnings.warn(f"path={source!r}: {said} if they are one.", stacklevel=stacklevel)
+        said = f"the labels {shown[0]} and {shown[1]} differ only in {what}, and are two classes; write them alike"
+        warnings.warn(f"path={source!r}: {said} if they are one class.", stacklevel=stacklevel)
 
 
 def _characters(text: str) -> str:
-    """Return a text with one form for each character, and without those that are not seen."""
+    """Return a text with one form of each character, and without invisible characters."""
     seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
     return unicodedata.normalize("NFKC", seen)
 
 
 def _blanks(text: str) -> str:
-    """Return a text with one blank between its words."""
+    """Return a text with single blanks between its words."""
     return " ".join(_characters(text).split())
 
 
 def _alike(text: str) -> str:
-    """Return what texts have in common that look alike."""
+    """Return the common form of texts that look alike."""
     return _blanks(text).casefold()
 
 
@@ -155,4 +157,4 @@ _FORMS: Final[dict[str, Callable[[str], str]]] = {
     "case": lambda text: _characters(text).casefold(),
     "case and blanks": _alike,
 }
-"""How texts may differ and look alike, and what they then have in common."""
+"""Ways in which texts that look alike may differ, with the function that removes the difference."""

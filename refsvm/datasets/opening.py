@@ -1,4 +1,4 @@
-"""Find a data set by the name of a bundled set, by a name in the data directory, or by path."""
+"""Opens a data set by the name of a bundled set, a name in the data directory, or a path."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def open_data(
     labelled: bool = True,
     columns: Sequence[str] | None = None,
 ) -> Dataset:
-    """Open a data set by the name of a bundled set, the name of an archive in the data directory, or a path.
+    """Open a data set: a bundled set or an archive in the data directory by name, or a file by path.
 
     Parameters
     ----------
     source : str or path
-        In this order: a bundled name (`names`); ``name`` for ``name.npz`` in the data directory; "-" for the standard
-        input; a file or a pipe, read by `read_npz`, `read_csv` or `read_libsvm`. Its contents tell which, whatever its
-        ending is and whether it is packed. Write "./heart" for a file that has the name of a set.
+        The following are tried in order: a bundled name (`names`); ``name`` for ``name.npz`` in the data directory;
+        "-" for the standard input; a file or a pipe. The content of a file, packed or not, determines whether
+        `read_npz`, `read_csv` or `read_libsvm` reads it. Write "./heart" for a file with the name of a bundled set.
     label : str, int or None
-        The label column of a table; not accepted for anything else.
+        The label column of a table; must be None for other files.
     data_dir : str, path or None
-        The data directory; by default the one that the environment variable REFSVM_DATA names, if any.
+        The data directory; by default the value of the environment variable REFSVM_DATA, if it is set.
     delimiter : str, optional
-        Character between the cells of a table; recognised by default. A file that could be something else is then a
+        Character between the cells of a table, recognised by default. If it is given, an ambiguous file counts as a
         table.
     labelled : bool
-        False: a table may do without labels.
+        Whether the data must have labels; False permits a table without them. True by default.
     columns : sequence of str, optional
-        Of a table with a header, read these columns, in this order, and no others.
+        For a table with a header, the columns to read, in this order.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def open_data(
     Raises
     ------
     FileNotFoundError
-        If there is no such set and no such file, or no such data directory.
+        If the set, the file or the data directory does not exist.
     ValueError
         If the file cannot be read, or `label` is missing for a table or given for another file.
     ImportError
@@ -80,16 +80,16 @@ def open_data(
         if label is None and labelled:
             first = printable(", ".join(cells_of(file, delimiter).texts[0, :10]))
             raise ValueError(
-                f"label=None, but {text!r} is a CSV file; name its label column, on the command line by --label "
+                f"label=None, but {text!r} is a CSV file; give its label column, on the command line with --label "
                 f"(first row: {first})."
             )
         X, y, names_of_columns = csv_table(file, label, delimiter, columns)
         return Dataset(name, X, y, source=str(path), columns=names_of_columns)
-    # a label column that is silently ignored would train on other labels than were asked for
+    # ignoring a label column silently would train on other labels than the user wants
     if kind == ARCHIVE:
         _refuse_label(label, text)
         return Dataset(name, *read_npz(file), source=str(path))
-    _refuse_label(label, text, " If it is one, give delimiter, on the command line --delimiter.")
+    _refuse_label(label, text, " If it is one, give delimiter, on the command line with --delimiter.")
     X, y, places = libsvm_rows(file)
     return Dataset(name, X, y, source=str(path), places=places)
 
@@ -108,23 +108,23 @@ def place_of(source: str, data_dir: str | os.PathLike[str] | None = None) -> Pat
     'table.csv'
     """
     directory = data_directory(data_dir)
-    # the data directory goes before a file of the same name in the working directory
+    # the data directory takes precedence over a file of the same name in the working directory
     archive = None if directory is None else directory / f"{source}.npz"
     return archive if archive is not None and archive.is_file() else Path(source)
 
 
 def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | None:
-    """Resolve the data directory: the argument, else the value of REFSVM_DATA, else None.
+    """Return the data directory: the argument, or the value of REFSVM_DATA, or None.
 
     Parameters
     ----------
     data_dir : str, path or None
-        The directory, if the caller named one.
+        The directory that the caller gave, if any.
 
     Returns
     -------
     pathlib.Path or None
-        An existing directory, or None where none is named.
+        An existing directory, or None if none was given.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
         return None
     if not Path(value).is_dir():
         raise FileNotFoundError(
-            f"{name}={os.fspath(value)!r} is not a directory; create it or name another one."
+            f"{name}={os.fspath(value)!r} is not a directory; create it or give another one."
         )
     return Path(value)
 
@@ -152,7 +152,7 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
 def _refuse_label(label: str | int | None, text: str, remedy: str = "") -> None:
     if label is not None:
         raise ValueError(
-            f"label={label!r} names the column of a CSV file, but {text!r} is not one; leave label out.{remedy}"
+            f"label={label!r} is the column of a CSV file, but {text!r} is not a CSV file; omit label.{remedy}"
         )
 
 
@@ -160,7 +160,7 @@ def _not_found(text: str, directory: Path | None) -> str:
     def with_folder(name: str) -> str:
         return repr(str(Path(text).with_name(name)))
 
-    if Path(text).suffix:  # it is meant to be a file
+    if Path(text).suffix:  # an ending means that it is a file
         beside = [each.name for each in Path(text).parent.glob("*")] if Path(text).parent.is_dir() else []
         near = hint(Path(text).name, beside, "check spelling and folder.", with_folder, cutoff=0.75)
         return f"source={text!r} is not a file; {near}"

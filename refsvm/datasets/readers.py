@@ -1,6 +1,6 @@
 """Readers of LIBSVM, CSV and NumPy files.
 
-They return labels as they stand in the file; `binary_labels` maps two of them onto ±1.
+They return labels as in the file; `binary_labels` maps two labels to ±1.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from refsvm.datasets.labels import note_lookalikes
 _COMMENT: Final = re.compile(rb"(?:^|(?<=\s))#.*", re.DOTALL)
 _PADDING: Final = re.compile(rb":\s+")
 _ROW_NUMBER: Final = re.compile(rb"(\s*\S+\s+)0:(\S+)\s*").match
-"""Of a kernel matrix, as LIBSVM's -t 4 reads it: the number of the row stands before the kernel values."""
+"""Start of a row of a kernel matrix, as LIBSVM's -t 4 reads it: the number of the row precedes the kernel values."""
 
 
 class _Lines:
-    """Lines of a LIBSVM file as scikit-learn takes them: without comments, and without blanks before a value.
+    """The lines of a LIBSVM file in the form that scikit-learn accepts: without comments and blanks before values.
 
-    The numbers of rows of a kernel matrix are kept in `places`.
+    `places` collects the numbers of the rows of a kernel matrix.
     """
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
-        self.places: list[int] | None = None  # of a kernel matrix
-        self.number, self.numbers = 0, array("q")  # of the line at hand, and of those that hold an example
+        self.places: list[int] | None = None  # row numbers of a kernel matrix
+        self.number, self.numbers = 0, array("q")  # the present line, and all lines with an example
 
     def read(self) -> None:
-        """Do nothing: an object with this method is a stream to scikit-learn, and no path."""
+        """Do nothing: scikit-learn takes an object with this method for a stream instead of a path."""
 
     def __iter__(self) -> Iterator[bytes]:
         for number, text in enumerate(self.stream, 1):
@@ -45,10 +45,10 @@ class _Lines:
             line = _COMMENT.sub(b"", line) if b"#" in line else line
             line = _PADDING.sub(b":", line) if b": " in line or b":\t" in line else line
             if b"#" in line:
-                raise ValueError("a # stands inside of a number; older programs write NaN as -1.#IND")
-            # Python would read 1_0 as ten; the file means something else, or is damaged
+                raise ValueError("a number contains a #; older programs write NaN as -1.#IND")
+            # Python would read 1_0 as ten, but in a file it is a damaged number
             if b"_" in line:
-                raise ValueError("a number has a _ in it")
+                raise ValueError("a number contains a _")
             if line.strip():
                 line = self._without_place(line)
                 self.numbers.append(number)
@@ -56,9 +56,9 @@ class _Lines:
         self.ended = True
 
     def _without_place(self, line: bytes) -> bytes:
-        """Return a row of a kernel matrix without its number, and keep that; any other line as it is."""
+        """Return a row of a kernel matrix without its number, which is stored; any other line unchanged."""
         found = _ROW_NUMBER(line)
-        # what begins with 0:0.5 has features from 0, which is refused as an index
+        # a line that starts with 0:0.5 has features from 0, whose index is refused later
         if found and (found[2] == b"?" or found[2].removesuffix(b".0").isdigit()):
             if not self.numbers and line[found.end() :].startswith(b"1:"):
                 self.places = []
@@ -67,7 +67,7 @@ class _Lines:
                 return found[1] + line[found.end() :]
         elif self.places is not None:
             raise ValueError(
-                "a row has no 0:number in front, as the rows of a kernel matrix above have; features count from 1"
+                "a row does not start with 0:number, unlike the rows of a kernel matrix above; features count from 1"
             )
         return line
 
@@ -78,16 +78,16 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     Parameters
     ----------
     path : str or path
-        The file, or "-" for the standard input; one that gzip, bzip2 or xz has packed is unpacked on the way.
+        The file, or "-" for the standard input. A file packed by gzip, bzip2 or xz is unpacked.
     n_features : int or None
-        Number of features; by default the largest index of the file. Give it for a test file, whose
-        largest index may be smaller than that of the training file.
+        Number of features, by default the largest index in the file. Give it for a test file, whose largest index may
+        be smaller than in the training file.
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of float64, shape (n, d)
-        Examples. Of a kernel matrix, where every line has the number of its row as ``0:number`` in front, a dense
-        ndarray of the kernel values, without the numbers.
+        Examples. For a kernel matrix, where every line starts with ``0:number`` of its row, a dense ndarray of the
+        kernel values without these numbers.
     y : ndarray of float64, shape (n,)
         Labels as in the file.
 
@@ -96,8 +96,8 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is malformed or empty, has an index of 0 or above n_features or of more than 31 bits, or
-        holds NaN or infinity, also as older Windows programs write them, -1.#IND; the sentence names the line.
+        If the file is malformed or empty; if an index is 0, above n_features or above 31 bits; or if it contains NaN
+        or infinity, also in the form -1.#IND of older Windows programs. The message names the line.
     ImportError
         If scikit-learn, which parses the file, is not installed.
 
@@ -117,9 +117,9 @@ def read_libsvm(path: str | os.PathLike[str], n_features: int | None = None) -> 
 
 
 def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """Read a LIBSVM file as `read_libsvm` does; return X, y, and the numbers of the rows of a kernel matrix or None.
+    """Read a LIBSVM file as `read_libsvm` does; return X, y, and the row numbers of a kernel matrix or None.
 
-    A number that is not known, ``0:?``, is 0.
+    An unknown row number, ``0:?``, becomes 0.
     """
     try:
         from sklearn.datasets import load_svmlight_file
@@ -138,7 +138,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
                 if isinstance(error, OverflowError)
                 else str(error).rstrip(".")
             )
-            # scikit-learn looks at the width when all lines are read
+            # scikit-learn checks the width after reading all lines
             at = f"; line {lines.number}, {ascii(lines.text.strip())[1:42]}" if not lines.ended else ""
             raise refused(
                 source,
@@ -146,7 +146,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
             ) from None
     X, y = _checked(source, X, y, lines.numbers)
     if X.nnz == 0 and n_features is None:
-        raise refused(source, "holds labels but no features; expected lines such as '+1 1:0.5 7:2'.")
+        raise refused(source, "contains labels but no features; expected lines such as '+1 1:0.5 7:2'.")
     if lines.places is None:
         return X, y, None
     lacking = np.flatnonzero(np.diff(X.indptr) < X.shape[1])
@@ -158,7 +158,7 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
             else "two rows have the same number"
         )
         raise refused(
-            source, f"begins its lines with 0:number, as kernel matrices do, but {at}; features count from 1."
+            source, f"starts its lines with 0:number, as kernel matrices do, but {at}; features count from 1."
         )
     return X.toarray(), y, np.array(lines.places, dtype=np.int64)
 
@@ -166,44 +166,44 @@ def libsvm_rows(source: Source, n_features: int | None = None) -> tuple[Any, np.
 def read_csv(
     path: str | os.PathLike[str], label: str | int, delimiter: str = ","
 ) -> tuple[np.ndarray, np.ndarray]:
-    r"""Read a CSV file: one example a row, one column of labels, all others numbers.
+    r"""Read a CSV file: one example in each row, one column with labels, numbers in all others.
 
     Parameters
     ----------
     path : str or path
-        The file, UTF-8, or "-" for the standard input; one that gzip, bzip2 or xz has packed is unpacked on the way.
+        The file in UTF-8, or "-" for the standard input. A file packed by gzip, bzip2 or xz is unpacked.
     label : str or int
-        Name of the label column, or its index from 0 (negative from the end); a string that is a whole number
-        is an index, unless the header has a column of that name.
+        Name of the label column, or its index from 0 (negative from the end). A text with an integer is an index,
+        unless the header contains this name.
     delimiter : str
         Character between the cells.
 
     Returns
     -------
     X : ndarray of float64, shape (n, d)
-        All columns but the label, in their order.
+        All columns except the label, in order.
     y : ndarray of float64 or str, shape (n,)
-        Labels as in the file: numbers where all of them are numbers and print back the same. 007, 1E5 and whole
-        numbers above 2⁵³ stay texts.
+        Labels as in the file: numbers if all labels are numbers whose texts are preserved. 007, 1E5 and integers
+        above 2⁵³ stay texts.
 
     Raises
     ------
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not text, empty or ragged, has no such label column, a row without a label or with a code of a
-        missing one (NA, ?, null), or a cell that is not a finite number; if delimiter is not one character. The
-        sentence names the row, counted as the file has them.
+        If the file is not text, is empty or ragged, or does not have the label column; if a label is missing or a
+        code for a missing value (NA, ?, null); if another cell is not a finite number; or if delimiter is not one
+        character. The message names the row of the file.
     ImportError
         If pandas, which parses the file, is not installed.
 
     Notes
     -----
-    The first row is a header if label is a name in it. Otherwise it is one if none of its cells is a number and its
-    label cell is not a label of another row; or if the cells are rising whole numbers, and the label cell is a word
-    above numbers. A first row of numbers from 0 on, or of years, is taken for a header with a warning.
+    The first row is a header if label is one of its cells. Otherwise it is a header if none of its cells is a number
+    and its label cell is not a label of another row; or if its cells are ascending integers and the label cell is a
+    word above numbers. A first row of numbers from 0 on, or of years, counts as a header, with a warning.
 
-    If the cells are not split by commas, 0,5 is a number, unless the file has numbers such as 0.5 too.
+    If the delimiter is not a comma, 0,5 is a number, unless the file also contains numbers such as 0.5.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def read_csv(
     ['oak', 'elm']
     """
     if label is None:
-        raise ValueError(f"label=None is no column of {os.fspath(path)!r}; give its name or its index.")
+        raise ValueError(f"label=None is not a column of {os.fspath(path)!r}; give its name or its index.")
     require_character(delimiter)
     table = csv_table(path, label, delimiter)
     return table.X, np.asarray(table.y)
@@ -231,8 +231,8 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
     Parameters
     ----------
     path : str or path
-        The archive, with arrays ``X`` and ``y``, or ``data``, ``indices``, ``indptr``, ``shape`` and ``y``.
-        Other arrays in it are ignored. Nothing is unpickled.
+        The archive, with arrays ``X`` and ``y``, or ``data``, ``indices``, ``indptr``, ``shape`` and ``y``. Other
+        arrays are ignored, and nothing is unpickled.
 
     Returns
     -------
@@ -246,7 +246,7 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
     FileNotFoundError
         If path is not a file.
     ValueError
-        If the file is not such an archive, its parts do not fit together, or it holds NaN or infinity.
+        If the file is not such an archive, its arrays do not fit together, or it contains NaN or infinity.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
         X = table(parts)
     except (ValueError, TypeError) as error:
         raise refused(
-            source, f"holds no table of numbers ({error}); store X (n, d) or its CSR parts."
+            source, f"contains no table of numbers ({error}); store X (n, d) or its CSR parts."
         ) from None
     y = parts["y"]
     if X.ndim != 2 or y.shape != (X.shape[0],):
@@ -277,9 +277,11 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
 
 
 def _checked(source: Source, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
-    """Return X and y, or refuse NaN, infinity, and a table without examples or features; `lines` are its rows'."""
+    """Return X and y; refuse NaN, infinity, and a table without examples or features. `lines` holds the rows' lines."""
     if 0 in X.shape:
-        raise refused(source, f"holds a table of shape {X.shape}; give at least one example and one feature.")
+        raise refused(
+            source, f"contains a table of shape {X.shape}; give at least one example and one feature."
+        )
     values = X.data if is_sparse(X) else X
     is_bad = np.zeros(len(y), dtype=bool) if y.dtype.kind != "f" else ~np.isfinite(y)
     bad = np.argwhere(~np.isfinite(values))[:1]

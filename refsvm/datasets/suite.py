@@ -1,4 +1,4 @@
-"""The suite of 18 problems that the papers' tables and our benchmarks share."""
+"""The suite of 18 problems that the papers' tables and our benchmarks use."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from refsvm.datasets.readers import read_npz
 
 CHESSBOARD_SEED: Final = 0
 STANDARDISED: Final = ("ida_ringnorm", "ida_twonorm")
-"""Archives whose published numbers of support vectors are those of standardised features."""
+"""Archives whose published numbers of support vectors belong to standardised features."""
 
 
 @dataclass(frozen=True, eq=False)
 class SuiteProblem:
-    """A data set with the C and γ it is trained with; the data are read when asked for.
+    """A data set with the C and γ for training; the data are read at the first use.
 
     Parameters
     ----------
     name : str
-        Name, as in the tables.
+        Name in the tables.
     C, gamma : float
-        Penalty, and width of k(x, x') = exp(−γ‖x − x'‖²).
+        Penalty, and γ of k(x, x') = exp(−γ‖x − x'‖²).
     read : callable
-        Takes no argument and returns the `Dataset`.
+        Function without arguments that returns the `Dataset`.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class SuiteProblem:
         Returns
         -------
         Dataset
-            X, y ±1, with this problem's name, C and gamma.
+            The data with y ±1, and with this problem's name, C and gamma.
 
         Raises
         ------
@@ -72,26 +72,26 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     Parameters
     ----------
     data_dir : str, path or None
-        Directory of the archives; by default the one that the environment variable REFSVM_DATA names.
+        Directory of the archives, by default the value of the environment variable REFSVM_DATA.
 
     Returns
     -------
     list of SuiteProblem
-        In the order of the table; nothing is read yet. ida_ringnorm and ida_twonorm are standardised feature by
-        feature, as the paper had them; the other archives are as they are. chessboard-1000 is generated with seed 0,
-        internet_ads_adbench is sparse (CSR).
+        The problems in the order of the table; their data are read later. The features of ida_ringnorm and
+        ida_twonorm are standardised, as in the paper; the other archives stay unchanged. chessboard-1000 is generated
+        with seed 0, and internet_ads_adbench is sparse (CSR).
 
     Raises
     ------
     FileNotFoundError
-        If no data directory is named or it does not exist.
+        If no data directory is given, or it does not exist.
 
     Notes
     -----
-    C and γ are those of T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1. The paper
-    does not say how it prepared its sets: the preparations here are those with its numbers of support vectors, which
-    the script ``benchmarks/papers/preparations.py`` compares. Another paper may have prepared a set in another way.
-    `data_instructions` tells where the sets are to be had.
+    C and γ come from T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1. The paper
+    does not say how it prepared its sets. The preparations here reproduce its numbers of support vectors, which the
+    script ``benchmarks/papers/preparations.py`` compares; another paper may have prepared a set differently.
+    `data_instructions` says where to get the sets.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     directory = data_directory(data_dir)
     if directory is None:
         raise FileNotFoundError(
-            "data_dir=None and REFSVM_DATA is not set; name in either the directory with the archives "
-            "(refsvm.datasets.data_instructions() tells where to get them)."
+            "data_dir=None and REFSVM_DATA is not set; set either to the directory with the archives "
+            "(refsvm.datasets.data_instructions() says where to get them)."
         )
     readers: dict[str, Callable[[], Dataset]] = {
         name: partial(_read_archive, directory / f"{name}.npz") for name in PUBLISHED
@@ -115,12 +115,12 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
 
 
 def data_instructions() -> str:
-    """Return where each set of the papers can be downloaded and under which name to store it.
+    """Return where to download each set of the papers, and under which name to store it.
 
     Returns
     -------
     str
-        A page of Markdown.
+        A page in Markdown.
 
     Examples
     --------
@@ -134,19 +134,19 @@ def _read_archive(path: Path) -> Dataset:
     if not path.is_file():
         raise FileNotFoundError(
             f"{path.name!r} is not in data_dir={str(path.parent)!r}; store the set there under that name "
-            f"(refsvm.datasets.data_instructions() tells where to get it)."
+            f"(refsvm.datasets.data_instructions() says where to get it)."
         )
     X, y = read_npz(path)
     return Dataset(path.stem, X, y.astype(np.float64), source=str(path))
 
 
 def standardised(data: Dataset) -> Dataset:
-    """Return a data set whose features have mean 0 and standard deviation 1; a constant feature becomes 0.
+    """Return a data set whose features have mean 0 and standard deviation 1; constant features become 0.
 
     Parameters
     ----------
     data : Dataset
-        Dense.
+        Dense data.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Display: base of all displays, with the axes; Curves: base of displays of named curves."""
+"""Display: base of all displays, which has the axes; Curves: base of displays with named curves."""
 
 from __future__ import annotations
 
@@ -16,41 +16,42 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 else:
-    Axes = Figure = Any  # matplotlib is imported when something is drawn
+    Axes = Figure = Any  # matplotlib is imported at the first drawing
 
 __all__ = ["PALETTE", "Axes", "Curves", "Display", "require", "require_some", "write_notes"]
 
 PALETTE: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
-"""Colours that differ for readers who do not see red and green (M. Okabe and K. Ito), those of the book."""
+"""Colours that colour-blind readers can distinguish (M. Okabe and K. Ito), as in the book."""
 
 
 @dataclass(eq=False)
 class Display:
-    """Base of the displays: a picture that can be drawn again, and where it was drawn last.
+    """Base of the displays: a plot that can be drawn again, with the axes of the latest drawing.
 
     Attributes
     ----------
     ax_ : matplotlib.axes.Axes
+        The axes of the latest drawing.
     figure_ : matplotlib.figure.Figure
-        The whole figure, also where the axes are in a part of one.
+        The whole figure, even if the axes are in a subfigure.
     """
 
     ax_: Axes = field(init=False, repr=False)
     figure_: Figure = field(init=False, repr=False)
 
     def __init_subclass__(cls) -> None:
-        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # before a dataclass makes one of all arrays
+        cls.__repr__ = Display.__repr__  # type: ignore[method-assign]  # before dataclass makes one
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to these axes, or to those of a new figure; a colour in `look` is the caller's, and stays.
+        """Set `ax_` to these axes or to a new figure's; a colour in `look` is the caller's and is never changed.
 
         Raises
         ------
         ValueError
-            If these are no axes, or several of them.
+            If this is not one matplotlib Axes.
         ImportError
             If matplotlib is not installed.
         """
@@ -63,22 +64,23 @@ class Display:
             ) from None
         if ax is not None and not isinstance(ax, SomeAxes):
             raise ValueError(
-                f"ax={shown(ax)} is no Axes of matplotlib; give one, such as axes[0] of fig, axes = plt.subplots(2)."
+                f"ax={shown(ax)} is not an Axes of matplotlib; give one, such as axes[0] of fig, axes = "
+                "plt.subplots(2)."
             )
         if ax is None:
             _, ax = plt.subplots(layout="constrained")
             ax.set_prop_cycle(color=[legible(colour, ax.get_facecolor()) for colour in PALETTE])
         self.ax_ = ax
         figure: Any = self.ax_.figure
-        self.figure_ = figure.figure  # of a part of a figure the whole
+        self.figure_ = figure.figure  # the whole figure of a subfigure
         self._before = set(ax.get_children())
         self._is_given = look is not None and bool({"color", "c", "facecolor", "edgecolor"} & set(look))
 
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
-        """Set labels and scales, make the legend, and all of it legible; return the display itself.
+        """Set labels and scales, add the legend, make everything legible; return the display itself.
 
-        A legend without settings of its own stands above the axes, where it covers nothing. In axes of the caller in
-        a figure without a layout there may be no room: there it stands where it covers least.
+        Without settings of its own the legend is placed above the axes, where it covers nothing. In the caller's axes
+        of a figure without a layout there may be no space; there it is placed where it covers least.
         """
         self.ax_.set(**labels)
         if legend is not None:
@@ -90,7 +92,7 @@ class Display:
         return self._finished()
 
     def _finished(self, *others: Any) -> Self:
-        """Make the words, and what was drawn, legible on the ground of the style; `others` are axes on the same one."""
+        """Make text and curves legible on the background of the style; `others` are axes on the same background."""
         for ax in (self.ax_, *others):
             made_legible(ax, set(ax.get_children()) if self._is_given else self._before)
         return self
@@ -102,11 +104,11 @@ class Display:
 
 
 ABOVE: Final = "refsvm: above the axes"
-"""Mark of a legend that stands above its axes."""
+"""Marks a legend that is placed above its axes."""
 
 
 def legend_above(ax: Axes) -> None:
-    """Put the legend above the axes and their title, in as many columns as there is room for."""
+    """Place the legend above the axes and their title, in as many columns as fit."""
     from matplotlib.transforms import ScaledTranslation
 
     handles, labels = ax.get_legend_handles_labels()
@@ -134,9 +136,9 @@ def legend_above(ax: Axes) -> None:
 
 
 def literal(name: Any) -> str:
-    """Return the text with which Matplotlib shows a name as it is: dollars do not begin a formula.
+    """Return the text with which Matplotlib shows a name unchanged: a dollar must not start a formula.
 
-    A blank stands before a leading underscore, because Matplotlib leaves labels that begin with one out of legends.
+    A blank is added before a leading underscore, because Matplotlib omits labels that start with one from legends.
 
     Examples
     --------
@@ -159,14 +161,14 @@ def write_notes(ax: Axes, notes: Sequence[str]) -> None:
 
 
 def require(name: str, given: Any, kind: type | tuple[type, ...], advice: str) -> None:
-    """Refuse to draw something of another kind; the message says what can be drawn."""
+    """Raise an error for an object of the wrong type; the message says what can be drawn."""
     if not isinstance(given, kind):
         wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
-        raise ValueError(f"{name}={shown(given)} is no {wanted}; {advice}.")
+        raise ValueError(f"{name}={shown(given)} is not of type {wanted}; {advice}.")
 
 
 def require_some(name: str, given: Mapping[str, Any], wanted: str) -> None:
-    """Refuse to draw nothing, or things without names; the message names what is missing."""
+    """Raise an error if there is nothing to draw, or names are missing; the message says what is missing."""
     if not isinstance(given, Mapping):
         raise ValueError(f"{name}={shown(given)} has no names; give a dict with at least one {wanted}.")
     if not given:
@@ -175,15 +177,16 @@ def require_some(name: str, given: Mapping[str, Any], wanted: str) -> None:
 
 @dataclass(eq=False)
 class Curves(Display, ABC):
-    """Base of the displays of curves by name; each draws one curve in `_line`.
+    """Base of the displays with curves by name; a subclass draws one curve in `_line`.
 
     Attributes
     ----------
     lines_ : dict of str to matplotlib.lines.Line2D
+        The lines of the latest drawing.
     example : str
-        Argument to give, named in the message if there is no curve.
+        Argument to give, for the message if there is no curve.
     kind : type
-        Of a curve.
+        Type of a curve.
     """
 
     example: ClassVar[str]
@@ -192,13 +195,14 @@ class Curves(Display, ABC):
     lines_: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure.
+        """Draw on `ax`, or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **line_kwargs
-            For the lines of `lines_`, as in ``Axes.plot``.
+            Passed to ``Axes.plot`` for the lines in `lines_`.
 
         Returns
         -------
@@ -224,14 +228,14 @@ class Curves(Display, ABC):
         return self._noted([note for name, curve in self.curves.items() if (note := self._note(name, curve))])
 
     def _note(self, name: str, curve: Any) -> str:
-        """Return what is to be said of a curve above the picture; nothing if it is whole."""
+        """Return a note about a curve for display above the plot; an empty text if the curve is complete."""
         status = getattr(curve, "status", Status.CONVERGED)
         return "" if status is Status.CONVERGED else f"The path of {name} ended early ({status.name})."
 
     @abstractmethod
     def _line(self, curve: Any, look: dict[str, Any]) -> Any:
-        """Draw a curve, and return the line that stands for it in the legend."""
+        """Draw a curve, and return the line that represents it in the legend."""
 
     @abstractmethod
     def _labels(self) -> dict[str, Any]:
-        """Return what the axes are called, their scales and limits."""
+        """Return the labels, scales and limits of the axes."""

@@ -1,4 +1,4 @@
-"""Contrast: colours that can be told from the ground that they are drawn on, whatever the style of Matplotlib."""
+"""Contrast: colours that stand out from their background in every style of Matplotlib."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAST: Final = 3.0
-"""Contrast of words and curves: what the guidelines for content on the web (WCAG 2.1, 1.4.11) ask of graphics."""
+"""Smallest contrast of text and curves, as the web guidelines WCAG 2.1 (1.4.11) require for graphics."""
 
 SHADES: Final = 64
-"""Steps from a colour to black or to white."""
+"""Number of steps from a colour to black or white."""
 
 
 def contrast(one: Any, other: Any) -> float:
@@ -39,7 +39,7 @@ def _luminance(colour: Any) -> float:
 
 
 def mixed(one: Any, other: Any, share: float) -> tuple[float, float, float]:
-    """Return a colour between two: `share` of the other one.
+    """Return a colour between two colours, with this share of the second one.
 
     Examples
     --------
@@ -54,20 +54,21 @@ def mixed(one: Any, other: Any, share: float) -> tuple[float, float, float]:
 
 
 def ink(ground: Any) -> str:
-    """Return "black" or "white", whichever has more contrast with a ground: at least 4.5."""
+    """Return "black" or "white", whichever has more contrast with a background; the contrast is at least 4.5."""
     return max(("black", "white"), key=lambda colour: contrast(colour, ground))
 
 
 def legible(colour: Any, *grounds: Any, alpha: float = 1.0) -> Any:
-    """Return a colour, or the nearest shade of it, that has enough contrast with all grounds.
+    """Return a colour, or its nearest shade that has enough contrast with all backgrounds.
 
     Parameters
     ----------
     colour : matplotlib colour
+        The colour.
     *grounds : matplotlib colours
-        If no shade suits all of them, the first one counts.
+        The backgrounds. If no shade suits all of them, the first one counts.
     alpha : float
-        How opaque it is drawn.
+        Opacity with which the colour is drawn.
 
     Examples
     --------
@@ -92,13 +93,14 @@ def legible(colour: Any, *grounds: Any, alpha: float = 1.0) -> Any:
 
 
 def made_legible(ax: Axes, before: set[Any]) -> None:
-    """Change the colours of axes that cannot be told from their ground: of words, and of what was drawn lately.
+    """Change the colours of text and of new drawings that do not stand out from the background of the axes.
 
     Parameters
     ----------
     ax : Axes
+        The axes.
     before : set
-        The parts that were drawn before, and stay as they are.
+        Artists that were drawn before and stay unchanged.
     """
     figure: Any = ax.figure
     page = _opaque(figure.get_facecolor(), "white")
@@ -125,11 +127,11 @@ def made_legible(ax: Axes, before: set[Any]) -> None:
 
 
 OWN_GROUND: Final = "refsvm: on a ground of its own"
-"""Mark of what is not drawn on the ground of the axes, such as a number in a cell."""
+"""Marks an artist that has its own background, such as a number in a cell."""
 
 
 def _opaque(colour: Any, behind: Any) -> tuple[float, float, float]:
-    """Return a colour as it is seen before another one."""
+    """Return the colour that a translucent colour shows in front of another one."""
     from matplotlib.colors import to_rgba
 
     rgba = to_rgba(colour)
@@ -137,7 +139,7 @@ def _opaque(colour: Any, behind: Any) -> tuple[float, float, float]:
 
 
 def _recolour(artist: Any, ground: Any) -> None:
-    """Change the colours of a line, of markers, of a text or of the outline of a histogram, if they have to."""
+    """Change the colours of a line, markers, a text or the outline of a histogram if they do not stand out."""
     from matplotlib.collections import Collection
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon
@@ -160,7 +162,7 @@ def _recolour(artist: Any, ground: Any) -> None:
 
 
 def _recolour_line(line: Any, ground: Any) -> None:
-    """Change the colour of a line; one that is drawn so thinly that no colour helps becomes opaque."""
+    """Change the colour of a line; a line too translucent for any colour becomes opaque."""
     alpha = 1.0 if line.get_alpha() is None else float(line.get_alpha())
     colour = line.get_color()
     shade = legible(colour, ground, alpha=alpha)

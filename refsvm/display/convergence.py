@@ -1,4 +1,4 @@
-"""ConvergenceDisplay: several solves in one picture."""
+"""ConvergenceDisplay: several solves in one plot."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ METRICS: Final = {
     "objective": r"distance to the best objective, $f^* - f$",
 }
 AGAINST: Final = {"iterations": "iteration", "rows": "rows", "seconds": "seconds"}
-"""Quantities of the horizontal axis, and their columns of the trace."""
+"""Quantities of the vertical axis, and the label of each."""
 
 X_LABELS: Final = {"iterations": "steps", "rows": "kernel rows computed", "seconds": "seconds"}
 POINTS: Final = 4000
-"""Longer curves are thinned to this many points: the least and the largest value of each stretch."""
+"""Longer curves are thinned to this number of points: the smallest and the largest value of each section."""
 
 
 @dataclass(eq=False)
 class ConvergenceDisplay(Curves):
     """The KKT gap, or the distance to the best objective, of several solves, on a logarithmic scale.
 
-    For each solve a thin line shows every recorded value, a thick one the smallest so far, and a dot the end. The gap
-    goes up and down from step to step; planned steps may lower the objective for one step.
+    For each solve a thin line shows every recorded value, a thick line the smallest value so far, and a dot the end.
+    The gap rises and falls from step to step, and a planned step may lower the objective.
 
     Parameters
     ----------
     curves : dict of str to (ndarray, ndarray)
-        Name of a solve to its abscissae and values, float64; values that are not positive are NaN.
+        Maps the name of a solve to its abscissae and values, float64; values that are not positive are NaN.
     metric : {"gap", "objective"}
         Quantity of the values.
     against : {"iterations", "rows", "seconds"}
         Quantity of the abscissae.
     notes : tuple of str
-        Sentences above the picture: which solves did not converge.
+        Sentences above the plot, for instance which solves did not converge.
 
     Attributes
     ----------
     ax_, figure_
-        As of `Display`.
+        As in `Display`.
     lines_ : dict of str to matplotlib.lines.Line2D
         The thick lines.
 
     See Also
     --------
-    ConvergenceDisplay.from_result : Make one of what `refsvm.compare` returns, of a solution or a recording.
-    ConvergenceDisplay.from_solutions : Make one of several of them.
+    ConvergenceDisplay.from_result : Draws the result of `refsvm.compare`, a solution or a recording.
+    ConvergenceDisplay.from_solutions : Draws several solutions or recordings.
 
     Examples
     --------
@@ -88,13 +88,14 @@ class ConvergenceDisplay(Curves):
         Parameters
         ----------
         result : RuleComparison, Solution, Recording or Trace
-            A solution needs a trace; of a recording all steps are taken.
+            A solution needs a trace; all steps of a recording are taken.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **look
-            ``metric``, ``against``, ``best`` and what lines take, as in `from_solutions`.
+            ``metric``, ``against``, ``best`` and settings of the lines, as in `from_solutions`.
         """
         kinds = (RuleComparison, Solution, Recording, Trace)
-        require("result", result, kinds, "give what compare(…) or solve(…, trace=True) returns")
+        require("result", result, kinds, "give the result of compare(…) or solve(…, trace=True)")
         runs = result.runs if isinstance(result, RuleComparison) else {_name(result): result}
         return cls.from_solutions(runs, ax=ax, **look)
 
@@ -109,23 +110,23 @@ class ConvergenceDisplay(Curves):
         ax: Axes | None = None,
         **line_kwargs: Any,
     ) -> Self:
-        """Draw solves that recorded a trace, or recordings, of which all steps are taken.
+        """Draw solves that recorded a trace, or recordings, whose steps are all taken.
 
         Parameters
         ----------
         solutions : mapping of str to Solution, Recording or Trace
-            Solutions made with ``trace=True`` or ``trace=k``; the names appear in the legend.
+            Solutions made with ``trace=True`` or ``trace=k``; the legend shows the names.
         metric : {"gap", "objective"}
-            The KKT gap ψ(α), or f* − f(α). With shrinking the gap is that of the restricted problem.
+            The KKT gap ψ(α), or f* − f(α). With shrinking, the gap of the restricted problem.
         against : {"iterations", "rows", "seconds"}
-            Steps taken, kernel rows computed, or seconds since the start, which a recording does not have.
+            Steps taken, kernel rows computed, or seconds since the start, which recordings lack.
         best : float, optional
-            f*, for instance the objective of a solve to a small tolerance. By default the largest objective that any
-            of the solves reached; the curve of that solve then drops to nothing at its end.
+            f*, for instance the objective of a solve with a small tolerance. By default the largest objective that
+            any of the solves reached, so that this solve's curve drops to zero at its end.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **line_kwargs
-            For the thick lines, as in ``Axes.plot``.
+            Passed to ``Axes.plot`` for the thick lines.
 
         Returns
         -------
@@ -142,7 +143,7 @@ class ConvergenceDisplay(Curves):
         _one_of("against", against, AGAINST)
         require_some("solutions", solutions, "solution, such as {'Newton': solve(…)}")
         for name, solution in solutions.items():
-            advice = "give what solve(…, trace=True) returns, or a Recording"
+            advice = "give the result of solve(…, trace=True), or a Recording"
             require(f"solutions[{name!r}]", solution, (Solution, Recording, Trace), advice)
             if isinstance(solution, Recording) and against == "seconds":
                 raise ValueError(
@@ -188,12 +189,12 @@ def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:
 
 
 def _name(run: Solution | Recording | Trace) -> str:
-    """Return the name of a run that has none."""
+    """Return the name of a run without a name."""
     return name_in_table(run) if isinstance(run, Recording) else "solve"
 
 
 def _end_of(solution: Solution | Recording | Trace) -> tuple[float, str]:
-    """Return f at the end, and why that is not the solution; take all steps of a recording."""
+    """Return f at the end, and the reason if the run is not solved; all steps of a recording are taken."""
     if isinstance(solution, Trace):
         return -np.inf, ""
     if isinstance(solution, Solution):
@@ -214,7 +215,7 @@ def _trace_of(solution: Solution | Recording | Trace, name: str) -> Trace:
 
 
 def _thinned(values: np.ndarray) -> np.ndarray:
-    """Return indices of at most `POINTS` entries: the smallest and the largest of each stretch, and the last."""
+    """Return indices of at most `POINTS` entries: the smallest and the largest of each section, and the last."""
     if len(values) <= POINTS:
         return np.arange(len(values))
     ends = np.linspace(0, len(values), POINTS // 2, dtype=np.int64)

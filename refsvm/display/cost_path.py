@@ -1,4 +1,4 @@
-"""CostPathDisplay: the operating points of a classifier whose costs move from one class to the other."""
+"""CostPathDisplay: the ROC curve of a classifier whose costs move from one class to the other."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ INK = PALETTE[6]
 class CostPathDisplay(Curves):
     """Share of true against share of false positives, for every C₊ from 0 to C.
 
-    Each point is a classifier of its own, trained for its costs; the curve need not be monotone.
+    Each point is a classifier trained for its own costs, so the curve need not be monotone.
 
     Parameters
     ----------
     curves : dict of str to RocCurve
+        The curves by name.
 
     Attributes
     ----------
     ax_, figure_
-        As of `Display`.
+        As in `Display`.
     lines_ : dict of str to matplotlib.lines.Line2D
+        The curves of the latest drawing.
 
     Examples
     --------
@@ -47,39 +49,42 @@ class CostPathDisplay(Curves):
     def from_result(
         cls, result: RocCurve, *, name: str = "examples", ax: Axes | None = None, **look: Any
     ) -> Self:
-        """Draw the operating points that ``path.roc(X, y)`` returns.
+        """Draw the ROC curve that ``path.roc(X, y)`` returns.
 
         Parameters
         ----------
         result : RocCurve
+            The curve.
         name : str
-            For the legend.
+            Name in the legend.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **look
-            For the line, as in `plot`.
+            Settings of the line, as in `plot`.
         """
-        require("result", result, RocCurve, "give what cost_path(X, y).roc(X, y) returns")
+        require("result", result, RocCurve, "give the result of cost_path(X, y).roc(X, y)")
         return cls({name: result}).plot(ax, **look)
 
     @classmethod
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, test: Any = None, ax: Axes | None = None, **options: Any
     ) -> Self:
-        """Train the kernel of a model for every cost of the two errors, and draw the operating points.
+        """Train with the kernel of a model for every cost of the two errors, and draw the ROC curve.
 
-        A ring is the machine of equal costs, which is the model if its classes have no weights.
+        A ring marks equal costs, which is the model itself if its classes have no weights.
 
         Parameters
         ----------
         model : SVC or SVCCV
-            A model, or a fitted search, whose best machine it is.
+            A model, or a fitted search, whose best model is used.
         X, y : array-like
             Training examples of two classes.
         test : (X, y), optional
-            Examples whose shares are drawn; by default those of training.
+            Examples for the shares, by default the training examples.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **options
-            For `refsvm.cost_path`.
+            Passed to `refsvm.cost_path`.
 
         Examples
         --------

@@ -22,15 +22,16 @@ MARKS = {"shared": ("#999999", "."), "removed": ("#D55E00", "x"), "added": ("#00
 
 @dataclass(eq=False)
 class SeedDisplay(Display):
-    """α of a seed against α of the optimum: a variable on the diagonal is right from the start.
+    """α of a seed against α of the optimum; a variable on the diagonal has the right value from the start.
 
     Parameters
     ----------
     seed, optimum : ndarrays of shape (n,), float64
+        α of the seed and of the optimum.
     member : ndarray of str, shape (n,)
-        "removed", "added" or "shared".
+        "removed", "added" or "shared" for each variable.
     name : str
-        For the title.
+        Name for the title.
 
     Examples
     --------
@@ -54,22 +55,23 @@ class SeedDisplay(Display):
     def from_seeder(
         cls, seeder: Seeder, solved: Solution, problem: DualProblem, *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Seed a problem, solve it, and draw both.
+        """Seed a problem, solve it, and draw both α.
 
         Parameters
         ----------
         seeder : Seeder
+            The rule.
         solved : Solution
-            Solution that the seed is made from.
+            Solution from which the seed is made.
         problem : DualProblem
             The next problem.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **kwargs
-            For `plot`.
+            Passed to `plot`.
         """
-        require("seeder", seeder, Seeder, "give one, such as ATO()")
-        require("solved", solved, Solution, "give what solve() returns")
+        require("seeder", seeder, Seeder, "give one such as ATO()")
+        require("solved", solved, Solution, "give the result of solve()")
         require("problem", problem, DualProblem, "give the next problem")
         seed = seeder.seed(solved, problem)
         member = np.full(problem.n, "shared", dtype="<U7")
@@ -79,7 +81,7 @@ class SeedDisplay(Display):
         return cls(seed, optimum, member, repr(seeder)).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure; further arguments are for ``Axes.plot``."""
+        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.plot``."""
         self._draw_on(ax, kwargs)
         both = np.concatenate([self.seed, self.optimum, [0.0]])
         ends = [float(both.min()), float(both.max())]
@@ -96,18 +98,18 @@ class SeedDisplay(Display):
 
 @dataclass(eq=False)
 class GridDisplay(Display):
-    """Score over C and γ, as colours and numbers; a ring around the best cell.
+    """Score over C and γ as colours and numbers, with a ring around the best cell.
 
     Parameters
     ----------
     Cs, gammas : ndarrays of float64
-        Ascending.
+        Values of the grid, ascending.
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
         Mean score of each cell, and its mean number of steps.
     unsolved : ndarray of shape (len(gammas), len(Cs)), optional
-        Number of splits of each cell that did not converge. Such a cell has a star, and a note above says how many do.
+        Number of splits of each cell that did not converge. Such cells have a star, and a note gives their number.
     best : (int, int), optional
-        Row and column of the best cell; the first of the highest score by default.
+        Row and column of the best cell; by default the first one with the highest score.
 
     Examples
     --------
@@ -136,23 +138,23 @@ class GridDisplay(Display):
     def from_results(
         cls, results: Any, *, score: str = "score", ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; of several ε the best one of each cell.
+        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε the best one for each cell.
 
         Parameters
         ----------
         results : search or mapping
-            With a γ in ``params``.
+            The search or its results, with a γ in ``params``.
         score : str
-            Which of several scores is drawn, by the name that it has in `scoring`.
+            Name of the score to draw if there are several.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **kwargs
-            For `plot`.
+            Passed to `plot`.
 
         Raises
         ------
         ValueError
-            If the kernel has no γ, or there is no such score.
+            If the kernel has no γ, or the score does not exist.
         """
         wanted = ("params", "mean_iterations")
         chosen = getattr(results, "best_index_", None)
@@ -162,17 +164,19 @@ class GridDisplay(Display):
                 f"results={shown(results)} has no {', '.join(wanted)}; give cv_results_ of a fitted SVCCV or SVRCV."
             )
         if "gamma" not in results["params"][0]:
-            raise ValueError("These results have no gamma, so there is no grid; plot the scores against C.")
+            raise ValueError(
+                "These results have no gamma and therefore no grid; draw them with SearchDisplay."
+            )
         if (mean := f"mean_test_{score}") not in results:
             known = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
-            raise ValueError(f"score={score!r} is none of these results; give one of {', '.join(known)}.")
+            raise ValueError(f"score={score!r} is not in these results; give one of {', '.join(known)}.")
         cells = [(each["gamma"], each["C"]) for each in results["params"]]
-        # where each cell is among the values of γ and of C
+        # the row and column of each cell
         (gammas, row), (Cs, column) = (
             np.unique(axis, return_inverse=True) for axis in zip(*cells, strict=True)
         )
         table, means = np.full((3, len(gammas), len(Cs)), np.nan), np.asarray(results[mean])
-        unsolved = results.get("unsolved_splits", np.zeros(len(means)))  # only there if some are
+        unsolved = results.get("unsolved_splits", np.zeros(len(means)))  # present only if some are unsolved
         for k in np.argsort(np.where(np.isnan(means), -np.inf, means)):  # the best ε of a cell comes last
             table[:, row[k], column[k]] = means[k], results["mean_iterations"][k], unsolved[k]
         best = None if chosen is None or score != "score" else (int(row[chosen]), int(column[chosen]))
@@ -182,15 +186,16 @@ class GridDisplay(Display):
     def plot(
         self, ax: Axes | None = None, *, scores: bool = True, steps: bool = False, **kwargs: Any
     ) -> Self:
-        """Draw into `ax`, or into a new figure.
+        """Draw on `ax`, or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Axes to draw on.
         scores, steps : bool
-            Write the score, and below it the steps, into the cells.
+            Whether to write the score, and the steps below it, into the cells.
         **kwargs
-            For ``Axes.imshow``.
+            Passed to ``Axes.imshow``.
         """
         self._draw_on(ax)
         look = {"origin": "lower", "aspect": "auto", "cmap": "viridis", **kwargs}
@@ -218,12 +223,12 @@ class GridDisplay(Display):
         return self._finished(bar.ax)
 
     def _ticks(self, put: Any, values: np.ndarray) -> None:
-        """Name the values of an axis, every other one or fewer where there are many."""
+        """Label the values of an axis; with many values only every second one or fewer."""
         at = range(0, len(values), -(-len(values) // 10))
         put(at, [f"{float(f'{values[k]:.3g}'):g}" for k in at])
 
     def _ring(self) -> None:
-        """Draw a ring around the best cell, black on white, so that it is seen on every colour."""
+        """Draw a ring around the best cell, black on white, so that it is visible on every colour."""
         from matplotlib.patches import Rectangle
 
         if not np.isfinite(self.scores).any():

@@ -1,4 +1,4 @@
-"""DerivativeDisplay: how α moves with a parameter."""
+"""DerivativeDisplay: the rate of α with respect to a parameter."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from refsvm.analysis.derivatives.derivative import Derivative
 from refsvm.display.canvas import Axes, Display, require
 
 NAMES: Final = {"epsilon": r"\varepsilon", "nu": r"\nu", "gamma": r"\gamma", "C": "C"}
-"""Parameters that have a letter."""
+"""Parameters with a letter as symbol."""
 
 
 @dataclass(eq=False)
 class DerivativeDisplay(Display):
-    """dα/dθ of each variable that moves, the largest rate first; at a kink as θ falls and as it rises.
+    """dα/dθ of each variable that moves, the largest rate first; at a kink for falling and for rising θ.
 
     Parameters
     ----------
     name : str
         The parameter θ.
     rates : dict of str to ndarray of shape (n,)
-        dα/dθ by side.
+        dα/dθ for each side.
 
     Examples
     --------
@@ -46,27 +46,29 @@ class DerivativeDisplay(Display):
         Parameters
         ----------
         result : Derivative
-            What ``solution.derivative(name)`` returns.
+            The result of ``solution.derivative(name)``.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **kwargs
-            For `plot`.
+            Passed to `plot`.
         """
-        require("result", result, Derivative, "give what solution.derivative(name) returns")
+        require("result", result, Derivative, "give the result of solution.derivative(name)")
         if result.is_two_sided:
             return cls(result.name, {"": result.right.alpha}).plot(ax, **kwargs)
         sides = {"as it falls": result.left.alpha, "as it rises": result.right.alpha}
         return cls(result.name, sides).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, most: int = 40, **kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure.
+        """Draw on `ax`, or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Axes to draw on.
         most : int
-            How many variables at most; a note says how many more there are.
+            Largest number of variables; a note gives the number of further ones.
         **kwargs
-            For ``Axes.plot``.
+            Passed to ``Axes.plot``.
         """
         self._draw_on(ax, kwargs)
         largest = np.max([np.abs(rate) for rate in self.rates.values()], axis=0)
@@ -89,7 +91,7 @@ class DerivativeDisplay(Display):
         self.ax_.set_xticks(
             at[::every], [str(i) for i in shown[::every]], rotation=90 if len(shown) > 12 else 0
         )
-        upright = self.name.replace("_", r"\_")  # which would put what follows below the line
+        upright = self.name.replace("_", r"\_")  # an underscore would start a subscript
         letter = NAMES.get(self.name, rf"\mathrm{{{upright}}}")
         self.ax_.set(xlabel="variable", ylabel=rf"$d\alpha_i/d{letter}$")
         if len(self.rates) > 1:

@@ -1,4 +1,4 @@
-"""ProfileDisplay and BoxDisplay: an experiment, drawn."""
+"""ProfileDisplay, BoxDisplay and MeanDisplay: plots of an experiment."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ProfileDisplay(Display):
-    """Performance profile: on which share of the runs a strategy needs at most τ times the least of all strategies.
+    """Performance profile: the share of runs in which a strategy needs at most τ times the smallest value of all.
 
     Parameters
     ----------
     ratios : mapping of str to ndarray of shape (r,), float64
-        By strategy: its value over the least, for each problem and order; infinity where it has none, and where its run
-        ended unsolved.
+        For each strategy its value divided by the smallest value, for each problem and order; infinite for unsolved
+        and missing runs.
     metric : str
+        Name of the metric.
     notes : tuple of str
-        Sentences above the picture: what was refused, and how many runs ended unsolved.
+        Sentences above the plot: refused problems, and numbers of unsolved runs.
 
     References
     ----------
@@ -53,18 +54,18 @@ class ProfileDisplay(Display):
         Parameters
         ----------
         experiment : Experiment
-            With finished runs.
+            An experiment with finished runs.
         metric : str
-            A positive number that the runs have.
+            Name of a positive number in the records.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **kwargs
-            For ``ax.step``.
+            Passed to ``ax.step``.
 
         Raises
         ------
         ValueError
-            If no run is solved, there is no such metric, or it is not positive.
+            If no run is solved, or the metric does not exist or is not positive.
         """
         values, notes = _values_and_notes(experiment, metric)
         places = sorted({(problem, k) for (problem, _), runs in values.items() for k in runs})
@@ -74,17 +75,17 @@ class ProfileDisplay(Display):
         )
         if not (table > 0.0).all():
             raise ValueError(
-                f"metric={metric!r} is not positive everywhere, so that ratios mean nothing; choose another."
+                f"metric={metric!r} is not positive everywhere, so ratios have no meaning; choose another metric."
             )
         ratios = table / table.min(axis=1, keepdims=True)
         return cls(dict(zip(names, ratios.T, strict=True)), metric, notes).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw it; the arguments are those of `from_experiment`."""
+        """Draw the profile; the arguments are as in `from_experiment`."""
         self._draw_on(ax, kwargs)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
-            # up by one share at each ratio: from (1, 0) to the highest step, and on to the edge of the picture
+            # one share up at each ratio: from (1, 0) to the highest step, then on to the edge of the plot
             finite = np.sort(ratio[np.isfinite(ratio)])
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
@@ -109,16 +110,18 @@ class ProfileDisplay(Display):
 
 @dataclass(eq=False)
 class BoxDisplay(Display):
-    """A metric of each strategy over the orders, a group of boxes for each problem: quartiles, range, outliers.
+    """A metric of each strategy over the orders, with a group of boxes for each problem: quartiles, range, outliers.
 
     Parameters
     ----------
     values : mapping of (str, str) to ndarray of shape (r,), float64
-        By problem and strategy; divided by the mean of the baseline on the problem, if there is a baseline.
+        Values by problem and strategy, divided by the baseline's mean on the problem if there is a baseline.
     metric : str
+        Name of the metric.
     baseline : str or None
+        Name of the strategy to divide by.
     notes : tuple of str
-        Sentences above the picture: what was refused, and how many runs ended unsolved.
+        Sentences above the plot: refused problems, and numbers of unsolved runs.
     """
 
     values: Mapping[tuple[str, str], np.ndarray]
@@ -141,20 +144,20 @@ class BoxDisplay(Display):
         Parameters
         ----------
         experiment : Experiment
-            With finished runs.
+            An experiment with finished runs.
         metric : str
-            A number that the runs have.
+            Name of a number in the records.
         baseline : str, optional
-            The strategy by whose mean on a problem all values there are divided.
+            Strategy by whose mean on a problem all values of this problem are divided.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **kwargs
-            For ``ax.boxplot``.
+            Passed to ``ax.boxplot``.
 
         Raises
         ------
         ValueError
-            If no run is solved, there is no such metric or strategy, or the baseline has not solved a problem.
+            If no run is solved, the metric or the strategy does not exist, or the baseline has not solved a problem.
         """
         (given, notes), values = _values_and_notes(experiment, metric), {}
         cells = experiment.compare(metric, baseline).cells
@@ -162,20 +165,20 @@ class BoxDisplay(Display):
             base = None if baseline is None else cells.get((problem, baseline))
             if baseline is not None and (base is None or not base.runs):
                 raise ValueError(
-                    f"baseline={baseline!r} has no solved run on {problem!r}, by which values there could be divided; "
-                    "choose another, or leave baseline out."
+                    f"baseline={baseline!r} has no solved run on {problem!r} to divide by; "
+                    "choose another, or omit baseline."
                 )
             values[problem, name] = np.array(list(runs.values())) / (1.0 if base is None else base.mean)
         return cls(values, metric, baseline, notes).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw it; the arguments are those of `from_experiment`."""
+        """Draw the boxes; the arguments are as in `from_experiment`."""
         self._draw_on(ax, kwargs)
         problems, names = (list(dict.fromkeys(place[k] for place in self.values)) for k in (0, 1))
         width = 0.8 / len(names)
         for k, name in enumerate(names):
             there = [problem for problem in problems if (problem, name) in self.values]
-            # the boxes of one problem stand side by side around its tick
+            # the boxes of one problem are placed side by side around its tick
             at = [problems.index(problem) + (k - 0.5 * (len(names) - 1)) * width for problem in there]
             style = {"widths": 0.8 * width, "patch_artist": True, "manage_ticks": False}
             drawn = self.ax_.boxplot(
@@ -196,13 +199,14 @@ class BoxDisplay(Display):
 
 @dataclass(eq=False)
 class MeanDisplay(Display):
-    """A metric of each strategy on each problem: the mean over the orders, and a bar of one standard deviation.
+    """A metric of each strategy on each problem: the mean over the orders, with a bar of one standard deviation.
 
-    With a baseline the ratios of the means, without bars.
+    With a baseline the plot shows ratios of means, without bars.
 
     Parameters
     ----------
     comparison : Comparison
+        The comparison.
 
     Examples
     --------
@@ -218,15 +222,15 @@ class MeanDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Comparison, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw what `Experiment.compare` returns; further arguments are those of `plot`."""
+        """Draw the result of `Experiment.compare`; further arguments are passed to `plot`."""
         if not hasattr(result, "cells"):
             raise ValueError(
-                f"result={shown(result)} is no Comparison; give what experiment.compare(…) returns."
+                f"result={shown(result)} is not a Comparison; give the result of experiment.compare(…)."
             )
         return cls(result).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure; further arguments are for ``Axes.errorbar``."""
+        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.errorbar``."""
         self._draw_on(ax, kwargs)
         found = self.comparison
         names, problems = found.strategies, found.problems
@@ -266,10 +270,10 @@ class MeanDisplay(Display):
 def _values_and_notes(
     experiment: Experiment, metric: str
 ) -> tuple[dict[tuple[str, str], dict[int, float]], tuple[str, ...]]:
-    """Return the values of the solved runs, and what else is to be said; refuse to draw none."""
+    """Return the values of the solved runs, and the notes; raise an error if there are no values."""
     if not hasattr(experiment, "compare"):
-        raise ValueError(f"experiment={shown(experiment)} is no Experiment; give one with finished runs.")
+        raise ValueError(f"experiment={shown(experiment)} is not an Experiment; give one with finished runs.")
     values, notes = experiment.values(metric), experiment.compare(metric).notes
     if not values:
-        raise ValueError(f"There is no run with metric={metric!r} to be drawn: {' '.join(notes)}")
+        raise ValueError(f"No solved run has metric={metric!r}, so nothing can be drawn: {' '.join(notes)}")
     return values, notes

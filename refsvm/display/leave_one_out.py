@@ -20,10 +20,10 @@ from refsvm.display.machine import machine_of, name_of_class
 
 @dataclass(eq=False)
 class LOOGapDisplay(Display):
-    """F(α, b̂), which falls, and H(η), which rises, while a machine is trained without one example.
+    """F(α, b̂), which falls, and H(η), which rises, while a model is trained without one example.
 
-    Where H passes F the sign of the decision function at the left-out example is certain. f(α) shows how much is left
-    until the KKT conditions hold: F and f meet at the optimum.
+    As soon as H exceeds F, the sign of the decision function at the left-out example is certain. f(α) shows the
+    distance to the KKT conditions: F and f meet at the optimum.
 
     Parameters
     ----------
@@ -58,17 +58,18 @@ class LOOGapDisplay(Display):
         ax: Axes | None = None,
         **rules: Any,
     ) -> Self:
-        """Train without one example, to the KKT gap, and draw F, H and f of each step.
+        """Train without one example to the KKT gap, and draw F, H and f of each step.
 
         Parameters
         ----------
         problem : DualProblem
-            Of all examples.
+            The problem of all examples.
         example : int
             The left-out example r.
         stop : LOODualityGap, optional
-            Its tolerance and number of variables.
+            The rule, for its tolerance and number of variables.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **rules
             ``selector``, ``step`` and ``start``, as in `refsvm.iterate`.
         """
@@ -83,12 +84,12 @@ class LOOGapDisplay(Display):
 
     @property
     def decided_after(self) -> int | None:
-        """Steps after which H exceeds F for the first time; None if it never does."""
+        """Number of steps after which H first exceeds F; None if it never does."""
         above = np.flatnonzero(self.bound > self.primal)
         return int(above[0]) + 1 if len(above) else None
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it once more."""
+        """Draw the display again."""
         self._draw_on(ax)
         steps = np.arange(1, len(self.primal) + 1)
         self.ax_.plot(steps, self.primal, label="$F$: primal objective without the example")
@@ -96,7 +97,7 @@ class LOOGapDisplay(Display):
         self.ax_.plot(steps, self.dual, "--", color="0.6", label="$f$: dual objective")
         if self.decided_after is not None:
             self.ax_.axvline(self.decided_after, color="0.4", lw=0.8, label="the sign is certain")
-        # the first steps of F lie so high that nothing else would be seen
+        # the first values of F are so large that they would hide everything else
         low, high = np.nanmin(self.dual), np.nanmax(self.primal[len(self.primal) // 10 :])
         seen = (low - 0.05 * (high - low), high + 0.15 * (high - low))
         title = f"example {self.example} left out"
@@ -105,15 +106,15 @@ class LOOGapDisplay(Display):
 
 @dataclass(frozen=True)
 class _GoesOn(LOODualityGap):
-    """Moves η as the rule does, but goes on to the KKT gap, so that both curves can be seen."""
+    """Moves η as `LOODualityGap` does, but continues to the KKT gap, so that the plot shows both curves."""
 
     def check(self, state: Any) -> int:
         return int(super().check(state) == 1)
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# Without red or green, orange and vermillion are near each other, and pink is near a darker grey: those two pairs are
-# not of reasons that occur together.
+# Without red or green, orange resembles vermillion and pink a darker grey; the reasons with these pairs of colours do
+# not occur together.
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )
@@ -121,15 +122,18 @@ COLOURS: Final = dict(
 
 @dataclass(eq=False)
 class LOODecisionDisplay(Display):
-    """Examples of two features, coloured by what decided their leave-one-out prediction; wrong ones are ringed.
+    """Examples with two features, coloured by what decided their leave-one-out prediction; wrong ones have a ring.
 
     Parameters
     ----------
     X : ndarray of shape (n, 2)
+        The examples.
     labels : ndarray of shape (n,)
-        Circles for the larger label, squares for the other.
+        Labels: the larger one is drawn as circles, the other as squares.
     decided_by : ndarray of shape (n,) of str
+        What decided each example.
     wrong : ndarray of shape (n,) of bool
+        Whether the prediction is wrong.
 
     Examples
     --------
@@ -149,15 +153,18 @@ class LOODecisionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any) -> Self:
-        """Leave each example of a plane out of a model, or of the best machine of a fitted search, and draw it.
+        """Leave each example of a plane out of a model, or of a search's best model, and draw the result.
 
         Parameters
         ----------
         model : SVC or SVCCV
+            The model or fitted search.
         X, y : array-like of shape (n, 2), (n,)
+            Examples and labels.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **options
-            For `refsvm.leave_one_out`.
+            Passed to `refsvm.leave_one_out`.
         """
         loo = leave_one_out(X, y, **{**machine_of(model), **options})
         return cls.from_result(loo, X, ax=ax)
@@ -169,16 +176,18 @@ class LOODecisionDisplay(Display):
         Parameters
         ----------
         loo : LeaveOneOut
+            The result.
         X : array-like of shape (n, 2), optional
-            The examples it was computed from; by default those that its machine keeps.
+            The examples of the result, by default those that its solution stores.
         ax : matplotlib Axes, optional
+            Axes to draw on.
 
         Raises
         ------
         ValueError
-            If the examples do not have two features, or are not as many as the result has.
+            If the examples do not have two features, or their number differs from the result's.
         """
-        require("loo", loo, LeaveOneOut, "give what leave_one_out() returns")
+        require("loo", loo, LeaveOneOut, "give the result of leave_one_out()")
         if X is None:
             X = (
                 getattr(loo.full_solutions[0].problem.gram, "X", None)
@@ -187,7 +196,7 @@ class LOODecisionDisplay(Display):
             )
         if X is None or is_sparse(X):
             raise ValueError(
-                "The examples are not at hand; give X, of two features, from which it was computed."
+                "The result does not store its examples; pass X, with two features, from which it was computed."
             )
         points = np.asarray(X, dtype=np.float64)
         if points.shape != (len(loo.labels), 2):
@@ -197,9 +206,9 @@ class LOODecisionDisplay(Display):
         return cls(points, loo.labels, loo.decided_by, loo.predictions != loo.labels).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it once more."""
+        """Draw the display again."""
         self._draw_on(ax)
-        classes = np.unique(self.labels)  # of strings too, which have no maximum
+        classes = np.unique(self.labels)  # works for texts, which have no maximum
         positive = self.labels == classes[-1]
         for name, colour in COLOURS.items():
             chosen = self.decided_by == name

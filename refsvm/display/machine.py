@@ -1,4 +1,4 @@
-"""Displays ask an estimator here, and write the name of a class."""
+"""Reads kernel and C from an estimator, and formats names of classes, for the displays."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from refsvm.core._checks import shown
 
 
 def machine_of(model: Any) -> dict[str, Any]:
-    """Return kernel and C of a model, by the names of the functions' arguments.
+    """Return kernel and C of a model as keyword arguments of functions.
 
     Parameters
     ----------
     model : SVC or SVCCV
-        A search has to be fitted; its best machine counts.
+        A model, or a fitted search, whose best model is used.
 
     Raises
     ------
     ValueError
-        If it is no model of two classes or more, or a search that has trained none.
+        If it is not a classifier of this package, or a search that has not trained a model.
 
     Examples
     --------
@@ -31,17 +31,17 @@ def machine_of(model: Any) -> dict[str, Any]:
     """
     if hasattr(model, "cv_results_"):
         if not hasattr(model, "best_estimator_"):
-            raise ValueError("The search has trained no machine; give refit=True.")
+            raise ValueError("The search has not trained a model; fit it with refit=True.")
         model = model.best_estimator_
     asked = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     names = ("kernel", "gamma", "degree", "coef0", "C")
     if any(name not in asked for name in names) or not hasattr(model, "decision_function"):
-        raise ValueError(f"model={shown(model)} is no SVC; give one, or a fitted SVCCV.")
+        raise ValueError(f"model={shown(model)} is not an SVC; give an SVC or a fitted SVCCV.")
     return {name: asked[name] for name in names}
 
 
 def name_of_class(label: Any) -> str:
-    """Return the name of a class as a legend has it: 1.0 is +1 only if it is a number of the two signs.
+    """Return the name of a class for a legend; 1.0 becomes +1 only if the labels are the two signs.
 
     Examples
     --------

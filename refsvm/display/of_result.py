@@ -1,4 +1,4 @@
-"""The picture of a result: ``result.plot()``; BarDisplay: numbers by name."""
+"""The plot of a result, ``result.plot()``; and BarDisplay: numbers by name."""
 
 from __future__ import annotations
 
@@ -38,17 +38,18 @@ from refsvm.experiment.race import RuleComparison
 
 @dataclass(eq=False)
 class BarDisplay(Display):
-    """A horizontal bar for each name, its parts side by side from the left.
+    """A horizontal bar for each name, with its parts side by side from the left.
 
     Parameters
     ----------
     names : tuple of str
+        Names of the bars.
     parts : mapping of str to sequence of float
-        The lengths of each part, one for each name; a legend names several parts.
+        The lengths of each part, one for each name; with several parts there is a legend.
     label : str
         Quantity and unit of the lengths.
     notes : tuple of str
-        Sentences above the picture.
+        Sentences above the plot.
 
     Examples
     --------
@@ -64,26 +65,29 @@ class BarDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Axes | None = None, **bar_kwargs: Any) -> Self:
-        """Draw the bars of leave-one-out, of folds or of a ranking.
+        """Draw the bars of leave-one-out, of cross-validation or of a ranking.
 
         Parameters
         ----------
         result : LeaveOneOut, CrossValidation or Ranking
+            The result.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **bar_kwargs
-            As in ``Axes.barh``.
+            Passed to ``Axes.barh``.
         """
         require("result", result, (LeaveOneOut, CrossValidation, Ranking), "give a result that has bars")
         return cls(*bars_of(result)).plot(ax, **bar_kwargs)
 
     def plot(self, ax: Axes | None = None, **bar_kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure; return the display itself.
+        """Draw on `ax`, or on a new figure; return the display itself.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **bar_kwargs
-            As in ``Axes.barh``.
+            Passed to ``Axes.barh``.
         """
         self._draw_on(ax, bar_kwargs)
         ends = [0.0] * len(self.names)
@@ -103,12 +107,12 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     Parameters
     ----------
     result : RuleComparison, Solution, Recording, LeaveOneOut, CrossValidation, RegularizationPath, fitted search, …
-        A solution needs a trace; of a recording all steps are taken. Leave-one-out of two classes in a plane shows
-        each example; of others, how many examples each check and rule decided.
+        A solution needs a trace; all steps of a recording are taken. Leave-one-out of two classes in a plane shows
+        each example; otherwise it shows the number of examples that each check and rule decided.
     ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
+        Axes to draw on; by default a new figure.
     **look
-        For the display: of `ConvergenceDisplay` also ``against`` and ``metric``.
+        Passed to the display; `ConvergenceDisplay` also takes ``against`` and ``metric``.
 
     Returns
     -------
@@ -118,7 +122,7 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
     Raises
     ------
     ValueError
-        If there is no picture of this result, or nothing to draw.
+        If there is no plot for this type of result, or nothing to draw.
     ImportError
         If matplotlib is not installed.
 
@@ -135,11 +139,11 @@ def plot(result: Any, ax: Axes | None = None, **look: Any) -> Display:
         if isinstance(result, kind):
             return draw(result, ax, **look)
     drawn = ", ".join(kind.__name__ for kind, _ in PICTURES)
-    raise ValueError(f"{type(result).__name__} has no picture; these have one: {drawn}.")
+    raise ValueError(f"{type(result).__name__} cannot be drawn; give one of {drawn}.")
 
 
 def bars_of(result: LeaveOneOut | CrossValidation | Ranking) -> tuple[Any, ...]:
-    """Return names, parts, label and notes of the bars of a result."""
+    """Return names, parts, label and notes for the bars of a result."""
     if isinstance(result, LeaveOneOut):
         counts = {name: float(count) for name, count in result.counts.items() if count}
         return tuple(counts), {"": tuple(counts.values())}, "examples decided"
@@ -169,7 +173,7 @@ def _state(state: SolverState, ax: Axes | None, **look: Any) -> Display:
 
 
 def _from(display: Any) -> Callable[..., Display]:
-    """Return the constructor of a display, with the axes in second place."""
+    """Return the constructor of a display as a function whose second argument is the axes."""
     return lambda result, ax, **look: display.from_result(result, ax=ax, **look)
 
 
@@ -193,4 +197,4 @@ PICTURES: Final[tuple[tuple[type, Callable[..., Display]], ...]] = (
     (Comparison, _from(MeanDisplay)),
     (Ranking, _from(BarDisplay)),
 )
-"""How each kind of result is drawn."""
+"""The function that draws each type of result."""

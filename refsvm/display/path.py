@@ -27,36 +27,39 @@ NEGATIVE, POSITIVE, INK = PALETTE[0], PALETTE[1], PALETTE[6]
 
 @dataclass(eq=False)
 class PathDisplay(Display):
-    """α against log C: for each example the share α/(Cw) of its bound, 0 for the right set and 1 for the left.
+    """α against log C: for each example the share α/(Cw) of its bound, 0 in the right set and 1 in the left set.
 
-    Behind the lines a grey step shows how many points the elbow has (right axis), and ticks at the bottom the events.
-    Between two breakpoints a line is straight in 1/C, so on this axis it is slightly bent. Of another line of problems
-    α itself is drawn against its parameter, in straight lines.
+    A grey step function in the background shows the number of points on the elbow (right axis), and ticks at the
+    bottom show the events. Between two breakpoints a line is straight in 1/C, and therefore slightly curved on this
+    axis. For another line of problems, α itself is drawn against the parameter, with straight lines.
 
     Parameters
     ----------
     C : ndarray of shape (m,)
-        Where the lines have points; t of another line.
+        Abscissae of the lines' points; t for another line.
     shares : ndarray of shape (m, k)
-        α/(Cw) of k examples; α of another line.
+        α/(Cw) of k examples; α for another line.
     labels : ndarray of shape (k,)
-        Their classes, −1 or 1, for the colour; 0 without classes.
+        Classes −1 or 1, for the colours; 0 without classes.
     elbow : ndarray of shape (b, 2)
-        Breakpoints C, and the size of the elbow beyond each.
+        C of the breakpoints, and the size of the elbow after each.
     notes : tuple of str
-        Sentences above the picture: that the path ended early.
+        Sentences above the plot, for instance that the path ended early.
     classes : tuple of str
         The names of both classes.
     is_c_path : bool
-        Whether the line is that of C.
+        Whether C is the parameter of the path.
     parameter : str
-        Name of the parameter that moves.
+        Name of the parameter.
 
     Attributes
     ----------
     ax_, elbow_ax_ : matplotlib.axes.Axes
+        The axes of α, and of the elbow.
     figure_ : matplotlib.figure.Figure
+        The figure.
     lines_ : list of matplotlib.lines.Line2D
+        The lines of α.
 
     Examples
     --------
@@ -95,24 +98,27 @@ class PathDisplay(Display):
         Parameters
         ----------
         result : RegularizationPath, ParametricPath or OneVsOnePath
+            The path.
         pair : int
-            Of several classes, the place of the path in ``result.paths``.
+            For several classes, the index of the path in ``result.paths``.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **look
             ``examples`` and ``points``, as in `from_path`.
 
         Raises
         ------
         ValueError
-            If it is no path, or there is no such pair.
+            If it is not a path, or the pair does not exist.
         """
         kinds = (RegularizationPath, ParametricPath, OneVsOnePath)
-        require("result", result, kinds, "give what regularization_path() or parametric_path() returns")
+        require("result", result, kinds, "give the result of regularization_path() or parametric_path()")
         if not isinstance(result, OneVsOnePath):
             return cls.from_path(result, ax=ax, **look)
         if not 0 <= pair < len(result.paths):
-            raise ValueError(f"pair={pair!r} is none of this path; give a number below {len(result.paths)}.")
+            raise ValueError(
+                f"pair={pair!r} does not exist in this path; give a number below {len(result.paths)}."
+            )
         drawn = cls.from_path(result.paths[pair], ax=ax, **look)
         names = [*OneVsOne(len(result.classes)).named(result.classes)][pair]
         said = f"{' against '.join(map(name_of_class, names))}: pair {pair} of {len(result.paths)}."
@@ -122,17 +128,18 @@ class PathDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any) -> Self:
-        """Follow the path of the kernel of a model, and draw it.
+        """Follow the path with the kernel of a model, and draw it.
 
         Parameters
         ----------
         model : SVC, SVCCV
-            A model, or a fitted search, whose best machine it is.
+            A model, or a fitted search, whose best model is used.
         X, y : array-like
             As in `refsvm.regularization_path`.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **options
-            For `refsvm.regularization_path`; C goes from a hundredth of that of the model to a hundred times that.
+            Passed to `refsvm.regularization_path`. C ranges from a hundredth to a hundred times the C of the model.
         """
         asked = machine_of(model)
         C = asked.pop("C")
@@ -148,17 +155,18 @@ class PathDisplay(Display):
         points: int = 400,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw a path of C, or of another line.
+        """Draw a path along C, or along another line.
 
         Parameters
         ----------
         path : RegularizationPath or ParametricPath
+            The path.
         examples : array-like of int, optional
-            Which examples; by default the 100 whose α/C, or α, changes most.
+            Indices of the examples to draw; by default the 100 examples whose α/C, or α, changes most.
         points : int
-            Points of each line besides the breakpoints.
+            Number of points on each line besides the breakpoints.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
 
         Returns
         -------
@@ -167,23 +175,23 @@ class PathDisplay(Display):
         Raises
         ------
         ValueError
-            If it is no path of one machine.
+            If it is not the path of a single model.
         ImportError
             If matplotlib is not installed.
         """
-        advice = "of several classes draw one of .paths"
+        advice = "for several classes draw one of .paths"
         require("path", path, (RegularizationPath, ParametricPath), advice)
         path.check_not_empty()
         at = path.record.t
         if isinstance(path, RegularizationPath):
             first, last = float(at[0]), float(at[-1])
             C = np.unique(np.append(at, np.geomspace(first, last, points).clip(first, last)))
-            # an example whose C is 0 keeps α = 0, and its share is 0
+            # an example with C = 0 keeps α = 0, and its share is 0
             weight = np.where(path.merged.weight == 0.0, np.inf, path.merged.weight)
             shares = np.array([path.alpha(float(value)) / (value * weight) for value in C])
             signs = np.sign(path.merged.weight)
         else:
-            C = at  # straight between breakpoints
+            C = at  # the lines are straight between breakpoints
             shares = np.array([path.alpha(float(value)) for value in C])
             signs = np.sign(path.start.v) if path.start.has_labels else np.zeros(path.n)
         if examples is None:
@@ -200,19 +208,19 @@ class PathDisplay(Display):
         return drawn.plot(ax)
 
     def _redrawn(self) -> Self:
-        """Draw it again into the same axes."""
+        """Draw the display again on the same axes."""
         self.elbow_ax_.remove()
         self.ax_.clear()
         return self.plot(self.ax_)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw into `ax`, or into a new figure; return the display itself."""
+        """Draw on `ax`, or on a new figure; return the display itself."""
         self._draw_on(ax)
         self.elbow_ax_ = self.ax_.twinx()
         self.elbow_ax_.step(*self.elbow.T, where="post", color="0.75", lw=1.2)
         self.elbow_ax_.set_ylim(bottom=0)
         self.elbow_ax_.set_ylabel("points on the elbow (grey)")
-        # the lines of α above the grey step of the other axes, which shines through
+        # draw the lines of α above the grey steps of the other axes
         self.ax_.set_zorder(self.elbow_ax_.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         self.lines_ = []
@@ -238,17 +246,19 @@ class PathDisplay(Display):
 
 @dataclass(eq=False)
 class ValidationPathDisplay(Curves):
-    """The error as a step function of C, with the interval in which it is least.
+    """The error as a step function of C, with the interval of the smallest error.
 
     Parameters
     ----------
     curves : dict of str to ErrorCurve
+        The curves by name.
 
     Attributes
     ----------
     ax_, figure_
-        As of `Display`.
+        As in `Display`.
     lines_ : dict of str to matplotlib.lines.Line2D
+        The curves of the latest drawing.
 
     Examples
     --------
@@ -272,15 +282,17 @@ class ValidationPathDisplay(Curves):
         Parameters
         ----------
         result : ErrorCurve or PathCrossValidation
+            The result.
         name : str
-            For the legend; by default the examples, or the folds and their number.
+            Name in the legend; by default the number of examples, or of folds.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **look
-            For the lines, as in `plot`.
+            Settings of the lines, as in `plot`.
         """
         kinds = (ErrorCurve, PathCrossValidation)
         require(
-            "result", result, kinds, "give what cross_validate_path() or path.validation_error(X, y) returns"
+            "result", result, kinds, "give the result of cross_validate_path() or path.validation_error(X, y)"
         )
         if isinstance(result, PathCrossValidation):
             return cls({name or f"{len(result.curves)} folds": result.curve}).plot(ax, **look)
@@ -290,18 +302,21 @@ class ValidationPathDisplay(Curves):
     def from_estimator(
         cls, model: Any, X: Any, y: Any, *, folds: Any = 10, ax: Axes | None = None, **options: Any
     ) -> Self:
-        """Cross-validate the kernel of a model for every C, and draw the error; a dashed line is the C of the model.
+        """Cross-validate with a model's kernel for every C, and draw the error; a dashed line marks the model's C.
 
         Parameters
         ----------
         model : SVC or SVCCV
-            A model, or a fitted search, whose best machine it is.
+            A model, or a fitted search, whose best model is used.
         X, y : array-like
+            Examples and labels.
         folds : int, "loo" or as in `refsvm.analysis.paths.cross_validate_path`
+            The folds.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **options
-            For `refsvm.analysis.paths.cross_validate_path`; C goes from a hundredth of that of the model to a hundred
-            times that.
+            Passed to `refsvm.analysis.paths.cross_validate_path`. C ranges from a hundredth to a hundred times the C
+            of the model.
 
         Examples
         --------
@@ -334,21 +349,22 @@ class ValidationPathDisplay(Curves):
 
 @dataclass(eq=False)
 class LOOPathDisplay(Display):
-    """The values of C at which the machine without an example errs on it, for each example, and the C of least error.
+    """For each example the C at which the model without it predicts it wrongly, and the C of the smallest error.
 
-    One line for each example that is wrong for some C; those that are wrong for most C lie at the bottom.
+    There is a line for each example that is wrong for some C; examples that are wrong over most of the range are at
+    the bottom.
 
     Parameters
     ----------
     curve : ErrorCurve
         The error on all examples.
     curves : tuple of ErrorCurve
-        That on each of them.
+        The error on each example.
 
     Attributes
     ----------
     ax_, figure_
-        As of `Display`.
+        As in `Display`.
 
     Examples
     --------
@@ -368,11 +384,11 @@ class LOOPathDisplay(Display):
     @classmethod
     def from_result(cls, found: PathCrossValidation, *, ax: Axes | None = None) -> Self:
         """Draw a result of ``cross_validate_path(…, folds="loo")``."""
-        require("found", found, PathCrossValidation, 'give what cross_validate_path(…, folds="loo") returns')
+        require("found", found, PathCrossValidation, 'give the result of cross_validate_path(…, folds="loo")')
         return cls(found.curve, found.curves).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw into `ax`, or into a new figure; return the display itself.
+        """Draw on `ax`, or on a new figure; return the display itself.
 
         Raises
         ------

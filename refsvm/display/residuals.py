@@ -1,4 +1,4 @@
-"""ResidualDisplay: how far predictions are from targets."""
+"""ResidualDisplay: distances between predictions and targets."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 @dataclass(eq=False)
 class ResidualDisplay(Display):
-    """The share of the examples whose prediction is at most so far from the target.
+    """The share of examples whose prediction differs from the target by at most a given distance.
 
-    Where a curve reaches 0.9 an interval around the prediction holds about nine targets of ten.
+    At the distance where a curve reaches 0.9, an interval around the prediction contains about nine targets of ten.
 
     Parameters
     ----------
@@ -47,29 +47,31 @@ class ResidualDisplay(Display):
         Parameters
         ----------
         result : HeldOutMachines, LeaveOneOut or CrossValidation
+            The result.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **kwargs
-            For `plot`.
+            Passed to `plot`.
 
         Raises
         ------
         ValueError
-            If it is no regression, or no example has a prediction yet.
+            If it is not a regression, or no example has a prediction yet.
         """
         kinds = (HeldOutMachines, LeaveOneOut, CrossValidation)
         require("result", result, kinds, "give the result of a regression")
         if not isinstance(result, HeldOutMachines) and result.kind != REGRESSION:
-            raise ValueError(f"This is a {result.kind}, which has no residuals; result.plot() draws it.")
+            raise ValueError(f"A result of {result.kind} has no residuals; use result.plot().")
         return cls({"held out": np.abs(result.residuals)}).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure; further arguments are for ``Axes.step``."""
+        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.step``."""
         require_some("residuals", self.residuals, "array of distances")
         self._draw_on(ax, kwargs)
         for name, given in self.residuals.items():
             known = np.sort(given[np.isfinite(given)])
             if not len(known):
-                raise ValueError(f"residuals[{name!r}] has no number; run the rounds first.")
+                raise ValueError(f"residuals[{name!r}] contains no number; run the rounds first.")
             share = np.arange(len(known) + 1) / len(given)
             self.ax_.step(
                 np.append(0.0, known), share, where="post", **{"label": literal(name), "lw": 1.6, **kwargs}

@@ -1,4 +1,4 @@
-"""Parts of the runs of a stepper: the rules of the second one, the pair of the reader, and steps that print."""
+"""Parts of a stepper's runs: the rules of the second run, the user's pair, and the output of rules that print."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from refsvm.core.stopping.base import StoppingRule
 
 
 def reached(recordings: Sequence[Recording], k: int) -> str:
-    """Let all recordings take their steps up to the k-th, and the one after it; return what their rules print."""
+    """Take the steps of all recordings up to the k-th, and one further step; return the text that their rules print."""
     printed = io.StringIO()
     with redirect_stdout(printed):
         for each in recordings:
@@ -26,23 +26,21 @@ def reached(recordings: Sequence[Recording], k: int) -> str:
 
 
 class FixedPair(WorkingSetSelector):
-    """The pair of the reader."""
+    """Selects the pair that the user chose."""
 
     def __init__(self, i: int, j: int) -> None:
         self.i, self.j = i, j
 
     def select(self, state: Any) -> tuple[int, int]:
-        """Return the pair; the numbers of variables must be from 0 to n − 1."""
+        """Return the pair; its indices must lie between 0 and n − 1."""
         n = len(state.alpha)
         if not (0 <= self.i < n and 0 <= self.j < n):
-            raise ValueError(
-                f"The pair ({self.i}, {self.j}) is none: variables have numbers from 0 to {n - 1}."
-            )
+            raise ValueError(f"The pair ({self.i}, {self.j}) does not exist; give indices from 0 to {n - 1}.")
         return self.i, self.j
 
 
 def refusal(problem: DualProblem, state: RecordedState, i: int, j: int, tolerance: float) -> str:
-    """Return why αᵢ cannot rise while αⱼ falls, as a sentence; "" if it can and f rises with it."""
+    """Return the reason why αᵢ cannot rise while αⱼ falls, as a sentence; "" if it can and f increases."""
     G, alpha = state.gradient, state.alpha
     if abs(G[i] - G[j]) <= tolerance:
         return f"The pair ({i}, {j}) has nothing to gain: its two values of G are equal up to {tolerance:g}."
@@ -64,14 +62,14 @@ def second_rules(given: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rul
     Raises
     ------
     ValueError
-        If one is neither a selector nor a step rule, or there are two of a kind.
+        If a rule is neither a selector nor a step rule, or there are two of a kind.
     """
     rules = list(given) if isinstance(given, Sequence) else [given]
     selectors = [rule for rule in rules if isinstance(rule, WorkingSetSelector)]
     steps = [rule for rule in rules if isinstance(rule, StepRule)]
     if not rules or len(selectors) > 1 or len(steps) > 1 or len(selectors) + len(steps) < len(rules):
         raise ValueError(
-            f"against={given!r} is not understood; give a selector, a step rule or one of each, such as "
+            f"against={given!r} is not valid; give a selector, a step rule or one of each, such as "
             "(SecondOrder(), NewtonStep())."
         )
     return chosen_rules(next(iter(selectors), None), next(iter(steps), None), stop)

@@ -1,4 +1,4 @@
-"""SearchDisplay: the scores of a search that is no grid of C and γ."""
+"""SearchDisplay: the scores of a search that is not a grid of C and γ."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from refsvm.display.canvas import Axes, Display, require_some
 
 @dataclass(eq=False)
 class SearchDisplay(Display):
-    """Mean scores against C, or in the order of the evaluations, with a ring around the best.
+    """Mean scores against C, or in the order of the evaluations, with a ring around the best score.
 
     Parameters
     ----------
     curves : mapping of str to (ndarray, ndarray)
-        Places and scores by name: a curve for each ε, or for each start.
+        Abscissae and scores by name: a curve for each ε, or for each start.
     best : (float, float) or None
-        Place and score of the best.
+        Abscissa and value of the best score.
     xlabel : str
-        The name of the axis of places.
+        Label of the abscissae.
 
     Examples
     --------
@@ -46,11 +46,13 @@ class SearchDisplay(Display):
         Parameters
         ----------
         model : SVCCV, SVRCV, SVCGradientCV or SVRGradientCV
+            The fitted search.
         score : str
-            Which of several scores is drawn.
+            Name of the score to draw if there are several.
         ax : matplotlib Axes, optional
+            Axes to draw on.
         **line_kwargs
-            As in ``Axes.plot``.
+            Passed to ``Axes.plot``.
         """
         results, chosen = model.cv_results_, getattr(model, "best_index_", -1)
         scores, params = np.asarray(results[f"mean_test_{score}"]), results["params"]
@@ -74,7 +76,7 @@ class SearchDisplay(Display):
         return cls(curves, best, xlabel).plot(ax, **line_kwargs)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure; further arguments are for ``Axes.plot``."""
+        """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.plot``."""
         require_some("curves", self.curves, "pair of places and scores")
         self._draw_on(ax, line_kwargs)
         for name, (places, scores) in self.curves.items():

@@ -1,4 +1,4 @@
-"""StepSizeDisplay: how long planned steps are."""
+"""StepSizeDisplay: the length of planned steps."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from refsvm.display.canvas import Axes, Display, literal, require, require_some
 
 @dataclass(eq=False)
 class StepSizeDisplay(Display):
-    """Histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, above 0 longer, below −1 backwards.
+    """Histogram of μ/μ̂ − 1 over planned steps: 0 is the Newton step, and values below −1 go backwards.
 
     The axis is linear up to `linear` on both sides of 0 and logarithmic outside; 0 is an edge of the bins.
 
     Parameters
     ----------
     sizes : dict of str to ndarray
-        Name of a solve to μ/μ̂ − 1 of its planned steps, float64.
+        Maps the name of a solve to μ/μ̂ − 1 of its planned steps, float64.
 
     See Also
     --------
-    StepSizeDisplay.from_traces : Make one of traces.
+    StepSizeDisplay.from_traces : Creates a display from traces.
 
     References
     ----------
@@ -49,7 +49,7 @@ class StepSizeDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Solution | Trace, *, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw the planned steps of a solution that has a trace; see `from_traces`."""
+        """Draw the planned steps of a solution with a trace; see `from_traces`."""
         trace = result.trace if isinstance(result, Solution) else result
         return cls.from_traces({"planned steps": trace}, ax=ax, **kwargs)  # type: ignore[dict-item]
 
@@ -60,11 +60,11 @@ class StepSizeDisplay(Display):
         Parameters
         ----------
         traces : mapping of str to Trace
-            Of solves with `PlanningAheadStep`; the names appear in the legend.
+            Traces of solves with `PlanningAheadStep`; the legend shows the names.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **kwargs
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class StepSizeDisplay(Display):
             steps = trace.rows[trace["planned"] == 1]
             if not len(steps):
                 raise ValueError(
-                    f"traces[{name!r}] holds no planned step; record one with "
+                    f"traces[{name!r}] contains no planned step; record one with "
                     "solve(…, step=PlanningAheadStep(), trace=True)."
                 )
             sizes[name] = steps["step"] / steps["newton"] - 1.0
@@ -97,17 +97,18 @@ class StepSizeDisplay(Display):
         return cls.from_traces({"planned steps": trace}, ax=ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, bins: int = 60, linear: float = 0.1, **kwargs: Any) -> Self:
-        """Draw into `ax`, or into a new figure.
+        """Draw on `ax`, or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Axes to draw on.
         bins : int
-            Number of bins over the whole range, of equal width on the axis.
+            Number of bins over the whole range, equally wide on the axis.
         linear : float
-            Half width of the linear part of the axis.
+            Half the width of the linear part of the axis.
         **kwargs
-            For ``Axes.hist``.
+            Passed to ``Axes.hist``.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class StepSizeDisplay(Display):
         return self._labelled(xlabel=r"$\mu/\hat\mu-1$", ylabel="share of the planned steps")
 
     def _edges(self, bins: int) -> np.ndarray:
-        """Edges of equal distance on the axis, one of them at 0."""
+        """Return bin edges with equal distances on the axis, one of them at 0."""
         axis = self.ax_.xaxis.get_transform()
         every = axis.transform(np.concatenate([*self.sizes.values(), [0.0]]))
         width = max(float(np.ptp(every)) / bins, 1e-12)

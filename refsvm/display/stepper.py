@@ -1,4 +1,4 @@
-"""Stepper: a solve in a notebook, driven by hand, by rules of the package or your own."""
+"""Stepper: a solve in a notebook, driven by hand, with rules of this package or your own."""
 
 from __future__ import annotations
 
@@ -27,63 +27,66 @@ from refsvm.display.strip import curves, picture, strip
 from refsvm.display.task import NODES, StepperTask
 
 SLICE_SECONDS: Final = 0.2
-"""Longest time of one message: in between, the notebook shows the state and can be asked to stop."""
+"""Longest time for one message in seconds; in between, the notebook shows the state and can send a stop."""
 
 STRIP_SECONDS: Final = 1.0
-"""Longest time of the steps for the strip: a solve that takes longer is shown as far as it has come."""
+"""Longest time for the strip's steps in seconds; a longer solve is shown as far as it has come."""
 
 MEMORY: Final = 2**28
-"""Bytes that the states of all runs may take."""
+"""Limit on the bytes of the states of all runs."""
 
 LOG: Final = 4_000
-"""Characters of the log that are kept."""
+"""Number of characters of the log that are kept."""
 
 
 class Stepper:
-    """Steps of one solve, or of two side by side, with the picture of the pair that moves next.
+    """The steps of one solve, or of two side by side, with a picture of the next pair.
 
-    In a notebook the last line of a cell shows it: buttons step, go back, play, and go to the end; examples in the
-    plane are dragged, relabelled and added. The methods do the same from Python, and both can be mixed. The widget
-    needs anywidget, ``pip install "refsvm[notebook]"``; the methods need NumPy only. Where no kernel runs, a strip of
-    pictures is seen in place of the widget.
+    If a Stepper is the last line of a notebook cell, a widget appears: its buttons step, go back, play and run to the
+    end, and examples in the plane can be dragged, relabelled and added. Methods do the same from Python, and both can
+    be mixed. The widget needs anywidget, ``pip install "refsvm[notebook]"``; the methods need NumPy only. Without a
+    running kernel, a strip of pictures replaces the widget.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d), or DualProblem
-        Examples; they are drawn, and can be changed, if d = 2 and n ≤ 300. A whole problem is stepped through as it is.
+        Examples; for d = 2 and n ≤ 300 they are drawn and can be changed. A `DualProblem` cannot be changed.
     y : array-like of shape (n,), optional
-        Two labels of any kind; targets of a regression. None for novelty detection and for a whole problem.
+        Two labels of any kind, or targets of a regression. None for novelty detection and for a `DualProblem`.
     kernel : kernel object or callable, default Linear()
+        The kernel.
     C : float or array-like of shape (n,)
+        Penalty.
     epsilon, nu : float, optional
-        Make it a regression or novelty detection, as in `DualProblem.regression` and `DualProblem.one_class`.
+        ε or ν, which make the task a regression or novelty detection, as in `DualProblem.regression` and
+        `DualProblem.one_class`.
     pair : (label, label), optional
-        The two of several classes that are separated; the second one is the positive one.
+        With several classes, the two labels to separate; the second one is the positive one.
     selector, step, stop : rules, optional
         As in `refsvm.solve`.
     start : array-like of shape (n,), optional
-        α to begin at.
+        α of the first state.
     against : rule, or sequence of rules, optional
-        A selector, a step rule or both, for a second run on the same problem. A rule that is left out is the default
-        one, not that of the first run.
+        A selector, a step rule or both, for a second run on the same problem. A rule that you omit is the default
+        rule, not the first run's.
     seeder : Seeder, optional
-        Where to go on after C has changed; by default the present α, scaled.
+        Rule that makes the starting point after a change of C; by default the present α is scaled.
 
     Attributes
     ----------
     recordings : list of Recording
-        One for each run.
+        One recording for each run.
     k : int
-        Number of steps after which the states are shown; a run that is shorter stands at its last state.
+        Number of steps before the states that are shown; a shorter run shows its last state.
     log : str
-        Output of ``print`` in the rules, up to the present step, on the present problem.
+        Text that the rules have printed up to the present step, on the present problem.
     note : str
-        The latest change, or the error of a change.
+        The latest change, or the error that it caused.
 
     Raises
     ------
     ValueError
-        As the problem and the rules raise it; if y holds several classes and no pair is chosen.
+        If the problem or the rules are invalid, or y contains several classes and no pair is given.
 
     Examples
     --------
@@ -127,25 +130,25 @@ class Stepper:
         self._begin(self.task, [start] * len(self.rules))
 
     def __repr__(self) -> str:
-        """The rules of all runs, and how many steps are shown."""
+        """Return the rules of all runs, and the number of steps shown."""
         return f"<Stepper: {' against '.join(map(self.rules_of, range(len(self.rules))))}; step {self.k}>"
 
     # -- the runs ---------------------------------------------------------------------------------------------------
 
     @property
     def now(self) -> list[RecordedState]:
-        """The state of each run that is shown."""
+        """The present state of each run."""
         return [each.states[each.reach(self.k)] for each in self.recordings]
 
     @property
     def error(self) -> BaseException | None:
-        """The error that a rule raises in place of the next step, of the first run that fails here."""
+        """The error that a rule raised instead of the next step, of the first run with an error here."""
         failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
         return next(filter(None, failed), None)
 
     @property
     def log(self) -> str:
-        """The latest output of the rules."""
+        """The latest text that the rules printed."""
         return "".join(text for k, text in self._printed.items() if k <= self.k)[-LOG:]
 
     @property
@@ -154,20 +157,20 @@ class Stepper:
         return any(state.next is not None for state in self.now)
 
     def step(self, count: int = 1) -> None:
-        """Take some steps in each run."""
+        """Take this number of steps in each run."""
         self.to(self.k + whole("count", count, 1))
 
     def back(self, count: int = 1) -> None:
-        """Go back by some steps."""
+        """Go back by this number of steps."""
         self.to(max(self.k - whole("count", count, 1), 0))
 
     def to(self, k: int) -> None:
-        """Show the states after k steps; a run that is shorter stands at its last one. Ctrl-C stops on the way."""
+        """Show the states after k steps; a shorter run shows its last state. Ctrl-C stops on the way."""
         self._advance(whole("k", k, 0), Deadline())
         self._refresh()
 
     def end(self) -> None:
-        """Take all steps; Ctrl-C stops at the steps that were taken."""
+        """Take all steps; after Ctrl-C the steps taken so far are kept."""
         self.to(LIMIT)
 
     def _advance(self, k: int, deadline: Deadline) -> None:
@@ -179,7 +182,7 @@ class Stepper:
                 self._printed[self.k] = self._printed.get(self.k, "") + reached(self.recordings, self.k)
 
     def _begin(self, task: StepperTask, starts: Sequence[Any]) -> None:
-        """Begin all runs on a task, each at its own α; nothing changes if that fails."""
+        """Start all runs on a task, each at its own α; if that fails, nothing changes."""
         limit = max(min(LIMIT, MEMORY // (16 * task.problem.n * len(self.rules))), 100)
         recordings = [
             Recording(task.problem, **rules._asdict(), start=start, limit=limit)
@@ -188,14 +191,14 @@ class Stepper:
         printed = {0: reached(recordings, 0)}
         self.task, self.recordings, self.k, self._printed = task, recordings, 0, printed
 
-    # -- changes of the problem, after which the runs go on -----------------------------------------------------------
+    # -- changes of the problem, after which the runs continue ----------------------------------------------------
 
     def reset(self) -> None:
-        """Begin at α = 0, with the examples, C and γ as they were given."""
+        """Start at α = 0, with the original examples, C and γ."""
         self._changed(self._given, "from the beginning", warm=False)
 
     def set_penalty(self, C: float, warm: bool = True) -> None:
-        """Change C, and go on from the present α, scaled, or from what the seeder makes of the solution; or from 0."""
+        """Change C, and continue from the present α, scaled, or from the seeder's starting point; or from 0."""
         task = self.task.with_penalty(C)
         if warm and self.seeder is not None:
             solved = solve(self.task.problem, stop=self.rules[0].stop)
@@ -206,31 +209,31 @@ class Stepper:
         self._changed(task, f"C = {C:.3g}", warm)
 
     def set_gamma(self, gamma: float, warm: bool = True) -> None:
-        """Change γ of the kernel, and go on from the present α, or from 0."""
+        """Change γ of the kernel, and continue from the present α, or from 0."""
         self._changed(self.task.with_gamma(gamma), f"γ = {gamma:.3g}", warm)
 
     def move(self, t: int, x: Sequence[float]) -> None:
-        """Move example t, and go on from the present α."""
+        """Move example t, and continue from the present α."""
         self._changed(self.task.moved(t, x), f"example {t} has moved")
 
     def relabel(self, t: int) -> None:
-        """Give example t the other label; its αₜ begins at 0."""
+        """Change the label of example t to the other one; its αₜ starts at 0."""
         self._changed(self.task.relabelled(t), f"example {t} has the other label")
 
     def add(self, x: Sequence[float], label: Any) -> None:
-        """Add an example of the class that has this label; its α begins at 0."""
+        """Add an example with this label; its α starts at 0."""
         self._add(x, self.task.sign_of(label))
 
     def _add(self, x: Sequence[float], sign: float) -> None:
         self._changed(self.task.with_example(x, sign), f"example {len(self.task.X)} is new")
 
     def own(self, i: int, j: int) -> None:
-        """Let the first run take a Newton step with this pair, and go on from there.
+        """Let the first run take a Newton step with this pair, and continue from there.
 
         Raises
         ------
         ValueError
-            If the pair is none, is blocked by a bound, would move backwards, or has nothing to gain.
+            If the pair does not exist, a bound blocks it, it would move backwards, or it gains nothing.
         """
         one = Recording(
             self.task.problem, selector=FixedPair(i, j), step=NewtonStep(), start=self.now[0].alpha, limit=1
@@ -239,7 +242,7 @@ class Stepper:
         if one.error is not None:
             raise one.error
         if taken is None:
-            raise ValueError(f"The pair ({i}, {j}) is not asked for: the KKT gap is at most tol.")
+            raise ValueError(f"The pair ({i}, {j}) is not needed: the KKT gap is at most tol.")
         refused = refusal(self.task.problem, self.now[0], i, j, float(self.rules[0].stop.tolerance))
         if refused:
             raise ValueError(refused)
@@ -250,13 +253,15 @@ class Stepper:
     def _changed(self, task: StepperTask, note: str, warm: bool = True) -> None:
         starts = [task.start(state.alpha, self.task) if warm else None for state in self.now]
         self._begin(task, starts)
-        self._say(f"{note}; the runs go on from the α before" if warm else f"{note}; the runs begin at α = 0")
+        self._say(
+            f"{note}; the runs continue from the previous α" if warm else f"{note}; the runs start at α = 0"
+        )
 
     def _say(self, note: str) -> None:
         self.note = note
         self._refresh()
 
-    # -- what is seen -------------------------------------------------------------------------------------------------
+    # -- output -------------------------------------------------------------------------------------------------------
 
     def gaps(self, run: int) -> np.ndarray:
         """Return ψ of a run after every step up to the present one, shape (k + 1,)."""
@@ -264,7 +269,7 @@ class Stepper:
         return np.array([state.gap for state in states])
 
     def ending(self, run: int) -> str:
-        """Return why a run has no next step; "" if it has one."""
+        """Return the reason why a run has no next step; "" if it has one."""
         recording = self.recordings[run]
         if self.now[run].next is not None:
             return ""
@@ -273,29 +278,29 @@ class Stepper:
         return recording.reason
 
     def rules_of(self, run: int) -> str:
-        """Return the selector and the step rule of a run, as text; of a rule that prints as an address, its name."""
+        """Return the selector and the step rule of a run as text; the class name if a rule has no readable repr."""
         return ", ".join(map(named, self.rules[run][:2]))
 
     def failure(self, run: int) -> str:
-        """Return the last lines of the traceback of a rule that raised; "" if none has, up to the present step."""
+        """Return the last lines of the traceback of a rule's error; "" if there was none up to the present step."""
         error = self.recordings[run].error
         if error is None or self.now[run].next is not None:
             return ""
         return "".join(traceback.format_exception(error, limit=-3))
 
     def receive(self, message: Mapping[str, Any]) -> None:
-        """Do what a button says; an error becomes the note.
+        """Carry out a message from a button; an error becomes the note.
 
         Parameters
         ----------
         message : mapping
-            ``{"do": name, "with": arguments}``. The names are those of the methods; "end" takes steps for a fifth of a
-            second, so that the front end can show them and ask again, or not.
+            ``{"do": name, "with": arguments}``. The names are those of the methods. "end" takes steps for a fifth of
+            a second, so that the front end can show them and send the message again or stop.
         """
         self._is_answering = True
         try:
             self._actions[message["do"]](*message.get("with", ()))
-        except Exception as error:  # noqa: BLE001  a kernel or a rule of the user fails in its own ways
+        except Exception as error:  # noqa: BLE001  a user's kernel or rule may raise anything
             self.note = f"{type(error).__name__}: {error}"
         finally:
             self._is_answering = False
@@ -303,7 +308,7 @@ class Stepper:
 
     @cached_property
     def _actions(self) -> dict[str, Callable[..., None]]:
-        """Methods by the names of messages."""
+        """Return the methods by the names of messages."""
         return {
             "step": self.step, "back": self.back, "to": self.to, "end": self._end_for_a_while, "reset": self.reset,
             "C": self.set_penalty, "gamma": self.set_gamma, "move": self.move, "relabel": self.relabel,
@@ -315,7 +320,7 @@ class Stepper:
 
     @property
     def widget(self) -> Any:
-        """The widget, made when it is first asked for, and anew once it has been closed.
+        """The widget, created at the first use, and again after it was closed.
 
         Raises
         ------
@@ -324,21 +329,21 @@ class Stepper:
         """
         from refsvm.display.widget import widget_of
 
-        # ipywidgets.Widget.close_all() leaves a widget without a line to its views
+        # ipywidgets.Widget.close_all() leaves a widget that cannot reach its views
         if self._widget is None or self._widget.comm is None:
             self._widget = widget_of(self)
         return self._widget
 
     def _refresh(self) -> None:
-        """Show the present states where they are seen; once for each message."""
+        """Send the present states to the widget; once for each message."""
         if self._widget is not None and not self._is_answering:
             self._widget.refresh()
 
     def _ipython_display_(self) -> None:
-        """Show the widget in a notebook, and before it the strip, which the widget hides while it is there.
+        """Show the widget in a notebook, and before it the strip, which the widget hides while it is running.
 
-        In a notebook that is opened without a kernel the strip is what is left. If anywidget is not installed, IPython
-        takes the strip alone, as this method asks it to.
+        In a notebook that is opened without a kernel only the strip remains. If anywidget is not installed, this
+        method asks IPython to show the strip alone.
         """
         try:
             widget = self.widget
@@ -354,18 +359,16 @@ class Stepper:
         display(widget)
 
     def _display_(self) -> Any:
-        """Return what marimo shows: the widget; the strip if anywidget is not installed."""
+        """Return the object that marimo shows: the widget, or the strip if anywidget is not installed."""
         try:
             return self.widget
         except ImportError:
             return SimpleNamespace(_repr_html_=self._repr_html_)
 
     def _repr_html_(self) -> str:
-        """Pictures of the start, of the present or middle state and of the end, and ψ against steps."""
+        """Return pictures of the start, the present or middle state and the end, and ψ against the steps."""
         k = self.k
-        self._advance(
-            LIMIT, Deadline.after(STRIP_SECONDS)
-        )  # the steps are kept, and shown when they are asked for
+        self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # the steps are stored for later display
         lasts = [len(each.states) - 1 for each in self.recordings]
         self.k = k
         tolerance = float(self.rules[0].stop.tolerance)
@@ -376,7 +379,7 @@ class Stepper:
         return strip(rows, f"{words}. Run the cell to step through it.")
 
     def _pictures(self, run: int, last: int) -> list[tuple[str, str]]:
-        """Return pictures of the first, a middle and the last state of a run, if there is a plane and contourpy."""
+        """Return pictures of the first, a middle and the last state of a run; none without a plane or contourpy."""
         try:
             import contourpy  # noqa: F401
         except ImportError:
@@ -391,7 +394,7 @@ class Stepper:
             values = task.decision_values(state.alpha, state.intercept)
             h = values.reshape(NODES, NODES)[
                 ::2, ::2
-            ].ravel()  # half the nodes are enough for a small picture
+            ].ravel()  # half of the nodes are enough for a small picture
             content = picture(task.X, task.signs, shares, h, ranges, task.levels)
             drawn.append((content, f"{k} steps, ψ = {state.gap:.2g}"))
         return drawn

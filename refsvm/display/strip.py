@@ -1,4 +1,4 @@
-"""Pictures of a solve as SVG text: for the pages of the documentation and for notebooks where no script runs."""
+"""Pictures of a solve as SVG text, for the documentation's pages and for notebooks that run no script."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Final
 import numpy as np
 
 SIDE: Final = 160
-"""Side of a picture, in units of its SVG."""
+"""Side of a picture, in SVG units."""
 
 MARGIN: Final = 0.08
-"""Space around the examples, as a share of their range; the scripts know the same number."""
+"""Margin around the examples as a share of their range; the scripts use the same number."""
 
 STYLE: Final = (
     "text{font:12px sans-serif;fill:#222}path,polyline{fill:none;stroke:#222}rect{fill:#fff}"
@@ -22,21 +22,21 @@ STYLE: Final = (
     ".run-0{stroke:#222;stroke-width:1.6}.run-1{stroke:#d55e00;stroke-width:1.6}"
     ".title-1{fill:#b34f00}"
 )
-"""Colours of `strip`, which brings its own; the pages have theirs for the same classes."""
+"""Colours of `strip`; the documentation's pages define their own for the same classes."""
 
 POINTS: Final = 300
-"""Of a curve of the KKT gap at most."""
+"""Largest number of points of a curve of the KKT gap."""
 
 
 def ranges_around(X: np.ndarray) -> np.ndarray:
-    """Return the square that a picture of examples shows, as [[x₀, y₀], [x₁, y₁]]."""
+    """Return the square that a picture of the examples shows, as [[x₀, y₀], [x₁, y₁]]."""
     centre, half = (X.max(0) + X.min(0)) / 2, (0.5 + MARGIN) * float(np.ptp(X, axis=0).max())
-    half = half if half > 0.0 else 1.0  # examples that are all the same
+    half = half if half > 0.0 else 1.0  # all examples are equal
     return np.array([centre - half, centre + half])
 
 
 def nodes(ranges: np.ndarray, count: int) -> np.ndarray:
-    """Return the nodes of a square grid over such a square, shape (count², 2), row after row from below."""
+    """Return the nodes of a square grid over such a square, shape (count², 2), row by row from below."""
     across = [np.linspace(low, high, count) for low, high in ranges.T]
     return np.stack(np.meshgrid(*across), axis=-1).reshape(-1, 2)
 
@@ -44,23 +44,24 @@ def nodes(ranges: np.ndarray, count: int) -> np.ndarray:
 def picture(
     X: np.ndarray, y: np.ndarray, shares: np.ndarray, h: np.ndarray, ranges: np.ndarray, levels: Sequence[int]
 ) -> str:
-    """Return the content of an SVG: the examples, filled by their share of C, and level lines of h.
+    """Return the content of an SVG: the examples, filled by their share of C, and contours of h.
 
     Parameters
     ----------
     X : ndarray of shape (n, 2)
+        The examples.
     y : ndarray of shape (n,)
-        Negative numbers are circles, others triangles.
+        Negative values are drawn as circles, others as triangles.
     shares : ndarray of shape (n,)
-        |α|/C.
+        The shares |α|/C.
     h : ndarray of shape (g², )
         Decision values at `nodes`.
     ranges : ndarray of shape (2, 2)
-        As `ranges_around` returns them.
+        Result of `ranges_around`.
     levels : sequence of int
-        0 is the boundary; the others are margins.
+        Values of the contours: 0 is the boundary, the others are margins.
     """
-    import contourpy  # comes with matplotlib
+    import contourpy  # installed with matplotlib
 
     count, centre, half = round(len(h) ** 0.5), ranges.mean(axis=0), float(ranges[1, 0] - ranges[0, 0]) / 2
     scale = SIDE / (2 * half) * np.array([1, -1])
@@ -82,17 +83,17 @@ def picture(
 
 
 def triangle(x: float, y: float) -> str:
-    """Return the mark of the positive class, as the path of an SVG."""
+    """Return the marker of the positive class as an SVG path."""
     return f"M{x:.1f} {y - 4.6:.1f}l4.2 7.6h-8.4z"
 
 
 def thinned(count: int, most: int) -> np.ndarray:
-    """Return at most this many of the numbers 0 … count − 1, the first and the last among them."""
+    """Return at most this many of the numbers 0 … count − 1, including the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 def curves(gaps: Sequence[np.ndarray], tolerance: float) -> str:
-    """Return the content of an SVG: ψ after every step of one run or of several, on a logarithmic scale."""
+    """Return the content of an SVG: ψ after every step of one run or several, on a logarithmic scale."""
     longest = max(max(len(each) for each in gaps) - 1, 1)
     floor = np.log10(max(tolerance, 1e-15)) - 0.4
     tops = [float(each.max()) for each in gaps]
@@ -117,14 +118,14 @@ def curves(gaps: Sequence[np.ndarray], tolerance: float) -> str:
 
 
 def strip(rows: Sequence[tuple[str, Sequence[tuple[str, str]]]], words: str) -> str:
-    """Return rows of pictures as one HTML image, which viewers of notebooks show without running anything.
+    """Return rows of pictures as one HTML image, which viewers of notebooks show without running a script.
 
     Parameters
     ----------
     rows : sequence of (title, pictures)
-        Pictures are pairs of the content of an SVG and a caption.
+        The pictures are pairs of an SVG's content and a caption.
     words : str
-        Description of the whole image.
+        Description of the whole image, for its alternative text.
     """
     across, down = SIDE + 14, SIDE + 46
     width = max(len(pictures) for _, pictures in rows) * across

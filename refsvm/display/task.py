@@ -1,4 +1,4 @@
-"""StepperTask: the examples of a stepper, which can be moved, relabelled and added to, and the α after a change."""
+"""StepperTask: the examples of a stepper, which can be moved, relabelled and added, and the α after a change."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from refsvm.experiment.problem import Instance
 from refsvm.services.labels import numbered, signed
 
 NODES: Final = 57
-"""Nodes across the grid on which h is drawn, those of picture.js."""
+"""Number of nodes along a side of the grid on which h is drawn, as in picture.js."""
 
 PLANE_UP_TO: Final = 300
-"""Examples that are drawn in the plane, at most."""
+"""Largest number of examples that are drawn in the plane."""
 
 
 @dataclass(frozen=True, eq=False)
 class StepperTask:
-    """A problem of one kind, or a whole problem that stays as it is.
+    """A problem whose examples can be changed, or a `DualProblem` that cannot.
 
     Parameters
     ----------
     instance : refsvm.experiment.problem.Instance or DualProblem
-        A problem that is given whole cannot be changed.
+        The problem; a `DualProblem` cannot be changed.
     ranges : ndarray of shape (2, 2), optional
-        The square that the picture of examples shows; that around the examples by default.
+        The square that the picture shows, by default around the examples.
     classes : tuple of two labels
-        The label of sign −1, and that of sign +1.
+        The labels of sign −1 and of sign +1.
     """
 
     instance: Instance | DualProblem
@@ -42,18 +42,19 @@ class StepperTask:
 
     @classmethod
     def of(cls, X: Any, y: Any, pair: tuple[Any, Any] | None, **given: Any) -> Self:
-        """Return the task of some examples; arguments as in `refsvm.display.Stepper`.
+        """Return the task for some examples; the arguments are as in `refsvm.display.Stepper`.
 
         Raises
         ------
         ValueError
-            If a problem has company, labels are not two and no pair is chosen, or the data are refused by the problem.
+            If a `DualProblem` comes with further arguments, labels are not two and no pair is given, or the data are
+            invalid.
         """
         if isinstance(X, DualProblem):
             named = {"y": y, "pair": pair, **given, "C": None if given["C"] == 1.0 else given["C"]}
             for name, value in named.items():
                 if value is not None:
-                    raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
+                    raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
             return cls(X)
         if not is_sparse(X):
             X = np.array(X)
@@ -63,7 +64,7 @@ class StepperTask:
         elif given["epsilon"] is None:
             X, y, classes = two_classes(X, y, pair)
         task = cls(Instance(X, np.array(y), **given), classes=classes)
-        task.problem  # noqa: B018  refuses what is wrong now
+        task.problem  # noqa: B018  raises errors now instead of later
         return (
             task if task.ranges is not None or not task.in_plane else replace(task, ranges=ranges_around(X))
         )
@@ -75,7 +76,7 @@ class StepperTask:
 
     @property
     def in_plane(self) -> bool:
-        """Whether the examples are drawn: those of two features, up to a number, for a kernel that can be evaluated."""
+        """Whether the examples are drawn: they are few, with two features and a kernel that can be evaluated."""
         given = self.instance
         if isinstance(given, DualProblem) or given.epsilon is not None or is_sparse(given.X):
             return False
@@ -84,7 +85,7 @@ class StepperTask:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Values of h whose lines are drawn: the boundary, and the margins where there are any."""
+        """Values of h whose contours are drawn: the boundary, and the margins if there are any."""
         is_novelty = isinstance(self.instance, Instance) and self.instance.nu is not None
         return (0,) if is_novelty else (-1, 0, 1)
 
@@ -95,12 +96,12 @@ class StepperTask:
 
     @property
     def signs(self) -> np.ndarray:
-        """−1 or +1 for each variable, shape (n,): its label; for regression the side on which it pulls h."""
+        """−1 or +1 for each variable, shape (n,): its label; in a regression the direction in which it pulls h."""
         return np.where(self.problem.upper > -self.problem.lower, 1.0, -1.0)
 
     @property
     def C(self) -> float | None:  # noqa: N802
-        """One penalty of all examples that can be changed; None if there is none."""
+        """The common penalty of all examples, if it can be changed; otherwise None."""
         given = self.instance
         if isinstance(given, DualProblem) or given.nu is not None or np.ndim(given.C):
             return None
@@ -108,7 +109,7 @@ class StepperTask:
 
     @property
     def gamma(self) -> float | None:
-        """γ of a kernel that has one number of this name; None for others."""
+        """γ of a kernel with a single number of this name; otherwise None."""
         kernel = getattr(self.instance, "kernel", None)
         has_one = is_dataclass(kernel) and "gamma" in {each.name for each in fields(kernel)}
         gamma = kernel.gamma if has_one else None  # type: ignore[union-attr]
@@ -127,23 +128,25 @@ class StepperTask:
         """Return h at the nodes of the grid, shape (g²,)."""
         return np.asarray(self.columns @ alpha + intercept)
 
-    # -- other tasks ----------------------------------------------------------------------------------------------
+    # -- changed tasks --------------------------------------------------------------------------------------------
 
     def with_penalty(self, C: float) -> StepperTask:
         """Return the task with another penalty."""
         if self.C is None:
-            raise ValueError("C cannot be changed: the problem has no single C for all examples.")
+            raise ValueError("C cannot be changed, as each example has its own C; give a single C.")
         return self._with(C=float(C))
 
     def with_gamma(self, gamma: float) -> StepperTask:
         """Return the task with another γ."""
         if self.gamma is None:
-            raise ValueError("gamma cannot be changed: the kernel has no number of this name.")
+            raise ValueError(
+                "gamma cannot be changed, as the kernel has no single gamma; use one such as RBF(0.5)."
+            )
         kernel: Any = self._changeable("gamma").kernel
         return self._with(kernel=replace(kernel, gamma=float(gamma)))
 
     def moved(self, t: int, x: Any) -> StepperTask:
-        """Return the task with example t elsewhere, in the square that the picture shows."""
+        """Return the task with example t moved to x, inside the square that the picture shows."""
         X, t = self.X.copy(), self._example(t)
         X[t] = self._inside(x)
         task, columns = self._with(X=X), self.columns.copy()
@@ -154,33 +157,35 @@ class StepperTask:
     def relabelled(self, t: int) -> StepperTask:
         """Return the task with the other label for example t."""
         if self.levels == (0,):
-            raise ValueError("An example of novelty detection has no label.")
+            raise ValueError("Examples of novelty detection have no label to change.")
         y = self._changeable("y").y.copy()
         y[self._example(t)] *= -1.0
         return self._with(y=y)
 
     def sign_of(self, label: Any) -> float:
-        """Return −1 or +1 for one of the two labels; novelty detection has none."""
+        """Return −1 or +1 for one of the two labels; novelty detection has no labels."""
         if self.levels != (0,) and label not in self.classes:
             one, other = self.classes
             raise ValueError(f"label={label!r} is not a class of this stepper; give {one!r} or {other!r}.")
         return -1.0 if label == self.classes[0] else 1.0
 
     def with_example(self, x: Any, sign: float = 1.0) -> StepperTask:
-        """Return the task with one more example."""
+        """Return the task with one further example."""
         given = self._changeable("X")
         if len(given.X) >= PLANE_UP_TO:
-            raise ValueError(f"At most {PLANE_UP_TO} examples are drawn in the plane.")
+            raise ValueError(
+                f"No example can be added: at most {PLANE_UP_TO} examples are drawn in the plane."
+            )
         if np.ndim(given.C):
-            raise ValueError("Examples cannot be added: the problem has a C for each example.")
+            raise ValueError("Examples cannot be added, as each example has its own C; give a single C.")
         sign = 1.0 if given.nu is not None else sign
         return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(given.y, sign))
 
     def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
-        """Return the feasible α that is nearest to that of the task before, scaled by C.
+        """Return the feasible α nearest to the previous task's α, scaled by C.
 
-        α/C stays the same, and a variable at its bound is at the new one exactly. An example that was added, or has
-        another label now, begins at 0.
+        α/C stays the same, and a variable at its bound is exactly at the new bound. An example that was added or
+        relabelled starts at 0.
         """
         problem, old = self.problem, before.problem
         present = alpha.copy()
@@ -198,19 +203,21 @@ class StepperTask:
 
     def _with(self, **changed: Any) -> StepperTask:
         task = replace(self, instance=replace(self._changeable(*changed), **changed))
-        task.problem  # noqa: B018  refuses what is wrong now
+        task.problem  # noqa: B018  raises errors now instead of later
         return task
 
     def _changeable(self, name: str = "it", *_: str) -> Instance:
         if isinstance(self.instance, DualProblem):
-            raise ValueError(f"{name} cannot be changed: the stepper was given a whole DualProblem.")
+            raise ValueError(
+                f"{name} cannot be changed in a Stepper made of a DualProblem; make it of X and y."
+            )
         return self.instance
 
     @property
     def _square(self) -> np.ndarray:
         if self.ranges is None:
             raise ValueError(
-                "The examples of this stepper are not drawn: they are not a table of two features."
+                "The examples of this Stepper cannot be changed in the plane: they do not have two features."
             )
         return self.ranges
 
@@ -220,25 +227,25 @@ class StepperTask:
     def _example(self, t: int) -> int:
         n = len(self.X)
         if not 0 <= t < n:
-            raise ValueError(f"t={t!r} is no example; give a number from 0 to {n - 1}.")
+            raise ValueError(f"t={t!r} is not an example; give a number from 0 to {n - 1}.")
         return int(t)
 
 
 def two_classes(X: Any, y: Any, pair: tuple[Any, Any] | None) -> tuple[Any, np.ndarray, tuple[Any, Any]]:
     """Return the examples of two classes, −1 or +1 for each, and both labels; +1 is the second of the pair.
 
-    Without a pair it is the larger label.
+    Without a pair, +1 is the larger label.
     """
     labels = np.asarray(y)
     if pair is None:
         classes, _ = numbered(labels, X.shape[0])
         if len(classes) > 2:
             raise ValueError(
-                f"y holds {len(classes)} classes; choose two of them, such as pair={tuple(classes[:2].tolist())}."
+                f"y contains {len(classes)} classes; choose two of them, such as pair={tuple(classes[:2].tolist())}."
             )
         return X, signed(labels, X.shape[0])[1], tuple(classes.tolist())
     first, second = pair
     chosen = (labels == first) | (labels == second)
     if not (labels == first).any() or not (labels == second).any() or first == second:
-        raise ValueError(f"pair={pair!r} is no pair of labels; y holds {np.unique(labels).tolist()}.")
+        raise ValueError(f"pair={pair!r} is not a pair of labels; y contains {np.unique(labels).tolist()}.")
     return X[chosen], np.where(labels[chosen] == second, 1.0, -1.0), (first, second)

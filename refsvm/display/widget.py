@@ -1,4 +1,4 @@
-"""The widget of a `Stepper`: what its state is to the scripts that draw it. anywidget is imported when one is made."""
+"""The widget of a `Stepper`: the state that its scripts draw. anywidget is imported when a widget is created."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from refsvm.display.strip import thinned
 SCRIPTS: Final = ("picture.js", "panels.js", "widget.js")
 
 HISTORY: Final = 500
-"""Points of the curve of ψ, at most."""
+"""Largest number of points of the curve of ψ."""
 
 
 def source(*names: str) -> str:
-    """Return the text of scripts or styles of the steppers, one after another.
+    """Return the text of the steppers' scripts or styles, one after another.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def source(*names: str) -> str:
 
 
 def examples_of(stepper: Any) -> dict[str, Any]:
-    """Return what the pictures know of the problem; arrays are bytes of float64, because JSON has no infinity."""
+    """Return the parts of the problem that the pictures need; arrays are bytes of float64, as JSON has no infinity."""
     task, rules = stepper.task, stepper.rules[0]
     problem, in_plane = task.problem, task.in_plane
     return {
@@ -50,7 +50,7 @@ def examples_of(stepper: Any) -> dict[str, Any]:
 
 
 def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
-    """Return what the pictures know of the present state of one run."""
+    """Return the parts of one run's present state that the pictures need."""
     state, task = stepper.now[run], stepper.task
     states, step, grid = stepper.recordings[run].states[: stepper.k + 1], state.next, None
     if task.in_plane:
@@ -80,12 +80,12 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
 
 
 def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
-    """Return two pairs with i = argmax G over I_up: that of largest ½ℓ²/q, and the steepest; if they are one, the next.
+    """Return two pairs with i = argmax G over I_up: the one with the largest ½ℓ²/q, and the steepest or second best.
 
     Returns
     -------
     ndarray of shape (r, 6)
-        i, j, ℓ, q, the room of the box and ½ℓ²/q; fewer rows than two where no more pairs gain.
+        i, j, ℓ, q, the largest step in the box and ½ℓ²/q; fewer than two rows if no further pair gains.
 
     Examples
     --------
@@ -114,14 +114,14 @@ def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
 
 
 class Reach:
-    """Largest |Gᵢ − b| of the states of a recording so far, which scales its bars; each state is looked at once."""
+    """The largest |Gᵢ − b| in a recording so far, which scales its bars; each state is read once."""
 
     def __init__(self) -> None:
         self._recording: Recording | None = None
         self._largest, self._seen = 1.0, 0
 
     def of(self, recording: Recording) -> float:
-        """Return it for this recording."""
+        """Return this value for a recording."""
         if recording is not self._recording:
             self._recording, self._largest, self._seen = recording, 1.0, 0
         for state in recording.states[self._seen :]:
@@ -149,12 +149,12 @@ def widget_of(stepper: Any) -> Any:
 
 @cache
 def _widget_class() -> Any:
-    """Make the class: its base is there only if anywidget is."""
+    """Create the class; its base exists only if anywidget is installed."""
     import anywidget
     import traitlets
 
     class StepperWidget(anywidget.AnyWidget):
-        """Shows a stepper, and hands on what its buttons say."""
+        """Shows a stepper, and passes on the messages of its buttons."""
 
         _esm = source(*SCRIPTS)
         _css = source("stepper.css")
@@ -162,10 +162,8 @@ def _widget_class() -> Any:
         examples: Any = traitlets.Dict().tag(sync=True)
         runs: Any = traitlets.List().tag(sync=True)
         words: Any = traitlets.Dict().tag(sync=True)
-        serial: Any = traitlets.Int(0).tag(sync=True)  # states sent so far
-        hides: Any = traitlets.Unicode().tag(
-            sync=True
-        )  # class of the strip that stands for it without a kernel
+        serial: Any = traitlets.Int(0).tag(sync=True)  # number of states sent so far
+        hides: Any = traitlets.Unicode().tag(sync=True)  # class of the strip shown without a kernel
 
         def __init__(self, stepper: Any) -> None:
             self._stepper = stepper
@@ -174,7 +172,7 @@ def _widget_class() -> Any:
             super().__init__(hides=f"stepper-strip-{uuid4().hex}", **self._content())
             self.on_msg(lambda _, message, __: stepper.receive(message))
 
-        def __repr__(self) -> str:  # what is shown of it without a kernel
+        def __repr__(self) -> str:  # shown without a kernel
             return "<StepperWidget: run the cell to step through it>"
 
         def _content(self) -> dict[str, Any]:

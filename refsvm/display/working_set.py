@@ -1,4 +1,4 @@
-"""WorkingSetDisplay: one step, seen in the plane of its two variables."""
+"""WorkingSetDisplay: one step in the plane of its two variables."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ MARKS: Final = (
     {"marker": "D", "color": PALETTE[1], "ms": 5.5},
     {"marker": "^", "color": PALETTE[2], "ms": 8},
 )
-"""Markers of the ends of steps: Newton, clipped, that of a rule."""
+"""Markers for the ends of the Newton step, the clipped step and a rule's step."""
 
 
 @dataclass(eq=False)
 class WorkingSetDisplay(Display):
     """The sub-problem of one working set (i, j) in the plane of αᵢ and αⱼ: the step, and the bound that clips it.
 
-    The box has the colour of the paper, the rest of the plane a little ink. The sum of the two is fixed, so a step
-    moves along the dashed line, of which the part inside the box is feasible. Grey contours show f. The Newton step
-    ends where the line touches a contour, which is drawn too; clipped, the step ends no later than at the box.
+    The box is white, and the rest of the plane slightly grey. The sum of both variables is fixed, so that a step
+    moves along the dashed line; its part inside the box is feasible. Grey contours show f. The Newton step ends where
+    the line touches a contour, which is also drawn; the clipped step ends at the box at the latest.
 
     Parameters
     ----------
     pair : (int, int)
-        i, j.
+        The indices i and j.
     point : ndarray of shape (2,)
         (αᵢ, αⱼ) before the step.
     box : ndarray of shape (2, 2)
@@ -46,12 +46,12 @@ class WorkingSetDisplay(Display):
     kernel : ndarray of shape (2, 2)
         ((Kᵢᵢ, Kᵢⱼ), (Kᵢⱼ, Kⱼⱼ)).
     steps : dict of str to float
-        Step lengths μ to be marked, by name.
+        Step lengths μ to mark, by name.
 
     See Also
     --------
-    WorkingSetDisplay.from_state : Make one of a state and a pair.
-    WorkingSetDisplay.from_recording : Make one of a step that was recorded.
+    WorkingSetDisplay.from_state : Creates a display from a state and a pair.
+    WorkingSetDisplay.from_recording : Creates a display from a recorded step.
 
     References
     ----------
@@ -87,20 +87,21 @@ class WorkingSetDisplay(Display):
         ax: Axes | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw the sub-problem of (i, j) at a state, which stays as it is.
+        """Draw the sub-problem of (i, j) at a state, which is not changed.
 
         Parameters
         ----------
         state : SolverState
-            Before the step, for instance out of `refsvm.iterate`.
+            The state before the step, for instance from `refsvm.iterate`.
         i, j : int
-            αᵢ rises and αⱼ falls by the step length.
+            The step increases αᵢ and decreases αⱼ.
         step : StepRule, optional
-            A rule whose step is marked besides the Newton step and the clipped one, such as `PlanningAheadStep()`.
+            A rule whose step is marked in addition to the Newton step and the clipped step, such as
+            `PlanningAheadStep()`.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **kwargs
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -109,14 +110,14 @@ class WorkingSetDisplay(Display):
         Raises
         ------
         ValueError
-            If i and j are not two different indices, or `step` looks further back than the state does.
+            If i and j are not two different indices, or `step` needs more past steps than the state stores.
         ImportError
             If matplotlib is not installed.
         """
-        require("state", state, SolverState, "give one that refsvm.iterate yields")
+        require("state", state, SolverState, "give a state that refsvm.iterate yields")
         n = len(state.alpha)
         if not whole("i", i, 0) < n or not whole("j", j, 0) < n or i == j:
-            raise ValueError(f"i={i!r}, j={j!r} is no working set; give two different indices below {n}.")
+            raise ValueError(f"i={i!r}, j={j!r} is not a working set; give two different indices below {n}.")
         B = np.array([i, j])
         view = _view(state)
         view.measure(i, j)
@@ -125,7 +126,7 @@ class WorkingSetDisplay(Display):
         if step is not None:
             if step.history > len(state.working_sets):
                 raise ValueError(
-                    f"step={step!r} plans with {step.history} working sets and the state remembers "
+                    f"step={step!r} plans with {step.history} working sets, but the state stores "
                     f"{len(state.working_sets)}; run the loop with this step rule."
                 )
             mu = step.length(view, i, j)
@@ -139,30 +140,31 @@ class WorkingSetDisplay(Display):
     def from_recording(
         cls, recording: Recording, iteration: int, *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw the step that leads on from a state of a recording.
+        """Draw the step that follows a state of a recording.
 
         Parameters
         ----------
         recording : Recording
-            Steps up to this one are taken unless they have been already.
+            The recording; steps up to this one are taken if necessary.
         iteration : int
-            Number of steps before it.
+            Number of steps before the drawn step.
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; by default a new figure.
         **kwargs
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
         WorkingSetDisplay
-            Its third mark is the step that was taken, if that is neither the Newton step nor the clipped one.
+            The display. Its third mark is the step that was taken, if it is neither the Newton step nor the clipped
+            step.
 
         Raises
         ------
         ValueError
-            If no step leads on from this state.
+            If the recording ends at this state.
         IndexError
-            If the solve has ended before.
+            If the solve ended earlier.
         ImportError
             If matplotlib is not installed.
 
@@ -193,16 +195,17 @@ class WorkingSetDisplay(Display):
         return cls(pair, state.alpha[B], box, state.gradient[B], kernel, steps).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, window: float | None = None, levels: int = 12) -> Self:
-        """Draw into `ax`, or into a new figure.
+        """Draw on `ax`, or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Axes to draw on.
         window : float, optional
-            Half the side of the square that is seen, around the point. By default the box is seen, and the Newton
-            step if it does not lead further than the size of the box.
+            Half the side of the visible square around the point. By default the box is visible, and the Newton step
+            if it does not exceed the size of the box.
         levels : int
-            Number of contours.
+            Number of contours of f.
 
         Returns
         -------
@@ -212,16 +215,16 @@ class WorkingSetDisplay(Display):
         Raises
         ------
         ValueError
-            If window is not positive or levels not a whole number ≥ 1.
+            If window is not positive, or levels is not an integer of at least 1.
         """
         self._draw_on(ax)
         if ax is None:
-            self.figure_.set_figwidth(7.4)  # inches: the square and its legend side by side
+            self.figure_.set_figwidth(7.4)  # inches, for the square and its legend side by side
         limits = self._limits(None if window is None else positive("window", window))
         (x0, x1), (y0, y1) = limits
         # --- the box, and f in and around it ---
         (left, right), (bottom, top) = self.box
-        self.ax_.set_anchor("W")  # the picture is square; the room beside it is for the legend
+        self.ax_.set_anchor("W")  # the plot is square; the space beside it is for the legend
         ground = self.ax_.get_facecolor()
         self.ax_.set_facecolor(mixed(ground, ink(ground), 0.08))
         outline = ([left, right, right, left], [bottom, bottom, top, top])
@@ -230,12 +233,12 @@ class WorkingSetDisplay(Display):
         # --- the feasible line ---
         low = max(left - self.point[0], self.point[1] - top)
         high = min(right - self.point[0], self.point[1] - bottom)
-        # longer than the picture, which cuts it
+        # longer than the plot, which clips it
         self._line(-4.0 * np.ptp(limits), 4.0 * np.ptp(limits), color="0.35", lw=1, ls="--")
         self._line(low, high, color="0.15", lw=2.5, label="feasible")
         self._mark(limits)
         i, j = self.pair
-        # beside the picture, which is square: inside, every corner may be one of the box
+        # beside the square plot, because each of its corners may belong to the box
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(
             {"fontsize": "small", "handlelength": 1.2, **look},
@@ -244,12 +247,12 @@ class WorkingSetDisplay(Display):
         )  # fmt: skip
 
     def objective_change(self, rise: Any, fall: Any) -> Any:
-        """f(α + s eᵢ + t eⱼ) − f(α) = s Gᵢ + t Gⱼ − ½ (s² Kᵢᵢ + 2st Kᵢⱼ + t² Kⱼⱼ).
+        """Return f(α + s eᵢ + t eⱼ) − f(α) = s Gᵢ + t Gⱼ − ½ (s² Kᵢᵢ + 2st Kᵢⱼ + t² Kⱼⱼ).
 
         Parameters
         ----------
         rise, fall : float or ndarrays of one shape, float64
-            s and t.
+            The changes s and t.
 
         Returns
         -------
@@ -269,7 +272,7 @@ class WorkingSetDisplay(Display):
         return np.column_stack([seen.min(axis=1), seen.max(axis=1)]) + size * np.array([-0.12, 0.12])
 
     def _contours(self, limits: np.ndarray, levels: int) -> None:
-        """Draw contours of f, closer together towards the top, and the one that the Newton step touches."""
+        """Draw contours of f, denser towards the maximum, and the contour that the Newton step touches."""
         a, b = np.meshgrid(*(np.linspace(start, end, 120) for start, end in limits))
         f = self.objective_change(a - self.point[0], b - self.point[1])
         heights = f.max() - np.ptp(f) * np.linspace(1.0, 0.0, levels + 2)[1:-1] ** 2
@@ -282,17 +285,17 @@ class WorkingSetDisplay(Display):
             self.ax_.contour(a, b, f, levels=[touched], colors=PALETTE[0], linewidths=1.0, **look)
 
     def _line(self, start: float, end: float, **look: Any) -> None:
-        """Draw the line of steps from one length to another."""
+        """Draw the line of steps between two step lengths."""
         mu = np.array([start, end])
         self.ax_.plot(self.point[0] + mu, self.point[1] - mu, **look)
 
     def _mark(self, limits: np.ndarray) -> None:
-        """Mark the point and the ends of the steps; one that is out of sight is told in the legend."""
+        """Mark the point and the ends of the steps; the legend mentions an end outside the plot."""
         self.ax_.plot(*self.point, "o", color="0.15", ms=6, ls="none", label="now", zorder=3)
         is_free = self.steps.get("clipped") == self.steps["Newton"]
         for (name, mu), mark in zip(self.steps.items(), MARKS, strict=False):
             if is_free and name == "clipped":
-                continue  # nothing clips this step: one mark stands for both
+                continue  # this step is not clipped, so one mark represents both
             x, y = self.point[0] + mu, self.point[1] - mu
             seen = limits[0, 0] <= x <= limits[0, 1] and limits[1, 0] <= y <= limits[1, 1]
             named = "Newton, free" if is_free and name == "Newton" else name
@@ -302,14 +305,14 @@ class WorkingSetDisplay(Display):
 
 
 def _ending(recording: Recording) -> str:
-    """Return why no step leads on from the last state."""
+    """Return the reason why no step follows the last state."""
     if recording.error is not None:
         return f"a rule raised {type(recording.error).__name__}."
     return recording.reason
 
 
 def _view(state: SolverState) -> SolverState:
-    """Copy the state, with kernel rows of its own, so that looking changes and counts nothing."""
+    """Copy the state with kernel rows of its own, so that drawing changes and counts nothing."""
     n = len(state.alpha)
     rows = stored_rows(state.rows.gram, cache_mb=megabytes(4.5, n))
     view = deepcopy(state, {id(state.rows): rows})

@@ -82,8 +82,7 @@ def names_of_scores(cells: dict[Key, Cell]) -> list[str]:
     if other := next((each for each in names if {*each} != {*names[0]}), None):
         raise ValueError(
             f"scoring= returns {', '.join(names[0])} for one cell and {', '.join(other)} for another; return the "
-            "same "
-            "names for all cells."
+            "same names for all cells."
         )
     return names[0]
 

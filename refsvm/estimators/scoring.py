@@ -217,8 +217,7 @@ def named_scores(scoring: Any) -> None:
         )
         raise ValueError(
             f"scoring={shown(scoring)} names several scores, but {what}; give different names of scikit-learn's "
-            "scores "
-            "(sklearn.metrics.get_scorer_names()), or a dictionary of scores and scorers by name."
+            "scores (sklearn.metrics.get_scorer_names()), or a dictionary of scores and scorers by name."
         )
 
 
@@ -229,8 +228,7 @@ def refuse_refit(refit: Any, names: Iterable[str]) -> None:
         return
     raise ValueError(
         f"refit={refit!r} does not say which of the scores {', '.join(names)} chooses the best cell; give one of "
-        "these "
-        "names, a function that gets cv_results_ and returns the position of the best cell, or False."
+        "these names, a function that gets cv_results_ and returns the position of the best cell, or False."
     )
 
 

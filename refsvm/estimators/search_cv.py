@@ -286,8 +286,7 @@ class SearchCV(SearchScores, ABC):
         if not splits:
             raise ValueError(
                 f"cv={shown(self.cv)} yields no split; give a list of (train, test) or a splitter. A generator "
-                "yields "
-                "its splits only once: convert it to a list to fit again."
+                "yields its splits only once: convert it to a list to fit again."
             )
         return splits
 
@@ -346,8 +345,7 @@ class SearchCV(SearchScores, ABC):
             if not isinstance(place, int | np.integer) or not 0 <= place < count:
                 raise ValueError(
                     f"refit={self.refit!r:.80} returned {place!r}; return the index of a cell in cv_results_, an "
-                    "integer "
-                    f"from 0 to {count - 1}."
+                    f"integer from 0 to {count - 1}."
                 )
             self.best_index_ = int(place)
         else:

@@ -172,8 +172,7 @@ def checked_weights(
             return np.zeros_like(_check_sample_weight(np.ones(weights.shape)[()], X))
         raise ValueError(
             "Invalid input - all samples have zero or negative weights. sample_weight must hold at least one "
-            "positive "
-            "number; give the examples to train on a weight such as 1.0."
+            "positive number; give the examples to train on a weight such as 1.0."
         )
     # a weight of 0 or less removes an example, as in scikit-learn's SVC
     weights = np.maximum(_check_sample_weight(sample_weight, X), 0.0)

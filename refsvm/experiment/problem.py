@@ -149,8 +149,7 @@ class Problem(PlainNumbers):
         if not callable(self.load):
             raise ValueError(
                 f"load={shown(self.load)} cannot be called; pass a function that returns an object with X and y, "
-                "such "
-                "as functools.partial(refsvm.datasets.load, 'heart') or lambda: Dataset('mine', X, y)."
+                "such as functools.partial(refsvm.datasets.load, 'heart') or lambda: Dataset('mine', X, y)."
             )
         several = np.ndim(self.C) > 0
         found: Any = tuple(penalties(self.C, np.size(self.C)).tolist()) if several else positive("C", self.C)

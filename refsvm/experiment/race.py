@@ -149,23 +149,27 @@ def compare(
     problem : DualProblem
         The problem.
     selectors : sequence, or mapping of str
-        Rules by name ("mvp", "second-order", …), as objects, as classes, or as FILE.py:NAME for a class in your file.
-        A mapping assigns your own names. A `Recording` of this problem replaces a run.
+        Rules by name ("mvp", "second-order", …), as objects, as classes, or as
+        FILE.py:NAME for a class in your file. A mapping assigns your own
+        names. A `Recording` of this problem replaces a run.
     steps : step rule, or several
-        Step rules in the same forms; each is combined with each selector. Combinations that do not fit together are
-        left out as long as one remains.
+        Step rules in the same forms; each is combined with each selector.
+        Combinations that do not fit together are left out as long as one
+        remains.
     stop : StoppingRule, optional
         Stopping rule of all runs, by default ``KKTGap(1e-3)``.
     engine, shrinking, **options
-        As in `refsvm.solve`. Without shrinking, every step is taken on all variables, as in the papers. "auto" runs
-        rules with a twin in the compiled loop and others in the readable one; use ``engine="numpy"`` to compare
-        seconds of both kinds.
+        As in `refsvm.solve`. Without shrinking, every step is taken on all
+        variables, as in the papers. "auto" runs rules with a twin in the
+        compiled loop and others in the readable one; use ``engine="numpy"`` to
+        compare seconds of both kinds.
 
     Returns
     -------
     RuleComparison
-        The runs. It prints as a table, and ``plot()`` draws the KKT gap of each run against its steps. Compiled code
-        is loaded before a run and does not count in its seconds.
+        The runs. It prints as a table, and ``plot()`` draws the KKT gap of
+        each run against its steps. Compiled code is loaded before a run and
+        does not count in its seconds.
 
     Raises
     ------

@@ -1,13 +1,13 @@
-"""Services: what all folders but the reference share.
+"""Services: code that all folders except the reference share.
 
 ====================  ===============================================================
-`summary`, `cards`    Card: one line, a table of text or HTML; what the cards of core's results say
+`summary`, `cards`    Card: a result as one line, as a table of text or as HTML; the cards of core's results
 `line`                the line that shows progress
-`guards`, `float32`   the guards of a run beside those of rounding; rows kept in single precision
-`pool`                several workers
-`store`, `identity`   finished runs on disk; what makes two runs the same
-`files`               files that are whole or not there
-`labels`, `names`     labels of any kind; kernels called by name
-`types`               names for what an argument may be, as signatures show them
+`guards`, `float32`   the guards of a run that are not about rounding; rows stored in single precision
+`pool`                threads and processes that share work
+`store`, `identity`   finished runs in a file, and the hash that identifies a run
+`files`               files that are written completely or not at all
+`labels`, `names`     labels of any kind; kernels by name
+`types`               names for the types of arguments, as signatures show them
 ====================  ===============================================================
 """

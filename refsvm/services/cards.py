@@ -1,4 +1,4 @@
-"""Cards of the results of the reference, which print as one line by themselves: their numbers, bars and tables."""
+"""Cards of the reference's results, which by themselves print as one line: their numbers, bars and tables."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from refsvm.services.summary import CARDS, Card, Parts, Table, ended
 
 
 def of_matrix(matrix: KernelMatrix) -> Card:
-    """Return the card of a kernel matrix."""
+    """Return the card for a kernel matrix."""
     told = {"rows and columns": f"{matrix.n:,}", "values": matrix.kernel_name}
     held = "the matrix is held" if matrix.dense is not None else "evaluated in blocks"
     return Card(matrix._line(), sentence=held, pairs=told)
 
 
 def of_problem(problem: DualProblem) -> Card:
-    """Return the card of a problem."""
+    """Return the card for a problem."""
     kind, what, kernel, C = problem._told()
     n = problem.n // 2 if kind == "regression" else problem.n
     told = {
@@ -32,7 +32,7 @@ def of_problem(problem: DualProblem) -> Card:
 
 
 def of_state(state: SolverState) -> Card:
-    """Return the card of the state of a solve."""
+    """Return the card for the state of a solve."""
     told = {
         "steps": f"{state.iteration:,}", "objective": f"{state.objective:.6f}", "KKT gap": f"{state.gap:.2e}",
         "variables": f"{len(state.alpha):,}", "of them not 0": f"{np.count_nonzero(state.alpha):,}",
@@ -41,7 +41,7 @@ def of_state(state: SolverState) -> Card:
 
 
 def of_trace(trace: Trace) -> Card:
-    """Return the card of a trace: its first steps."""
+    """Return the card for a trace, with its first steps."""
     rows = trace.rows
     columns = ("iteration", "i", "j", "step", "objective", "gap")
     first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
@@ -50,7 +50,7 @@ def of_trace(trace: Trace) -> Card:
 
 
 def of_solution(solution: Solution) -> Card:
-    """Return the card of a solution."""
+    """Return the card for a solution."""
     a, problem = np.abs(solution.alpha), solution.problem
     support = int(np.count_nonzero(a))
     is_at_bound = (solution.alpha <= problem.lower) | (solution.alpha >= problem.upper)
@@ -70,7 +70,7 @@ def of_solution(solution: Solution) -> Card:
 
 
 def of_rounds(rounds: Rounds) -> Card:
-    """Return the card of rounds."""
+    """Return the card for rounds."""
     told = {
         "variables": f"{rounds.problem.n:,}", "kernel": rounds.problem.gram.kernel_name,
         "solutions kept": f"{len(rounds.solutions)}", "kernel rows": f"{rounds.rows.computed:,}",
@@ -80,7 +80,7 @@ def of_rounds(rounds: Rounds) -> Card:
 
 
 def of_path(path: TrackedPath) -> Card:
-    """Return the card of a path."""
+    """Return the card for a path."""
     elbow = path.record.elbow
     told = {
         "breakpoints": f"{len(path.record.t):,}", "events": f"{len(path.events):,}",

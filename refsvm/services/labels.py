@@ -1,4 +1,4 @@
-"""Labels of any kind: which classes there are, and the number of each example's class among them."""
+"""Labels of any kind: the classes that occur, and the class number of each example."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from refsvm.core._checks import (
 from refsvm.core.problem import DualProblem
 
 FEW_EXAMPLES: Final = 20
-"""Examples up to which any number of classes may be meant."""
+"""Up to this number of examples, any number of classes is plausible."""
 
 
 def labelled(problem: DualProblem, y: Any, kernel: Any, gram: Any, C: Any = 1.0) -> DualProblem:
-    """Return a problem that was given in place of X; refuse one that is none of classification or has company."""
+    """Return a problem given in place of X; refuse other tasks and further arguments."""
     for name, value in {"y": y, "kernel": kernel, "gram": gram, "C": None if np.all(C == 1.0) else C}.items():
         if value is not None:
-            raise ValueError(f"X is a DualProblem, which holds {name} already; leave {name} out.")
+            raise ValueError(f"X is a DualProblem, which already contains {name}; omit {name}.")
     if not problem.has_labels:
         raise ValueError(
-            "X is a DualProblem, but none of classification: its v must be ±1, its z 0, and each box between 0 and "
-            "C on the side of v, as DualProblem.classification makes them."
+            "X is a DualProblem, but not of classification: its v must be ±1, its z 0, and each box between 0 and "
+            "C on the side of v; make it with DualProblem.classification."
         )
     return problem
 
 
 def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels, sorted, and the number of each example's label among them.
+    """Return the sorted labels, and the class number of each example.
 
     Raises
     ------
     ValueError
-        If there are not n labels, or they are all the same.
+        If there are not n labels, or they are all equal.
     """
     labels = np.asarray(y)
     if labels.shape != (n,):
@@ -50,37 +50,40 @@ def numbered(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         refuse_unusable(labels)
     classes, codes = classes_of(labels)
     if len(classes) < 2:
-        raise ValueError(f"y holds a single class, {classes.tolist()[0]!r}; two classes are needed to train.")
+        raise ValueError(
+            f"y holds a single class, {classes.tolist()[0]!r}; give labels of at least two classes."
+        )
     warn_of_many_classes(classes, n)
     return classes, codes
 
 
 def warn_of_many_classes(classes: np.ndarray, n: int) -> None:
-    """Warn where most examples have a label of their own, as targets do; scikit-learn warns from as many on."""
+    """Warn if most examples have their own label, as targets do; scikit-learn warns at the same number."""
     k = len(classes)
     if n > FEW_EXAMPLES and k > round(0.5 * n):
         warnings.warn(
             f"y holds {k:,} different labels in {n:,} examples, which may be the targets of a regression. As classes "
-            f"they take {k * (k - 1) // 2:,} machines. For a regression use SVR, or give epsilon= to leave_one_out or "
-            "cross_validate.",
+            f"they take {k * (k - 1) // 2:,} machines. For a regression use SVR, or give epsilon= to leave_one_out "
+            "or cross_validate.",
             stacklevel=frames_within() + 1,
         )
 
 
 def refuse_unusable(labels: np.ndarray) -> None:
-    """Refuse labels that are missing or infinite, and the targets of a regression."""
+    """Raise an error for labels that are missing or infinite, and for targets of a regression."""
     refuse_missing_labels(labels)
     refuse_nan_labels(labels)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("y contains infinity; drop those examples first.")
+        raise ValueError("y contains infinity; remove those examples first.")
     refuse_targets(labels)
 
 
 def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return two labels of any kind, sorted, and −1 or +1 for each example: the larger label is the positive one.
+    """Return two labels of any kind, sorted, and −1 or +1 for each example; the larger label becomes +1.
 
     Parameters
     ----------
+    Numbers, texts or truth values.
     y : array-like of shape (n,)
         Numbers, texts or truth values.
     n : int
@@ -94,7 +97,7 @@ def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     ValueError
-        As `numbered`, and if there are more than two labels.
+        As `numbered`; also if there are more than two labels.
 
     Examples
     --------
@@ -105,12 +108,14 @@ def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     classes, codes = numbered(y, n)
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:4].tolist())) + (", …" if len(classes) > 4 else "")
-        raise ValueError(f"y holds the labels {shown}; give two classes, or do it for each pair of them.")
+        raise ValueError(
+            f"y holds the labels {shown}; give two classes, or call it for each pair of classes."
+        )
     return classes, 2.0 * codes - 1.0
 
 
 def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
-    """Return the numbers of t labels among the classes; refuse others."""
+    """Return the class numbers of t labels; raise an error for labels that are not among the classes."""
     labels = np.asarray(y)
     if labels.shape != (t,):
         raise ValueError(f"y has shape {labels.shape}; expected {t} labels, one for each row of X.")
@@ -118,26 +123,26 @@ def known_codes(y: Any, classes: np.ndarray, t: int) -> np.ndarray:
     unknown = [label for label in labels.tolist() if label not in number]
     if unknown:
         raise ValueError(
-            f"y holds {unknown[0]!r}, which is none of the classes that were trained: {[*number][:10]}."
+            f"y holds {unknown[0]!r}, which is not a class of the model; its classes are {[*number][:10]}."
         )
     return np.array([number[label] for label in labels.tolist()], dtype=np.int64)
 
 
 def refuse_missing_labels(y: Any, name: str = "y") -> None:
-    """Refuse missing labels: pandas reads NULL as None, NaN, NA or NaT, by the type of the column."""
+    """Raise an error for missing labels, which pandas reads as None, NaN, NA or NaT, depending on the column's type."""
     for place, label in enumerate(
         y if getattr(y, "ndim", 1) == 1 and np.asarray(y).dtype.kind == "O" else ()
     ):
         is_nan = isinstance(label, float) and math.isnan(label)
-        # by the name: pandas is not imported to recognise what it has made
+        # compare the type's name, because pandas is not imported to recognise its values
         if is_nan or type(label).__name__ in ("NoneType", "NAType", "NaTType"):
             raise ValueError(
-                f"{name}[{place}] is {label!r}, a missing value; complete that example or drop it."
+                f"{name}[{place}] is {label!r}, a missing value; complete that example or remove it."
             )
 
 
 def classes_of(y: np.ndarray, name: str = "y") -> tuple[np.ndarray, np.ndarray]:
-    """The different labels, sorted, and the number of each example's label; none is missing, all can be compared."""
+    """Return the sorted labels and each example's class number; refuse missing or incomparable labels."""
     if y.dtype.kind == "O":
         refuse_missing_labels(y, name)
     try:

@@ -1,8 +1,9 @@
-"""The line of a long call: one line on stderr, rewritten, that says how far the call is.
+"""The line that shows the progress of a long call: one line on stderr, which is rewritten.
 
-A thread looks at the `Progress` of the call from time to time, so that the computation itself neither writes nor waits.
-tqdm rewrites the line, in a terminal and in a notebook alike. Where it would not be seen, there is none, and no thread.
-`Stream` and `ProgressLine` let no error of a stream end a computation: the line falls silent.
+A thread reads the `Progress` of the call at intervals, so that the computation itself neither writes nor waits. tqdm
+rewrites the line, both in a terminal and in a notebook. If the line would not be visible, there is neither a line nor
+a thread. `Stream` and `ProgressLine` catch every error of a stream, so that a broken stream only stops the line and
+never the computation.
 """
 
 from __future__ import annotations
@@ -23,58 +24,58 @@ from refsvm.core.engine.progress import Progress
 from refsvm.services.printable import printable
 
 SHOWN_FROM: Final = 2.0
-"""Seconds of a call before its line is shown, if it was not asked for."""
+"""Seconds before the line of a call appears with progress="auto"."""
 
 REFRESH_SECONDS: Final = 0.25
-"""Between two states of the line."""
+"""Seconds between two states of the line."""
 
 PLAIN_SECONDS: Final = 10.0
-"""Between two sentences where a line cannot be rewritten, as in a file."""
+"""Seconds between two sentences if a line cannot be rewritten, as in a file."""
 
 LOOK_SECONDS: Final = 0.1
-"""The thread looks so often whether anything is due."""
+"""Seconds between two checks of the thread."""
 
 
 FINE_BELOW: Final = 9.95
-"""Fewer seconds than these are told to a tenth."""
+"""Durations below this number of seconds are shown with a tenth."""
 
 MINUTES_FROM: Final = 120.0
 HOURS_FROM: Final = 7200.0
-"""From so many seconds on a duration is told in minutes, and in hours."""
+"""Durations from these numbers of seconds on are shown in minutes and in hours."""
 
 
 class Writer(Protocol):
-    """Where the text goes."""
+    """The destination of the text."""
 
     seconds: float
-    """Between two texts."""
+    """Seconds between two texts."""
 
     def write(self, progress: Progress, text: str) -> None:
-        """Show a text in the place of the last one."""
+        """Show a text in place of the previous one."""
 
     def close(self) -> None:
         """End the line."""
 
 
 def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress | None]:
-    """Return a context that shows a line while its block is computed; it is entered as the progress if it shows one.
+    """Return a context that shows a line during its block; entering it gives the progress if a line is shown.
 
-    A call within another, or beside it in another thread, has no line of its own. Where no line would be seen, it
-    is the empty context: such a call pays nothing.
+    A call inside another call, or parallel to it in another thread, has no line of its own. If no line would be
+    visible, this is an empty context without cost.
 
     Parameters
     ----------
     progress : Progress
-        How far the call is.
+        Progress of the call.
     asked : bool or "auto"
-        "auto" shows the line in a terminal or a notebook, if tqdm is installed, from two seconds on. It goes away in
-        the end. True shows it in any case, and its last state stays; to a file it writes a sentence each ten seconds.
-        False shows none, nor do calls within.
+        True shows the line, and its last state stays; in a file it writes a sentence every ten seconds. "auto" shows
+        it in a terminal or a notebook after two seconds if tqdm is installed, and removes it at the end. False shows
+        no line, also for calls inside.
 
     Raises
     ------
     ValueError
-        If `asked` is something else.
+        If `asked` has another value.
 
     Examples
     --------
@@ -96,12 +97,12 @@ UNSEEN: Final = nullcontext()
 
 
 class LineShown:
-    """Show a line while a block is computed, or keep the calls within from showing theirs.
+    """Shows a line during a block, or prevents calls inside the block from showing theirs.
 
     Parameters
     ----------
     line : ProgressLine, optional
-        None shows none, in this block and in all calls within.
+        The line; None shows no line in this block and in all calls inside.
     """
 
     def __init__(self, line: ProgressLine | None) -> None:
@@ -119,9 +120,10 @@ class LineShown:
 
 
 class Stream:
-    """The object in the place of `sys.stderr`, used without trust: from its first failure on it is silent.
+    """A wrapper of `sys.stderr` that never raises: after its first error it is silent.
 
-    A host program may have put None there, a closed file, or an object that has some of the methods of a file.
+    A host program may have replaced `sys.stderr` by None, a closed file, or an object with only some methods of a
+    file.
 
     Examples
     --------
@@ -137,28 +139,28 @@ class Stream:
     def _asked(self, question: Callable[[], Any], otherwise: Any) -> Any:
         try:
             return question()
-        except Exception:  # noqa: BLE001  an object of the host program fails in its own ways
+        except Exception:  # noqa: BLE001  an object of the host program may raise anything
             return otherwise
 
     def isatty(self) -> bool:
-        """Whether the stream says that it is an open terminal."""
+        """Return whether the stream is an open terminal."""
         return bool(
             self._asked(lambda: not getattr(self._file, "closed", False) and self._file.isatty(), False)
         )
 
     def columns(self) -> int:
-        """Return the columns of the terminal; one that does not say has 80, as its ancestors had."""
+        """Return the width of the terminal in columns; 80 if it is unknown."""
         return self._asked(lambda: os.get_terminal_size(self._file.fileno()).columns, 0) or 80
 
     def write(self, text: str) -> int:
-        """Write a text, or nothing; return how many characters were written."""
+        """Write a text if possible; return the number of characters written."""
         if self._asked(lambda: (self._file.write(text),), None) is None:
             self._file = None
             return 0
         return len(text)
 
     def flush(self) -> None:
-        """Flush what was written, where the stream knows how."""
+        """Flush the stream if it has such a method."""
         self._asked(getattr(self._file, "flush", int), None)
 
 
@@ -168,26 +170,27 @@ class ProgressLine:
     Parameters
     ----------
     progress : Progress
+        Progress of the call.
     stays : bool
-        Whether its last state stays; where it is rewritten, it is then shown without delay, too.
+        Whether the last state stays; such a line also appears without delay if it can be rewritten.
     """
 
     def __init__(self, progress: Progress, stays: bool) -> None:
         self.progress, self.stays = progress, stays
         self._lock, self._is_open = threading.Lock(), True
         self._writer: Writer | None = None
-        # a call that is soon over leaves one sentence in a file, that of its end
+        # a short call writes a single sentence into a file, at its end
         is_at_once = stays and is_rewritten() and has_tqdm()
         self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
 
     def look(self) -> None:
-        """Show the present state if that is due."""
+        """Show the present state if it is due."""
         with self._lock:
             if self._is_open and time.perf_counter() >= self._due:
                 self._write()
 
     def close(self, failed: bool = False) -> None:
-        """End the line, with the last state if that stays."""
+        """End the line, with the last state if it stays."""
         with self._lock:
             if self._is_open and self.stays and not failed:
                 self._write(is_over=True)
@@ -202,17 +205,17 @@ class ProgressLine:
             self.progress.look()
             self._writer.write(self.progress, printable(self.progress.text(is_over)))
             self._due = time.perf_counter() + self._writer.seconds
-        except Exception:  # noqa: BLE001  of tqdm, of the widgets of a notebook: the computation goes on
+        except Exception:  # noqa: BLE001  tqdm and notebook widgets may raise anything
             self._is_open = False
 
 
 def writer(stays: bool) -> Writer:
-    """Return where a line goes: to tqdm if it can be rewritten, or to stderr sentence by sentence."""
+    """Return the destination of a line: tqdm if it can be rewritten, otherwise stderr sentence by sentence."""
     return Bar(stays) if is_rewritten() and has_tqdm() else Sentences()
 
 
 class Bar:
-    """A line of tqdm, in a terminal or a notebook.
+    """A line of tqdm in a terminal or a notebook.
 
     Parameters
     ----------
@@ -227,7 +230,7 @@ class Bar:
 
     def write(self, progress: Progress, text: str) -> None:
         """Rewrite the line, with a bar if the total is known."""
-        bar = " {bar}" if has_widgets() else " |{bar:10}|"  # tqdm replaces "{bar}" alone by a widget
+        bar = " {bar}" if has_widgets() else " |{bar:10}|"  # tqdm replaces only "{bar}" by a widget
         form = "{desc}" if progress.total is None else "{desc}" + bar
         if self._bar is None:
             place: dict[str, Any] = {"file": self._stream, "ncols": self._stream.columns(), "nrows": 20}
@@ -236,7 +239,7 @@ class Bar:
                 **{"dynamic_ncols": True} if in_notebook() else place,
             )  # fmt: skip
             return
-        if not in_notebook():  # a terminal may be made wider
+        if not in_notebook():  # the user may resize a terminal
             self._bar.ncols = self._stream.columns()
         if self._bar.total != progress.total:
             self._bar.reset(total=progress.total)
@@ -246,7 +249,7 @@ class Bar:
     def close(self) -> None:
         """End the line."""
         if self._bar is not None:
-            if not self._stays and has_widgets():  # there tqdm keeps a bar that is short of its total, in red
+            if not self._stays and has_widgets():  # tqdm would keep an incomplete bar in red
                 self._bar.total = None
             self._bar.close()
 
@@ -263,37 +266,37 @@ class Sentences:
         stream.flush()
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because nothing is open."""
 
 
 def tqdm_here() -> Any:
-    """Return the class of tqdm for a notebook, where ipywidgets draw it, or for a terminal."""
+    """Return tqdm's class for a notebook if ipywidgets can draw it, otherwise for a terminal."""
     if has_widgets():
         from tqdm.notebook import tqdm
     else:
         from tqdm.std import tqdm
-    # it would start a thread of its own, to refresh what is refreshed here
+    # tqdm would start its own thread to refresh the line, which this module refreshes
     return type("tqdm", (tqdm,), {"monitor_interval": 0})
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     return hasattr(shell(), "kernel")
 
 
 def has_widgets() -> bool:
-    """Whether ipywidgets draw the line."""
+    """Return whether ipywidgets can draw the line."""
     return in_notebook() and find_spec("ipywidgets") is not None
 
 
 def is_rewritten() -> bool:
-    """Whether a line can be rewritten: stderr is a terminal, or a cell of a notebook."""
+    """Return whether a line can be rewritten: stderr is a terminal or a notebook cell."""
     return Stream(sys.stderr).isatty() or in_notebook()
 
 
 def is_watched() -> bool:
-    """Whether a line would be seen: tqdm can rewrite it, and this is the main thread of the main process."""
+    """Return whether a line would be visible: tqdm can rewrite it, and this is the main thread of the main process."""
     if not is_rewritten() or threading.current_thread() is not threading.main_thread():
         return False
     processes = sys.modules.get("multiprocessing.process")
@@ -304,12 +307,12 @@ def is_watched() -> bool:
 
 @cache
 def has_tqdm() -> bool:
-    """Whether tqdm is installed."""
+    """Return whether tqdm is installed."""
     return find_spec("tqdm") is not None
 
 
 class Place:
-    """The place of the one line of this process, and the thread that looks after it."""
+    """The place of this process's single line, with the thread that updates it."""
 
     def __init__(self) -> None:
         self._line: ProgressLine | None = None
@@ -318,31 +321,29 @@ class Place:
         self._thread: threading.Thread | None = None
 
     def take(self, line: ProgressLine | None) -> bool:
-        """Give the place to a line, or to none; return whether it was free."""
+        """Give the place to a line, or to None; return whether it was free."""
         with self._lock:
             if not self._is_free:
                 return False
             self._is_free, self._line = False, line
             if line is None:
                 return True
-            # one thread for all calls: to start one takes longer than a small solve
+            # one thread for all calls, because starting one takes longer than a small solve
             if self._thread is None or not self._thread.is_alive():
                 self._is_taken = threading.Event()
                 self._thread = threading.Thread(target=self._watch, name="refsvm-line", daemon=True)
-                with suppress(
-                    RuntimeError
-                ):  # where no thread can be started, the line is shown at the end alone
+                with suppress(RuntimeError):  # without a thread the line appears only at the end
                     self._thread.start()
             self._is_taken.set()
             return True
 
     def free(self) -> None:
-        """Take the place back."""
+        """Release the place."""
         with self._lock:
             self._is_free, self._line = True, None
 
     def _watch(self) -> None:
-        """Look at the line of the call under way, from time to time; wait while there is none."""
+        """Check the present call's line at intervals; wait while there is none."""
         while True:
             with self._lock:
                 line = self._line
@@ -384,7 +385,7 @@ def text(progress: Progress, is_over: bool = False) -> str:
 
 
 def in_words(seconds: float) -> str:
-    """Return a duration in words.
+    """Return a duration as words.
 
     Examples
     --------
@@ -398,9 +399,11 @@ def in_words(seconds: float) -> str:
 
 
 def checked_callback(callback: Any) -> Callable[[Progress], object] | None:
-    """Return a callback, or None; refuse what cannot be called."""
+    """Return a callback or None; raise an error for an object that cannot be called."""
     if callback is not None and not callable(callback):
-        raise ValueError(f"callback={callback!r} cannot be called; pass a function of one refsvm Progress.")
+        raise ValueError(
+            f"callback={callback!r} cannot be called; pass a function with one argument, a refsvm Progress."
+        )
     return callback
 
 

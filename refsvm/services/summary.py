@@ -1,7 +1,8 @@
-"""Card: how results are shown, as one line, as a table of text, and as a card in a notebook.
+"""Card: a result as one line, as a table of text, and as a card in a notebook.
 
-A class of results inherits `Shown` and returns a `Card` of numbers; layout, bars and HTML stand here alone. A card
-has no script and loads nothing. Its colours are those of the page, or transparent, so that it reads in the dark, too.
+A result class inherits `Shown` and returns a `Card` with numbers; this module alone contains layout, bars and HTML. A
+card has no script and loads nothing. Its colours are the page's or transparent, so that it is legible on a dark
+background.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ COLOURS: Final = (
     "#7b68c8",
     "#661100",
 )
-"""Of the parts of a bar, in order; the first is that of the parts which cost nothing."""
+"""Colours of the parts of a bar in order; the first one is for parts that cost nothing."""
 
 LONGEST: Final = 28
-"""Characters of a name in a table; what is longer is cut."""
+"""Longest name in a table, in characters; a longer name is cut."""
 
 LONG: Final = 66
-"""Characters of a value in text."""
+"""Longest value in text, in characters."""
 
 WIDE: Final = 79
-"""Characters of a line that holds two pairs."""
+"""Width of a line that contains two pairs, in characters."""
 
 WIDEST: Final = 96
-"""Characters of the columns side by side."""
+"""Width of columns that are placed side by side, in characters."""
 
-# three times the class outweighs the styles that notebooks have for tables
+# three repetitions of the class outweigh the styles of notebooks for tables
 STYLE: Final = (
     "<style>"
     ".refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"
@@ -65,14 +66,14 @@ STYLE: Final = (
 
 
 class Table(NamedTuple):
-    """Rows of text below headers; the first columns, `labels` of them, hold names, set left, the others numbers."""
+    """Rows of text below headers; the first `labels` columns are names, aligned left, the others are numbers."""
 
     headers: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     labels: int = 1
 
     def lines(self) -> list[str]:
-        """Return the table as text; of a wide one the columns that fit, and the rest below them."""
+        """Return the table as text; if it is too wide, the columns that fit, with the remaining ones below."""
         rows = [tuple(cut(cell) for cell in row) for row in (self.headers, *self.rows)]
         columns = [
             [f"{c:<{w}}" if k < self.labels else f"{c:>{w}}" for c in column]
@@ -107,16 +108,16 @@ class Table(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """How a whole is divided: a bar in a card, a table in text.
+    """A whole that is divided into parts: a bar in a card, a table in text.
 
     Attributes
     ----------
     name, unit : str
-        Headings of the parts and of their numbers.
+        Headings of the column of parts and of the column of numbers.
     counts : dict of str to int
-        Parts of 0 are left out.
+        Size of each part; parts of size 0 are omitted.
     whole : int
-        Length of the bar; what is not in a part stays empty.
+        Length of the bar; the rest that belongs to no part stays empty.
     """
 
     name: str
@@ -125,11 +126,11 @@ class Parts(NamedTuple):
     whole: int
 
     def table(self) -> Table:
-        """Return the numbers as a table."""
+        """Return the sizes as a table."""
         return Table((self.name, self.unit), [(name, f"{n:,}") for name, n in self.counts.items() if n])
 
     def html(self) -> str:
-        """Return the bar and its legend, or nothing of no part; a screen reader is told the numbers."""
+        """Return the bar and its legend as HTML, or an empty text without parts; screen readers read the numbers."""
         parts = [(name, n, COLOURS[k % len(COLOURS)]) for k, (name, n) in enumerate(self.counts.items()) if n]
         if not parts:
             return ""
@@ -150,24 +151,26 @@ class Parts(NamedTuple):
 
 @dataclass(frozen=True)
 class Card:
-    """A result as it is shown.
+    """The content of a result's card.
 
     Attributes
     ----------
     line : str
-        The one line, without the name of the class.
+        The result as one line, without the name of the class.
     headline, sentence : str
-        The number of a card in large type, and the words after it; those are the line if there is no sentence.
+        The number in large type and the words after it; without a sentence, the words are the line.
     is_partial : bool
-        Whether the result is that of an unfinished run, which the card marks.
+        Whether the result belongs to an unfinished run, which the card marks.
     pairs : dict of str to str
         Quantities and their values.
     parts : Parts, optional
+        A bar.
     heights : sequence of float
-        Of columns side by side, such as the errors of folds.
+        Heights of columns side by side, such as the errors of folds.
     heights_of : str
         The meaning of the heights.
     tables : sequence of Table
+        Further tables.
     """
 
     line: str
@@ -192,7 +195,7 @@ class Card:
         return [*parts, *self.tables]
 
     def _pair_lines(self) -> list[str]:
-        """Return the quantities, two of them in a line if all of these lines are short."""
+        """Return the quantities as lines, two on each line if all lines are short."""
         pairs = [
             (key, value if len(value) <= LONG else value[: LONG - 1] + "…")
             for key, value in self.pairs.items()
@@ -206,7 +209,7 @@ class Card:
         return joined if max(map(len, joined)) <= WIDE else [f"  {line}" for line in _aligned(pairs)]
 
     def html(self, name: str) -> str:
-        """Return the card."""
+        """Return the card as HTML."""
         says = f'<span class="name">{escape(name)}</span>'
         if self.headline:
             says += f'<br><span class="big">{escape(self.headline)}</span>'
@@ -222,7 +225,7 @@ class Card:
         return f'{STYLE}<div class="refsvm" role="group" aria-label="{escape(name)}">{"".join(body)}</div>'
 
     def _columns_html(self) -> str:
-        """Return the columns; a screen reader is told their range."""
+        """Return the columns as HTML; screen readers read their range."""
         known = [value for value in self.heights if not isnan(value)]
         if not known:
             return ""
@@ -239,11 +242,11 @@ class Card:
 
 
 CARDS: Final[dict[type, Callable[[Any], Card]]] = {}
-"""What is shown of the results of the reference, by their class; `refsvm.services.cards` fills it."""
+"""The function that makes the card of each result class of the reference; `refsvm.services.cards` fills it."""
 
 
 def card_of(result: Any) -> Card:
-    """Return the card of a result: its own, or the one that `CARDS` has for its class."""
+    """Return the card of a result: its own, or the one that `CARDS` makes for its class."""
     if hasattr(result, "_card"):
         return result._card()
     return next(CARDS[each] for each in type(result).__mro__ if each in CARDS)(result)
@@ -256,7 +259,7 @@ def rendered(result: Any, form: str) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a name that is not too long for a table.
+    """Return a name, shortened for a table.
 
     Examples
     --------
@@ -284,7 +287,7 @@ def ended(known: Sequence[str], status: Status) -> str:
 
 
 def parameter(value: Any) -> str:
-    """Return the value of a parameter: a number with four digits, several as their count and range.
+    """Return the value of a parameter as text: a number with four digits, several numbers as their count and range.
 
     Examples
     --------
@@ -300,7 +303,7 @@ def parameter(value: Any) -> str:
 
 
 def _aligned(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return lines of names, set left, and values, set right."""
+    """Return lines with names aligned left and values aligned right."""
     pairs = [*pairs]
     left = max((len(key) for key, _ in pairs), default=0)
     right = max((len(value) for _, value in pairs), default=0)

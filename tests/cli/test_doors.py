@@ -40,7 +40,7 @@ def test_data_through_a_pipe(source, tmp_path, write):
 def test_a_pipe_that_brings_nothing():
     found = process("loo", "-", "--label", "kind", input="")
     assert_refusal(found.returncode, found.stdout, found.stderr)
-    assert "path='-' brings nothing" in found.stderr
+    assert "path='-' is empty" in found.stderr
 
 
 def test_a_kernel_matrix_of_libsvm(write, tmp_path):
@@ -66,8 +66,8 @@ def test_a_kernel_matrix_of_libsvm(write, tmp_path):
     assert (tmp_path / "m").read_text() == (tmp_path / "n").read_text()
     some = write("new", lines(range(5), "?"))
     assert works("predict", tmp_path / "m", some).stdout.split() == [str(label) for label in y[:5]]
-    assert "give --kernel precomputed. If these are features, count them from 1." in refused("loo", data)
-    assert "takes one row for each column" in refused("loo", some, *kernel)
+    assert "give --kernel precomputed. If these are features, number them from 1." in refused("loo", data)
+    assert "give one row for each column" in refused("loo", some, *kernel)
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")

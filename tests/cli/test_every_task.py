@@ -161,7 +161,7 @@ def test_a_path_of_several_classes(data, tmp_path):
     ("command", "column", "options", "sentence"),
     [
         ("fit", "kind", ["--task", "regression"], "labels that are numbers"),
-        ("fit", "y", ["--task", "classification"], "whole numbers"),
+        ("fit", "y", ["--task", "classification"], "32-bit integers"),
         ("fit", "kind", ["--task", "ranking"], "ranking"),
         ("fit", "y", ["--epsilon", -1], "epsilon"),
         ("fit", "y", ["--task", "novelty", "--nu", 2], "nu"),
@@ -172,9 +172,9 @@ def test_a_path_of_several_classes(data, tmp_path):
         ("cv", "kind", ["--task", "ranking"], "task='ranking' is unknown; choose from"),
         ("cv", "y", ["--stratified", "-q"], "stratified=True shares classes among the folds, but regression"),
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
-        ("path", "kind", ["--task", "novelty"], "has no path of C, which is a scale there"),
-        ("path", "y", ["--folds", 3, "-q"], "that of a regression is no step function of C"),
-        ("path", "kind", ["--plot", "path.png"], "draws the error along the path where there are 3 classes"),
+        ("path", "kind", ["--task", "novelty"], "has no path of C, which is only a scale there"),
+        ("path", "y", ["--folds", 3, "-q"], "which for a regression is not a step function of C"),
+        ("path", "kind", ["--plot", "path.png"], "draws the error along the path if there are 3 classes"),
     ],
 )
 def test_what_a_task_does_not_have(data, command, column, options, sentence, tmp_path):

@@ -68,7 +68,7 @@ def test_novelty_detection_from_a_file_without_labels(write, tmp_path):
     told = works("fit", path, "--task", "novelty", "--model", tmp_path / "m").stdout
     assert told.startswith("n: 4 examples, 2 features, RBF(gamma=0.0802005), nu=0.5, labels not used;")
     assert "of 4 are inside" in works("predict", tmp_path / "m", path).stderr
-    assert "name its label column" in refused("fit", path, "--model", tmp_path / "m")
+    assert "give its label column" in refused("fit", path, "--model", tmp_path / "m")
 
 
 def test_targets_are_not_taken_for_classes(write):
@@ -78,7 +78,7 @@ def test_targets_are_not_taken_for_classes(write):
         result = works(*command, path, "--label", "y", "--folds", 4)
         assert {"cv": "r2", "tune": "R²"}[command[0]] in result.stdout
         assert "note: The labels have fractions, so they are taken for targets" in result.stderr
-        assert "column 'a' numbers the rows" in result.stderr
+        assert "column 'a' contains row numbers" in result.stderr
         refused(*command, path, "--label", "y", "--folds", 4, "--task", "classification", "-q")
 
 
@@ -86,7 +86,10 @@ def test_many_whole_numbers_may_be_targets(write):
     rows = "".join(f"{i % 7},{i * i % 11},{i * 3 % 29}\n" for i in range(60))
     path = write("w.csv", "a,b,y\n" + rows)
     result = works("fit", path, "--label", "y", "--model", path.with_name("m"))
-    assert "note: The 29 different labels are taken for classes; if they are targets" in result.stderr
+    assert (
+        "note: The 29 different labels are taken for classes; give --task regression if they are targets"
+        in result.stderr
+    )
 
 
 def test_a_file_that_is_not_there_is_a_missing_file(write):
@@ -100,7 +103,7 @@ def test_a_delimiter_may_be_given(write, model):
     path = write("bars.csv", TRAIN.replace(",", "|"))
     given = [path, "--label", "kind", "--delimiter"]
     assert works("predict", model, *given, "|").stderr.startswith("Accuracy 1.0000")
-    assert "delimiter='||' is not a character" in refused("cv", *given, "||")
+    assert "delimiter='||' is not a single character" in refused("cv", *given, "||")
 
 
 OUTPUTS = [

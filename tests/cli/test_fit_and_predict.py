@@ -72,7 +72,7 @@ def test_several_classes_and_labels_the_model_does_not_know(tmp_path, write):
     assert result.stdout.split() == [line.split()[0] for line in lines]
     assert result.stderr == "Accuracy 1.0000 (30 of 30).\n"
     unknown = write("unknown.libsvm", "\n".join("7" + line[1 + (line[1] != " ") :] for line in lines))
-    assert "No accuracy: none of the labels" in works("predict", model, unknown).stderr
+    assert "No accuracy: the labels of the data differ" in works("predict", model, unknown).stderr
 
 
 def test_labels_are_written_as_libsvm_does():

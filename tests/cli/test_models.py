@@ -57,13 +57,13 @@ def test_a_number_that_overflows_when_scaled_is_named(name, row, label, options,
     path = write(name, "a,b,y\n" * (name == "t.csv") + "".join(rows))
     said = refused("fit", path, *label, "--scale", "--model", tmp_path / "m", *options)
     assert "holds 1.79769e+308" in said
-    assert "beyond what can be scaled (1e150)" in said
+    assert "the largest number that can be scaled (1e150)" in said
     assert str(path) in said
 
 
 def test_texts_that_are_numbers_are_targets_if_that_is_said(write, tmp_path):
     path = write("t.csv", "a,y\n" + "".join(f"{i % 7},0{i}\n" for i in range(12)))
-    assert "the labels stay texts" in works("fit", path, "--label", "y", "--model", tmp_path / "m").stderr
+    assert "the labels stay text" in works("fit", path, "--label", "y", "--model", tmp_path / "m").stderr
     said = works("fit", path, "--label", "y", "--task", "regression", "--model", tmp_path / "m").stdout
     assert "targets" in said
     assert read_model(tmp_path / "m").task == "regression"

@@ -56,9 +56,9 @@ def test_without_a_twin_it_is_left_out_of_compiled_code(mine):
     ("name", "sentence"),
     [
         ("{}:Min", "has no Min; did you mean Mine?"),
-        ("{}:number", "is no WorkingSetSelector; derive it from refsvm.WorkingSetSelector"),
-        ("{}:Half", "is no WorkingSetSelector"),
-        ("{}:WorkingSetSelector", "is no WorkingSetSelector"),
+        ("{}:number", "is not a WorkingSetSelector; derive it from refsvm.WorkingSetSelector"),
+        ("{}:Half", "is not a WorkingSetSelector"),
+        ("{}:WorkingSetSelector", "is not a WorkingSetSelector"),
         ("nothing.py:Mine", "there is no file 'nothing.py'; check spelling and folder."),
     ],
 )
@@ -69,12 +69,12 @@ def test_refusals_name_the_file(mine, name, sentence):
 def test_a_file_that_fails_is_told(write):
     path = write("broken.py", "import nothing_of_this_name")
     said = refused("compare", "heart", "--selectors", f"{path}:Mine")
-    assert "ends with ModuleNotFoundError: No module named 'nothing_of_this_name'." in said
+    assert "raised ModuleNotFoundError: No module named 'nothing_of_this_name'." in said
 
 
 def test_other_names_are_of_tables_alone(mine):
     said = refused("loo", "heart", "--engine", f"{mine}:Mine")
-    assert "no engine of yours can be given; choose from" in said
+    assert "this option takes no rule from a file; choose from" in said
 
 
 STUCK = """

@@ -36,7 +36,7 @@ from .commands import HEADER, ROWS, refused, works
         ("compare heart --steps foo", f"choose from {', '.join(choices.STEPS)}."),
         ("compare heart --engines cuda", "choose from numba, numpy."),
         ("compare heart --selectors ,", "selectors='' is unknown"),
-        ("compare heart --label age", "label='age' names the column of a CSV file"),
+        ("compare heart --label age", "label='age' is the column of a CSV file"),
         ("compare x --data-dir nowhere", "data_dir='nowhere' is not a directory"),
         ("compare heart --colour red", "No such option: --colour"),
         ("datasets heart", "unexpected extra argument"),
@@ -79,7 +79,7 @@ from .commands import HEADER, ROWS, refused, works
         ("path heart --C-max 1 --plot path.abc", "cannot be written"),
         ("path heart --engine fast", "choose from auto, numba, numpy."),
         ("compare heart --repeats 0", "permutations=0"),
-        ("compare heart heart --repeats 2", "two of the name 'heart'"),
+        ("compare heart heart --repeats 2", "two with the name 'heart'"),
         ("compare heart --repeats 2 --store no/such/folder/x.sqlite", "a folder that exists"),
         ("compare heart nothing --repeats 2", "'nothing'"),
         ("compare heart --repeats 2 --selectors mvp --steps planning-ahead", "cannot be combined"),
@@ -108,7 +108,7 @@ def test_wrong_usage_is_one_sentence(arguments, says, tmp_path, monkeypatch):
         ("a.csv", HEADER + "nan,1,elm\n" + ROWS, "NaN"),
         ("a.csv", HEADER + "wide,1,elm\n" + ROWS, "'wide' in row 2, column 'a', which is not a number"),
         ("a.csv", HEADER + "1,2,elm\n2,1,elm\n", "class"),
-        ("a.csv", "a,b,sort\n1,2,elm\n", "label='kind' is no column"),
+        ("a.csv", "a,b,sort\n1,2,elm\n", "label='kind' is not a column"),
         ("a.npz", b"PK\x03\x04 no archive", "npz archive"),
         ("a.npz", bytes(range(256)), "npz archive"),
     ],
@@ -127,7 +127,7 @@ def test_bad_data_is_one_sentence(command, name, content, says, write, tmp_path)
 def test_compare_wants_two_classes_and_a_csv_its_label(write):
     three = write("three.csv", HEADER + ROWS + "1,1,ash\n")
     assert "3 distinct values" in refused("compare", three, "--label", "kind")
-    assert "name its label column" in refused("compare", three)
+    assert "give its label column" in refused("compare", three)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def column(tmp_path, labels, extra="1,2"):
 )
 def test_a_code_of_a_missing_label_is_refused_with_its_row(code, others, tmp_path):
     path = column(tmp_path, [*others[:2], code, *others[2:]])
-    refused(path, "y", says=r"in row 4, column 'y'; complete that row or drop it\.$")
+    refused(path, "y", says=r"in row 4, column 'y'; complete that row or remove it\.$")
 
 
 @pytest.mark.parametrize("word", ["-", ".", "missing", "*****", "1.5D+03", "0,5"])
@@ -65,7 +65,7 @@ def test_signs_and_words_are_classes(tmp_path):
 )
 def test_labels_stay_texts_where_numbers_would_merge_them(labels, tmp_path):
     path = column(tmp_path, labels * 4)
-    with pytest.warns(UserWarning, match="the labels stay texts, as no number prints as"):
+    with pytest.warns(UserWarning, match="the labels stay text, as a number would print"):
         assert open_data(path, "y").y.tolist() == list(labels * 4)
 
 
@@ -73,7 +73,7 @@ def test_python_would_take_a_bar_for_part_of_a_number(tmp_path):
     assert open_data(column(tmp_path, ["2_1", "21", "3"]), "y").y.tolist() == ["2_1", "21", "3"]
     path = written(tmp_path / "t.csv", "a,y\n1_0,x\n2,z\n")
     refused(path, "y", says="has '1_0' in row 2, column '.', which is not a number")
-    with pytest.raises(ValueError, match=r"a number has a _ in it; line 2"):
+    with pytest.raises(ValueError, match=r"a number contains a _; line 2"):
         read_libsvm(written(tmp_path / "t.svm", "1 1:2\n2 1:1_0\n"))
 
 
@@ -160,7 +160,9 @@ def test_an_index_is_noted_whatever_its_order(part, how, tmp_path):
     shuffled = frame.sample(frac=0.5 if part == "half" else 1, random_state=1)
     frame = {"whole": frame, "every second": frame[::2]}.get(part, shuffled)
     frame.to_csv(tmp_path / "t.csv", **how)
-    with pytest.warns(UserWarning, match="numbers the rows, and is a feature; delete it .* if it is an"):
+    with pytest.warns(
+        UserWarning, match="contains row numbers and is used as a feature; delete it .* if it is an"
+    ):
         open_data(tmp_path / "t.csv", "y" if how.get("header", True) else -1)
 
 
@@ -185,7 +187,7 @@ def test_other_whole_numbers_are_not_noted(tmp_path):
 )
 def test_tables_of_r(text, tmp_path):
     path = written(tmp_path / "t.csv", text)
-    with pytest.warns(UserWarning, match="numbers the rows"):
+    with pytest.warns(UserWarning, match="contains row numbers"):
         table = csv_table(path, "kind")
     assert table.X.tolist() == [[1, 1.5], [2, 1e5]]
     assert table.y.tolist() == ["oak", "elm"]
@@ -238,7 +240,7 @@ GOOD = "".join(f"{i % 3} 1:1.00 3:.{i % 10}0 \n" for i in range(50))
 @pytest.mark.parametrize("spelt", ["-1.#IND", "1.#QNAN", "1.#INF", "-1.#IND00", "1.#SNAN", "2#3"])
 def test_a_number_sign_inside_a_number_begins_no_comment(spelt, tmp_path):
     path = written(tmp_path / "t.svm", f"+1 1:0.5 2:3\n-1 1:0.25 2:{spelt} 3:7\n")
-    refused(path, says="a # stands inside of a number.*; line 2")
+    refused(path, says="a number contains a #.*; line 2")
     path.write_text(f"{spelt} 1:2\n")
     refused(path, says="line 1")
 

@@ -64,7 +64,7 @@ def test_archives_have_any_ending_too(tmp_path):
     with path.open("wb") as stream:
         np.savez(stream, X=X, y=SIGNS)
     np.testing.assert_array_equal(open_data(path).X, X)
-    with pytest.raises(ValueError, match=r"^label='kind' names the column .* is not one; leave label out\.$"):
+    with pytest.raises(ValueError, match=r"^label='kind' is the column .* is not a CSV file; omit label\.$"):
         open_data(path, "kind")
 
 
@@ -107,13 +107,13 @@ def test_readers_take_the_standard_input(monkeypatch):
 
 def test_what_brings_nothing_or_never_ends_is_refused(monkeypatch):
     pipe(monkeypatch, b"")
-    with pytest.raises(ValueError, match="brings nothing; what a pipe brings can be read once"):
+    with pytest.raises(ValueError, match="is empty; a pipe can be read only once"):
         open_data("-", "kind")
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(ValueError, match="is the standard input, which is closed; name a file"):
+    with pytest.raises(ValueError, match="is the standard input, which is closed; give a file"):
         open_data("-", "kind")
     if Path("/dev/zero").exists():
-        with pytest.raises(ValueError, match="is a terminal or another device; name a file"):
+        with pytest.raises(ValueError, match="is a terminal or another device; give a file"):
             open_data("/dev/zero")
 
 
@@ -138,7 +138,7 @@ def test_comments_above_the_header(above, sep, name, tmp_path):
     [
         (f"# one\n# two\n{TABLE}1,?,x\n", r"has '\?' in row 16"),
         (f"{TABLE}# the end\n", "has 1 cells in row 14, but 3 in row 1; delete it if it is a comment"),
-        ("# nothing\n", "holds comments"),
+        ("# nothing\n", "contains only comments"),
     ],
     ids=["above", "below", "alone"],
 )
@@ -154,17 +154,17 @@ def test_a_header_that_is_a_comment(tmp_path):
         data = open_data(path, "kind")
     np.testing.assert_array_equal(data.X, X)
     assert (data.columns, data.y.tolist()) == (("a", "b"), SIGNS)
-    with pytest.warns(UserWarning, match=r"row 2 \(a, b, kind\), which begins with #, is taken for the"):
+    with pytest.warns(UserWarning, match=r"row 2 \(a, b, kind\), which starts with #, is taken for the"):
         assert open_data(path, 2).columns == ("a", "b")
     rows = "".join(f"{i},{i * i % 7},{'xz'[i % 2]}\n" for i in range(9))
     path = written(tmp_path / "n.csv", f"#,size,kind\n{rows}")
-    with pytest.warns(UserWarning, match="column '#' numbers the rows"):
+    with pytest.warns(UserWarning, match="column '#' contains row numbers"):
         assert open_data(path, "kind").columns == ("#", "size")
 
 
 def test_a_row_that_looks_like_a_comment_is_told(tmp_path):
     path = written(tmp_path / "t.csv", "#1,1,2\n#2,3,4\nb,5,6\nb,7,8\n")
-    with pytest.warns(UserWarning, match=r"row 2 \(2, 3, 4\), which begins with #, is taken for"):
+    with pytest.warns(UserWarning, match=r"row 2 \(2, 3, 4\), which starts with #, is taken for"):
         open_data(path, 0)
 
 
@@ -178,12 +178,12 @@ def test_a_row_that_looks_like_a_comment_is_told(tmp_path):
 )  # fmt: skip
 def test_lines_that_are_no_table(content, tmp_path):
     path = written(tmp_path / "t.csv", content)
-    refused(path, "kind", says=r"is not one; leave label out\. If it is one, give delimiter")
+    refused(path, "kind", says=r"is not a CSV file; omit label\. If it is one, give delimiter")
 
 
 def test_the_delimiter_decides_for_a_table(tmp_path):
     path = written(tmp_path / "times.txt", "1 12:30\n2 13:15\n")
-    refused(path, 0, says="If it is one, give delimiter, on the command line --delimiter")
+    refused(path, 0, says="If it is one, give delimiter, on the command line with --delimiter")
     refused(path, 0, None, " ", says="has '12:30' in row 1, column .*, which is not a number")
 
 
@@ -217,7 +217,7 @@ def test_rows_of_a_kernel_matrix_in_another_order_or_without_numbers(tmp_path):
         path.write_text(rows_of(some, number))
         data = open_data(path)
         np.testing.assert_array_equal(data.X, K[list(some)])
-        with pytest.raises(ValueError, match="takes one row for each column, numbered 0:1, 0:2 and so on"):
+        with pytest.raises(ValueError, match="give one row for each column, numbered 0:1, 0:2 and so on"):
             training_matrix(data)
 
 
@@ -226,8 +226,8 @@ def test_rows_of_a_kernel_matrix_in_another_order_or_without_numbers(tmp_path):
     [
         ("1 0:5 1:3 2:1\n-1 0:5 1:3 2:1\n", "but two rows have the same number; features count from 1"),
         ("1 0:1 1:3 2:1\n-1 0:2 1:3\n", "but line 2 lacks some; features count from 1"),
-        ("1 0:1 1:3\n-1 1:3\n", "has no 0:number in front.*line 2"),
-        ("1 0:1 1:3\n-1 0:0.5 1:3\n", "has no 0:number in front.*line 2"),
+        ("1 0:1 1:3\n-1 1:3\n", "does not start with 0:number.*line 2"),
+        ("1 0:1 1:3\n-1 0:0.5 1:3\n", "does not start with 0:number.*line 2"),
         ("1 0:0.5 1:3\n-1 0:2 1:3\n", "index 0.*line 1"),
         ("1 1:3\n-1 0:2 1:3\n", "index 0.*line 2"),
     ],
@@ -256,7 +256,7 @@ def test_labels_that_look_alike_get_a_note(one, other, what, ending, tmp_path):
         written(path, f"a,b,kind\n{rows}")
     else:
         np.savez(path, X=X, y=labels)
-    with pytest.warns(UserWarning, match=rf"the labels .* differ in {what} alone, .*; write them alike"):
+    with pytest.warns(UserWarning, match=rf"the labels .* differ only in {what}, .*; write them alike"):
         data = open_data(path, "kind" if ending == ".csv" else None)
     assert len(set(data.y.tolist())) == 3
 

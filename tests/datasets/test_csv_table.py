@@ -53,7 +53,7 @@ def test_a_semicolon_in_one_name_is_no_delimiter(tmp_path):
 )
 def test_a_row_without_a_label_is_refused(text, row, tmp_path):
     path = written(tmp_path / "t.csv", text)
-    says = rf"has no label in row {row}, column .*; complete that row or drop it\.$"
+    says = rf"has no label in row {row}, column .*; complete that row or remove it\.$"
     refused(path, "y" if text.startswith("a") else 1, says=says, read=csv_table)
 
 

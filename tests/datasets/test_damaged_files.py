@@ -50,7 +50,7 @@ def test_a_byte_order_mark_is_passed_over(packed, tmp_path):
 @pytest.mark.parametrize("delimiter", ["", "ab", "\n", '"', None, 5])
 def test_a_delimiter_is_one_character(delimiter, tmp_path):
     path = written(tmp_path / "t.csv", "1,2\n")
-    with pytest.raises(ValueError, match=r"^delimiter=.* is not a character between cells; give"):
+    with pytest.raises(ValueError, match=r"^delimiter=.* is not a single character; give"):
         read_csv(path, 0, delimiter)
 
 
@@ -102,7 +102,7 @@ def test_a_shape_that_is_not_two_whole_numbers_is_refused(shape, tmp_path):
     path = tmp_path / "t.npz"
     parts = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2])}
     np.savez(path, **parts, shape=np.array(shape), y=np.array([-1, 1]))
-    refused(path, says=r"holds no table of numbers \(its shape ", read=read_npz)
+    refused(path, says=r"contains no table of numbers \(its shape ", read=read_npz)
 
 
 def test_labels_of_no_use_are_refused(tmp_path):

@@ -55,9 +55,7 @@ def test_a_csv_file_needs_a_label_and_nothing_else_takes_one(directory, tmp_path
     path = written(tmp_path / "a.csv", "u,kind\n0,1\n2,2\n")
     refused(path, says=r"^label=None, but '.*a\.csv' is a CSV file; .*first row: u, kind")
     for source in ("heart", directory / "mushrooms.npz"):
-        with pytest.raises(
-            ValueError, match=r"^label='kind' names the column of a CSV file, but '.*' is not"
-        ):
+        with pytest.raises(ValueError, match=r"^label='kind' is the column of a CSV file, but '.*' is not"):
             open_data(source, label="kind")
 
 

@@ -61,8 +61,8 @@ NO_LIBSVM = "is not a LIBSVM file"
         ("height,width\n1,2\n", NO_LIBSVM),
         ("+1 1:nan\n", "contains NaN or infinity; drop or impute"),
         ("nan 1:2\n", "contains NaN or infinity"),
-        ("", "holds a table of shape .0, 1.; give at least one example"),
-        ("+1\n-1\n", "holds labels but no features; expected lines such as"),
+        ("", "contains a table of shape .0, 1.; give at least one example"),
+        ("+1\n-1\n", "contains labels but no features; expected lines such as"),
         *((f"+1 {index}:1\n-1 1:1\n", rf"{NO_LIBSVM} \(") for index in (2**31, 10**20 - 1, "9" * 5000)),
         (gzip.compress(b"+1 1:0.25\n" * 1000, mtime=0)[:-20], NO_LIBSVM),
     ],
@@ -139,10 +139,10 @@ NO_NUMBER = "which is not a number"
 @pytest.mark.parametrize(
     ("content", "label", "sentence"),
     [
-        ("", 0, "is empty; expected one example a row"),
+        ("", 0, "is empty; expected one example in each row"),
         ("u,v\n", "v", "has a header but no examples"),
         ("u,v\n1,2\n3\n", "v", "has 1 cells in row 3, but 2 in row 1"),
-        ("1\n2\n", 0, "has one column only; expected a label and features, split by ','"),
+        ("1\n2\n", 0, "has a single column; expected a label and features, separated by ','"),
         ("u,v,w\n1,2,0\nred,2,1\n", "w", f"has 'red' in row 3, column 'u', {NO_NUMBER}"),
         ("1,2,0\n?,2,1\n", -1, rf"has '\?' in row 2, column 0 \(counted from 0\), {NO_NUMBER}"),
         ("u,v\n1,0\nnan,1\n", "v", "contains NaN or infinity"),
@@ -166,12 +166,12 @@ def test_a_malformed_csv_file_is_refused(content, label, sentence, tmp_path):
 @pytest.mark.parametrize(
     ("label", "sentence"),
     [
-        ("kinf", r"^label='kinf' is no column of '.*'; did you mean 'kind'\?"),
-        ("zzz", r"^label='zzz' is no column of '.*'; the first row is u, kind, v\."),
-        (3, "^label=3 is no column of"),
-        (-4, "^label=-4 is no column of"),
-        (1.0, r"^label=1\.0 is no column of"),
-        (None, "^label=None is no column of"),
+        ("kinf", r"^label='kinf' is not a column of '.*'; did you mean 'kind'\?"),
+        ("zzz", r"^label='zzz' is not a column of '.*'; the first row is u, kind, v\."),
+        (3, "^label=3 is not a column of"),
+        (-4, "^label=-4 is not a column of"),
+        (1.0, r"^label=1\.0 is not a column of"),
+        (None, "^label=None is not a column of"),
     ],
 )
 def test_a_label_that_is_no_column_is_refused(label, sentence, tmp_path):
@@ -210,27 +210,27 @@ SPARSE = {"data": np.ones(2), "y": LABELS} | PLACES
 @pytest.mark.parametrize(
     ("arrays", "sentence"),
     [
-        ({"X": np.eye(2)}, "holds X; expected y and X, or y and data, indices, indptr, shape"),
-        ({"y": LABELS, "data": LABELS}, "holds y, data; expected y and X"),
-        ({}, "holds nothing; expected y and X"),
+        ({"X": np.eye(2)}, "contains X; expected y and X, or y and data, indices, indptr, shape"),
+        ({"y": LABELS, "data": LABELS}, "contains y, data; expected y and X"),
+        ({}, "contains nothing; expected y and X"),
         ({"X": np.eye(3), "y": LABELS}, r"has X of shape \(3, 3\) and y of shape \(2,\); expected"),
         ({"X": np.ones(2), "y": LABELS}, r"has X of shape \(2,\) and y of shape \(2,\)"),
         (
             {"X": np.ones((0, 2)), "y": LABELS[:0]},
-            r"holds a table of shape \(0, 2\); give at least one example",
+            r"contains a table of shape \(0, 2\); give at least one example",
         ),
         (
             {"X": np.array([["a"], ["b"]]), "y": LABELS},
-            r"holds no table of numbers \(its values are of type <U1",
+            r"contains no table of numbers \(its values are of type <U1",
         ),
-        ({"X": 1j * np.eye(2), "y": LABELS}, "holds no table of numbers"),
+        ({"X": 1j * np.eye(2), "y": LABELS}, "contains no table of numbers"),
         ({"X": np.array([[0.0], [np.nan]]), "y": LABELS}, "contains NaN or infinity"),
         ({**SPARSE, "data": np.array([1, np.inf])}, "contains NaN or infinity"),
-        ({**SPARSE, "indices": np.array([0, 9])}, "holds no table of numbers"),
-        ({**SPARSE, "indices": np.array([0, -1])}, "holds no table of numbers"),
-        ({**SPARSE, "indices": np.array([0.0, 1.0])}, "holds no table of numbers"),
-        ({**SPARSE, "indptr": np.array([0, 2])}, "holds no table of numbers"),
-        ({**SPARSE, "shape": np.array([2])}, "holds no table of numbers"),
+        ({**SPARSE, "indices": np.array([0, 9])}, "contains no table of numbers"),
+        ({**SPARSE, "indices": np.array([0, -1])}, "contains no table of numbers"),
+        ({**SPARSE, "indices": np.array([0.0, 1.0])}, "contains no table of numbers"),
+        ({**SPARSE, "indptr": np.array([0, 2])}, "contains no table of numbers"),
+        ({**SPARSE, "shape": np.array([2])}, "contains no table of numbers"),
     ],
 )
 def test_a_malformed_archive_is_refused(arrays, sentence, tmp_path):

@@ -248,7 +248,7 @@ def test_a_recorded_step_is_drawn_as_its_state():
     short = Recording(PROBLEM, limit=2)
     with pytest.raises(ValueError, match=r"^iteration=2 is the last state: .*limit"):
         WorkingSetDisplay.from_recording(short, 2)
-    with pytest.raises(ValueError, match=r"^recording=None is no Recording; "):
+    with pytest.raises(ValueError, match=r"^recording=None is not of type Recording; "):
         WorkingSetDisplay.from_recording(None, 0)
 
 
@@ -320,13 +320,13 @@ def test_a_flat_box_can_be_drawn():
 @pytest.mark.parametrize("pair", [(0, 0), (0, 80), (80, 0)])
 def test_a_pair_that_is_none_is_refused(pair):
     state = next(iterate(PROBLEM, step=NewtonStep()))
-    with pytest.raises(ValueError, match=r"is no working set; give two different indices below 80\.$"):
+    with pytest.raises(ValueError, match=r"is not a working set; give two different indices below 80\.$"):
         WorkingSetDisplay.from_state(state, *pair)
 
 
 def test_a_step_that_looks_back_too_far_is_refused():
     state = next(iterate(PROBLEM, step=NewtonStep()))
-    with pytest.raises(ValueError, match=r"plans with 5 working sets and the state remembers 2; "):
+    with pytest.raises(ValueError, match=r"plans with 5 working sets, but the state stores 2; "):
         WorkingSetDisplay.from_state(state, state.top, state.bottom, step=PlanningAheadStep(5))
 
 
@@ -357,7 +357,7 @@ def test_step_sizes_are_shares():
     ("step", "options", "words"),
     [
         (None, {}, r"traces=\{\} is empty; "),
-        (NewtonStep(), {}, r"traces\['a'\] holds no planned step; .*PlanningAheadStep\(\)"),
+        (NewtonStep(), {}, r"traces\['a'\] contains no planned step; .*PlanningAheadStep\(\)"),
         (PlanningAheadStep(), {"bins": 0}, "bins=0 is not a whole number"),
         (PlanningAheadStep(), {"linear": -1}, "linear=-1 is not positive"),
     ],

@@ -107,9 +107,7 @@ def test_bars_are_the_numbers():
 
 
 def test_a_result_without_a_picture_names_those_that_have_one():
-    with pytest.raises(
-        ValueError, match="DualProblem has no picture; these have one: RuleComparison, Solution"
-    ):
+    with pytest.raises(ValueError, match="DualProblem cannot be drawn; give one of RuleComparison, Solution"):
         PROBLEM.plot()
 
 
@@ -141,9 +139,9 @@ def test_a_model_or_a_fitted_search_is_drawn():
     drawn = LOODecisionDisplay.from_estimator(SVC(), X[:, :2], names)
     assert drawn.wrong.sum() == round(leave_one_out(X[:, :2], names).error * 60)
     unfitted = SVCCV(Cs=[0.1, 1.0], gammas=[0.01], cv=3, refit=False).fit(X, names)
-    with pytest.raises(ValueError, match="trained no machine"):
+    with pytest.raises(ValueError, match="not trained a model"):
         ValidationPathDisplay.from_estimator(unfitted, X, names)
-    with pytest.raises(ValueError, match="is no SVC"):
+    with pytest.raises(ValueError, match="is not an SVC"):
         CostPathDisplay.from_estimator(X, X, names)
 
 

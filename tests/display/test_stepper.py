@@ -126,7 +126,10 @@ def test_gamma_of_kernels_that_have_one():
     assert race(kernel=Polynomial(degree=2)).task.gamma == 1.0
     linear = race(kernel=Linear())
     linear.receive({"do": "gamma", "with": [2.0]})
-    assert linear.note == "ValueError: gamma cannot be changed: the kernel has no number of this name."
+    assert (
+        linear.note
+        == "ValueError: gamma cannot be changed, as the kernel has no single gamma; use one such as RBF(0.5)."
+    )
     each = race(kernel=RBF([0.5, 2.0]))  # one γ for each feature
     each.step(2)
     assert each.task.gamma is None
@@ -198,7 +201,7 @@ def test_the_reader_moves_a_pair():
     assert np.array_equal(same.alpha, second.alpha)
     assert np.flatnonzero(after.alpha != first.alpha).tolist() == sorted([i, j])
     assert after.objective > first.objective
-    for pair, said in (((i, i), "no pair"), ((i, 99), "numbers from 0 to 39"), ((-1, -1), "numbers from 0")):
+    for pair, said in (((i, i), "no pair"), ((i, 99), "indices from 0 to 39"), ((-1, -1), "numbers from 0")):
         stepper.receive({"do": "own", "with": pair})
         assert said in stepper.note
     positive = np.flatnonzero(DATA.y > 0)[:2].tolist()
@@ -295,7 +298,7 @@ def test_a_strip_does_not_tell_what_comes(capsys):
     ("message", "said"),
     [
         ({"do": "C", "with": [-1.0]}, "C=-1.0 is not positive"),
-        ({"do": "move", "with": [40, [0.0, 0.0]]}, "t=40 is no example"),
+        ({"do": "move", "with": [40, [0.0, 0.0]]}, "t=40 is not an example"),
         ({"do": "move", "with": [0, [np.nan, 0.0]]}, "NaN"),
         ({"do": "__init__"}, "KeyError"),
     ],
@@ -386,13 +389,13 @@ def test_of_three_classes_the_second_of_the_pair_is_positive():
     ("given", "said"),
     [
         ({"y": np.arange(40) % 3}, "3 classes; choose two of them"),
-        ({"y": np.arange(40) % 3, "pair": (0, 7)}, "is no pair of labels"),
+        ({"y": np.arange(40) % 3, "pair": (0, 7)}, "is not a pair of labels"),
         ({"against": TOP()}, "against=TOP"),
         ({"against": ()}, "against="),
         ({"against": (SecondOrder(), MostViolatingPair())}, "one of each"),
         ({"selector": ConjugateSecondOrder(), "step": "neutron"}, "step='neutron'"),
-        ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": DATA.y}, "which holds y already"),
-        ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": None, "C": 2.0}, "which holds C already"),
+        ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": DATA.y}, "which already contains y"),
+        ({"X": DualProblem.one_class(DATA.X, nu=0.5), "y": None, "C": 2.0}, "which already contains C"),
     ],
     ids=["classes", "pair", "seeder", "nothing", "selectors", "text", "labels", "penalty"],
 )

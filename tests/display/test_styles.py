@@ -219,12 +219,21 @@ def test_a_part_of_a_figure_has_the_whole_figure():
 
 UNTRACED = solve(PROBLEM)
 WRONG = {
-    "step sizes without a trace": (lambda: shown.StepSizeDisplay.from_trace(UNTRACED.trace), "is no Trace"),
+    "step sizes without a trace": (
+        lambda: shown.StepSizeDisplay.from_trace(UNTRACED.trace),
+        "is not of type Trace",
+    ),
     "step sizes of a list": (lambda: shown.StepSizeDisplay.from_traces([1]), "has no names"),
     "a list of solutions": (lambda: shown.ConvergenceDisplay.from_solutions([UNTRACED]), "has no names"),
-    "arrays for solutions": (lambda: shown.ConvergenceDisplay.from_solutions({"a": X}), "is no Solution"),
+    "arrays for solutions": (
+        lambda: shown.ConvergenceDisplay.from_solutions({"a": X}),
+        "is not of type Solution",
+    ),
     "no trace": (lambda: shown.ConvergenceDisplay.from_solutions({"a": UNTRACED}), "has no trace"),
-    "no path": (lambda: shown.PathDisplay.from_result(UNTRACED), "no RegularizationPath or ParametricPath"),
+    "no path": (
+        lambda: shown.PathDisplay.from_result(UNTRACED),
+        "of type RegularizationPath or ParametricPath",
+    ),
     "a path of classes": (
         lambda: shown.PathDisplay.from_path(regularization_path(X, np.arange(40) % 3, C_max=0.01, **GIVEN)),
         "one of .paths",
@@ -232,16 +241,19 @@ WRONG = {
     "no results": (lambda: shown.GridDisplay.from_results({}), "give cv_results_ of a fitted SVCCV"),
     "a list of results": (lambda: shown.GridDisplay.from_results([1]), "give cv_results_"),
     "results of nothing": (lambda: shown.GridDisplay.from_results(None), "give cv_results_"),
-    "folds": (lambda: shown.LOOPathDisplay.from_result(X), "is no PathCrossValidation"),
+    "folds": (lambda: shown.LOOPathDisplay.from_result(X), "is not of type PathCrossValidation"),
     "a list of curves": (lambda: shown.ValidationPathDisplay([1]).plot(), "has no names"),
-    "another curve": (lambda: shown.ValidationPathDisplay({"a": X}).plot(), "is no ErrorCurve"),
-    "no roc": (lambda: shown.CostPathDisplay({"a": X}).plot(), "is no RocCurve"),
-    "no leave-one-out": (lambda: shown.LOODecisionDisplay.from_result(UNTRACED, X), "is no LeaveOneOut"),
-    "no problem": (lambda: shown.LOOGapDisplay.from_problem(UNTRACED, 1), "is no DualProblem"),
-    "no state": (lambda: shown.WorkingSetDisplay.from_state(UNTRACED, 0, 1), "is no SolverState"),
-    "no seeder": (lambda: shown.SeedDisplay.from_seeder(None, UNTRACED, PROBLEM), "is no Seeder"),
-    "no experiment": (lambda: shown.ProfileDisplay.from_experiment(X), "is no Experiment"),
-    "no experiment in boxes": (lambda: shown.BoxDisplay.from_experiment(None), "is no Experiment"),
+    "another curve": (lambda: shown.ValidationPathDisplay({"a": X}).plot(), "is not of type ErrorCurve"),
+    "no roc": (lambda: shown.CostPathDisplay({"a": X}).plot(), "is not of type RocCurve"),
+    "no leave-one-out": (
+        lambda: shown.LOODecisionDisplay.from_result(UNTRACED, X),
+        "is not of type LeaveOneOut",
+    ),
+    "no problem": (lambda: shown.LOOGapDisplay.from_problem(UNTRACED, 1), "is not of type DualProblem"),
+    "no state": (lambda: shown.WorkingSetDisplay.from_state(UNTRACED, 0, 1), "is not of type SolverState"),
+    "no seeder": (lambda: shown.SeedDisplay.from_seeder(None, UNTRACED, PROBLEM), "is not of type Seeder"),
+    "no experiment": (lambda: shown.ProfileDisplay.from_experiment(X), "is not an Experiment"),
+    "no experiment in boxes": (lambda: shown.BoxDisplay.from_experiment(None), "is not an Experiment"),
 }
 
 
@@ -258,7 +270,7 @@ def test_several_axes_are_a_sentence(made):
     both, figure = plt.subplots(2)[1], plt.figure()
     for draw in made.values():
         for wrong in (both, list(both), figure, "ax"):
-            with pytest.raises(ValueError, match=r"^ax=.* is no Axes of matplotlib"):
+            with pytest.raises(ValueError, match=r"^ax=.* is not an Axes of matplotlib"):
                 draw(wrong)
 
 
@@ -271,6 +283,6 @@ def test_a_solve_that_is_cut_short_is_told_in_its_picture():
         cut = regularization_path(X, Y, max_events=5, **GIVEN)
     assert "The path ended at C" in shown.PathDisplay.from_path(cut).ax_.get_title(loc="left")
     curve = cut.validation_error(X, Y)
-    with pytest.warns(UserWarning, match=r"best\(\) sees a part of the path"):
+    with pytest.warns(UserWarning, match=r"The path ended early"):
         drawn = shown.ValidationPathDisplay({"cut": curve}).plot()
     assert drawn.ax_.get_title(loc="left") == "The path of cut ended early (MAX_ITER)."

@@ -218,9 +218,9 @@ def test_an_interval_of_weights_that_are_no_copies_is_refused() -> None:
             ValueError, match=r"weight 0\.5 is not a whole number, so that no probability would"
         ):
             model.predict_interval(X[:1], 0.8, method)
-    with pytest.raises(ValueError, match="different penalties, of which none is that of a new example"):
+    with pytest.raises(ValueError, match="different penalties, so the new example's penalty is unknown"):
         conformal_intervals(K(X, X), T, K(X[:1] + 0.1, X), np.ones(1), C=np.linspace(1.0, 2.0, 45))
-    with pytest.raises(ValueError, match=r"the weight 1\.5 is no number of copies"):
+    with pytest.raises(ValueError, match=r"the weight 1\.5 is not a whole number"):
         held_out_machines(DualProblem.regression(X, T, kernel=K), weights=np.full(45, 1.5))
 
 

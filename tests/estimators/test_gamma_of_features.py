@@ -137,7 +137,7 @@ def test_names_and_gammas():
     assert of_features("auto") == "auto"
     with pytest.raises(ValueError, match="takes one number"):
         asked("poly", GAMMAS)
-    with pytest.raises(ValueError, match="brings its own parameters"):
+    with pytest.raises(ValueError, match="contains its own parameters"):
         asked(RBF(0.5), GAMMAS)
 
 

@@ -101,7 +101,7 @@ def test_workers_find_the_same():
 
 
 def test_a_time_limit_warns_and_trains_with_the_first_values():
-    with pytest.warns(ConvergenceWarning, match="ended by time_limit after 0 evaluations"):
+    with pytest.warns(ConvergenceWarning, match="time_limit ended tune_by_gradient after 0 evaluations"):
         model = SVCGradientCV(time_limit=1e-9, **FEW).fit(X, Y)
     assert model.best_params_ == {}
     assert np.isnan(model.best_score_)

@@ -164,7 +164,7 @@ def test_sparse_rows_and_kernels_of_ones_own() -> None:
 def test_fit_begins_anew() -> None:
     model = SVC(gamma=0.5).partial_fit(X[:40], Y[:40])
     model.fit(X[:30], Y[:30])
-    with pytest.raises(ValueError, match="forget needs the examples"):
+    with pytest.raises(ValueError, match="forget needs the training examples"):
         model.forget(0)
     with pytest.warns(
         UserWarning, match="partial_fit drops the fitted model, since fit keeps support vectors only"
@@ -275,7 +275,7 @@ def test_a_new_setting_is_that_of_all_examples(model: Any, y: Any, changes: dict
 @pytest.mark.parametrize(
     ("first", "then", "sentence"),
     [
-        ({"gamma": 0.5}, {"gamma": 5.0}, r"gamma=5\.0, but .* came with gamma=0\.5"),
+        ({"gamma": 0.5}, {"gamma": 5.0}, r"gamma=5\.0, but .* trained with gamma=0\.5"),
         ({"gamma": "scale"}, {"gamma": "auto"}, "gamma='auto'"),
         ({"kernel": "poly"}, {"degree": 2}, "degree=2"),
         ({"kernel": "rbf"}, {"kernel": "linear"}, "kernel='linear'"),
@@ -283,7 +283,7 @@ def test_a_new_setting_is_that_of_all_examples(model: Any, y: Any, changes: dict
         ({"kernel": RBF(0.5)}, {"kernel": "linear"}, "kernel='linear'"),
         ({"class_weight": {1: 2.0}}, {"class_weight": {1: 3.0}}, "class_weight"),
         ({}, {"C": -1.0}, "'C' parameter"),
-        ({}, {"C": np.inf}, "without a bound"),
+        ({}, {"C": np.inf}, "an infinite bound"),
     ],
 )
 def test_another_kernel_is_refused_and_what_is_held_stays(
@@ -315,7 +315,9 @@ def test_forget_takes_a_mask_and_keeps_every_class() -> None:
     model = SVC(gamma=0.5, engine="numpy").partial_fit(X[:40], Y[:40])
     gone = np.arange(40) % 7 == 0
     assert_same(model.forget(gone), Y, np.flatnonzero(~gone))
-    with pytest.raises(ValueError, match=r"forget would leave the class 1\.0 without an example that counts"):
+    with pytest.raises(
+        ValueError, match=r"forget would leave the class 1\.0 without an example of positive weight"
+    ):
         model.forget(Y[:40][~gone] > 0)
     with pytest.raises(ValueError, match="is not a list of positions"):
         model.forget([True, False])

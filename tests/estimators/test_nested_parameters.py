@@ -159,11 +159,11 @@ def test_regressors_in_others():
         (SVC(kernel=RBF(0.5)), {"kernel__depth": 1.0}, "has no parameter 'depth'; its parameters are gamma."),
         (SVC(kernel=RBF(0.5)), {"kernel__gamma": -1.0}, "gamma=-1.0 is negative"),
         (SVC(), {"kernel__gamma": 1.0}, "kernel='rbf' is a name without parameters of its own; set gamma"),
-        (SVC(), {"kernel__depth": 1.0}, "kernel='rbf' has no parameter 'depth'; set kernel to an object that has it"),
+        (SVC(), {"kernel__depth": 1.0}, "kernel='rbf' has no parameter 'depth'; first set kernel to an object"),
         (SVC(kernel="nonsense"), {"kernel__gamma": 1.0}, "kernel='nonsense' has no parameter 'gamma'"),
-        (SVC(), {"selector__rows": 1}, "selector=None has no parameter 'rows'; set selector to an object"),
+        (SVC(), {"selector__rows": 1}, "selector=None has no parameter 'rows'; first set selector to an object"),
         (SVC(), {"tol__tol": 1.0}, "tol=0.001 has no parameter 'tol'"),
-        (SVC(kernel=np.dot), {"kernel__gamma": 1.0}, "has no parameter 'gamma'; set kernel to an object"),
+        (SVC(kernel=np.dot), {"kernel__gamma": 1.0}, "has no parameter 'gamma'; first set kernel to an object"),
         (SVC(kernel=RBF(0.5)), {"kernel__gamma__x": 1.0}, "kernel__gamma=0.5 has no parameter 'x'"),
         (SVC(), {"nothing__gamma": 1.0}, "Invalid parameter 'nothing' for estimator SVC(C=99.0)"),
     ],
@@ -188,7 +188,7 @@ def test_a_stopping_rule_as_tol_decides_itself():
     assert SVC(tol=WorkingSetGap(1e-3)).fit(three, labels).fit_status_ == 0
     with pytest.raises(ValueError, match="needs one left-out example"):
         SVC(tol=LOODualityGap()).fit(X, Y)
-    with pytest.warns(UserWarning, match=re.escape("asked for was WorkingSetGap(tol=1e-09).")):
+    with pytest.warns(UserWarning, match=re.escape("the stopping rule requires WorkingSetGap(tol=1e-09).")):
         SVC(tol=WorkingSetGap(1e-9), max_iter=1).fit(X, Y)
     with pytest.raises(ValueError, match="The 'tol' parameter of SVCCV"):
         SVCCV(tol=KKTGap()).fit(X, Y)

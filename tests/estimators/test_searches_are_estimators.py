@@ -182,7 +182,7 @@ def test_the_display_draws_the_score_that_is_named():
     search = SVCCV(**GRID, scoring=["accuracy", "roc_auc"], refit="roc_auc").fit(X, Y)
     drawn = GridDisplay.from_results(search.cv_results_, score="roc_auc")
     assert np.nanmax(drawn.scores) == pytest.approx(search.best_score_)
-    with pytest.raises(ValueError, match=r"score='score' is none of these .*; give one of accuracy, roc_auc"):
+    with pytest.raises(ValueError, match=r"score='score' is not in these .*; give one of accuracy, roc_auc"):
         GridDisplay.from_results(search.cv_results_)
 
 

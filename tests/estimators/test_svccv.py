@@ -205,7 +205,7 @@ def test_unfinished_cells_are_told(heart):
     given = {"Cs": [1.0, 1e6], "gammas": [0.01], "max_iter": 20}
     for options, says in (
         ({}, r"tol=0.001 times the range of .* 1 if that is less\. Scale"),
-        ({"cv": 3, "stop": KKTGap(1e-5), "tol": 0.1}, r"what stop=KKTGap\(tol=1e-05.*\) asks for\. Scale"),
+        ({"cv": 3, "stop": KKTGap(1e-5), "tol": 0.1}, r"the precision of stop=KKTGap\(tol=1e-05.*\)\. Scale"),
     ):
         with pytest.warns(ConvergenceWarning, match=f"not solved to {says}"):
             SVCCV(**given, **options).fit(*heart)

@@ -412,7 +412,7 @@ def test_what_has_no_identity_is_refused_with_the_way_out():
             (lambda: handle, "value.closure handle"),
             ((k for k in range(3)), "value is a generator"),
         ):
-            refused(lambda held=held: described("rule", Holding(held)), f"again ({where}", *way_out)
+            refused(lambda held=held: described("rule", Holding(held)), f"finished run ({where}", *way_out)
 
 
 @dataclass(frozen=True)
@@ -442,7 +442,7 @@ def test_an_identity_of_ones_own_stands_for_what_has_none(store):
         ways = [Told(name, source) for name, source in zip("ab", sources, strict=False)]
         return Experiment(ways, [Problem("numbered", numbered)], store).run()
 
-    refused(lambda: run_of(Source(1.0)), "again (items is a generator)")
+    refused(lambda: run_of(Source(1.0)), "a finished run (items is a generator)")
     assert run_of(Source(1.0, "first"), Source(1.0, "second")) == 2
     assert run_of(Source(1.0, "first")) == 0
     assert run_of(Source(2.0, "first")) == 1, "what can be seen counts, too"
@@ -485,7 +485,7 @@ def test_runs_of_the_old_identity_are_read_and_not_used(store):
     assert old[0]["config"]["factor"] == 1.0
     pytest.importorskip("sklearn")
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
-    with pytest.warns(UserWarning, match="12 runs of the old identity"):
+    with pytest.warns(UserWarning, match="12 runs of refsvm 0.3.0 or before"):
         SVCCV(Cs=[1.0], gammas=[1.0], cv=2, store=store, engine="numpy").fit(X, y)
     assert len(rows_of(store)) == 26
 

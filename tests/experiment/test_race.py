@@ -100,7 +100,7 @@ def test_a_recording_is_a_run():
     assert list(found.runs) == ["mvp, recorded", "mvp"]
     assert (kept.steps, kept.rows, kept.gap) == (solved.steps, solved.rows, solved.gap)
     assert np.isnan(kept.seconds)
-    with pytest.raises(ValueError, match="of another problem"):
+    with pytest.raises(ValueError, match="belongs to another problem"):
         compare(PROBLEM.without(3), [recording])
 
 
@@ -127,7 +127,7 @@ def test_a_table_of_pandas():
     ("call", "sentence"),
     [
         (lambda: compare(X), "compare takes a problem"),
-        (lambda: compare(PROBLEM, []), "selectors are none"),
+        (lambda: compare(PROBLEM, []), "selectors contains no rule"),
         (lambda: compare(PROBLEM, "mvq"), "'mvq' is unknown; did you mean 'mvp'"),
         (lambda: compare(PROBLEM, [NewtonStep()]), "is not a WorkingSetSelector"),
         (lambda: compare(PROBLEM, "nothing.py:Mine"), "there is no file 'nothing.py'"),

@@ -117,7 +117,7 @@ def test_a_bad_store_is_refused(tmp_path):
     with sqlite3.connect(other) as connection:
         connection.execute("CREATE TABLE runs (x)")
     connection.close()
-    refused(lambda: echoes(other).run(), "other.sqlite", "did not make")
+    refused(lambda: echoes(other).run(), "other.sqlite", "not a store of refsvm")
 
 
 def test_a_store_that_cannot_be_used_is_refused(store, monkeypatch):
@@ -243,7 +243,7 @@ def test_workers_are_not_told_of_the_store(store, monkeypatch):
     assert not any(str(store).encode() in task or b"RunStore" in task for task in sent)
 
 
-@pytest.mark.filterwarnings("ignore:.*runs of the old identity")
+@pytest.mark.filterwarnings("ignore:.*runs of refsvm 0.3.0 or before")
 def test_runs_of_0_2_0_are_read_and_continued(store):
     """Its rows are of the same table, and have no digest."""
     echoes(store, 1.0).run()

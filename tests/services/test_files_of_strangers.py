@@ -146,7 +146,7 @@ def test_a_head_that_contradicts_its_path_is_refused(change, tmp_path):
         arrays = dict(archive)
     arrays["head"] = np.array(json.dumps(json.loads(str(arrays["head"])) | change))
     np.savez(tmp_path / "p.npz", **arrays)
-    with pytest.raises(ValueError, match="holds no path written by save_path"):
+    with pytest.raises(ValueError, match="is not a path file of save_path"):
         load_path(tmp_path / "p.npz")
 
 

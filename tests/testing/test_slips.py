@@ -511,7 +511,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
                         r"step 4: length\(\) returned μ = nan"),
         "too long": (newton(2.5), "the step lowers f by"),
         "to the bound": ({"length": lambda self, state, i, j: state.high}, "the step lowers f by"),
-        "too short": (newton(1e-4), "still not solved"),
+        "too short": (newton(1e-4), "have not solved"),
         "gradient": (first(touches, "length", Alternating), r"wrote to state\.gradient"),
         "plans": (first(plans, "length", Alternating), "left 1 candidates with history = 0"),
         "reckless": ({"history": 1, "length": reckless}, "the planned step before and this one lower f"),

@@ -1,19 +1,19 @@
-"""Derivatives of the optimum, by parameters, and the exact changes as examples are left out.
+"""Derivatives of the optimum with respect to parameters, and exact changes when examples are left out.
 
 ==============  ==========================================================================================
-`derivative`    Solution.derivative(name): forward, by one parameter, with both sides at an event
-`pullback`      Solution.pullback(alpha, intercept): the adjoint, one system for any number of parameters
-`parameters`    what v, the bounds and z change with each parameter
+`derivative`    Solution.derivative(name): forward mode, for one parameter, with both sides at an event
+`pullback`      Solution.pullback(alpha, intercept): reverse mode, one system for any number of parameters
+`parameters`    how v, the bounds and z change with each parameter
 `optimum`       the sets of an optimum and the bordered system of its free variables
 `system`        that system, solved by a Cholesky factor
-`influence`     what leaving out an example or a group changes, exactly, and to first order
-`held_out`      a held-out loss and its gradient by all parameters
-`tuning`        parameters of the least held-out loss, found along its gradient
-`settling`      the exact optimum next to an approximate one, by its sets
-`first_order`   one step of the active set, as examples leave
-`losses`        held-out losses, and their slopes
-`kernels`       derivatives of kernels by their parameters
-`direction`     the way on which the optimum moves, and the choice of sets at an event
+`influence`     the change caused by leaving out an example or a group, exactly and to first order
+`held_out`      a held-out loss and its gradient with respect to all parameters
+`tuning`        minimises a held-out loss along its gradient
+`settling`      the exact optimum next to an approximate one, from its sets
+`first_order`   one step of the active set when examples leave
+`losses`        held-out losses and their slopes
+`kernels`       derivatives of kernels with respect to their parameters
+`direction`     the direction in which the optimum moves, and the choice of sets at an event
 ==============  ==========================================================================================
 """
 

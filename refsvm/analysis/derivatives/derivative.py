@@ -1,4 +1,4 @@
-"""Derivative: the rates of α, b and h by a parameter of the problem."""
+"""Derivative: the rates of α, b and h with respect to a parameter of the problem."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from refsvm.services.summary import Card, Shown
 from refsvm.services.types import ArrayLike
 
 SAME: Final = 1e-7
-"""Part of the largest rate by which both one-sided derivatives may differ for one."""
+"""One-sided derivatives are taken as equal if they differ by less than this, relative to the largest rate."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneSided(Stamped):
-    """The derivative as the parameter rises, or as it falls.
+    """The derivative in one direction, as the parameter rises or falls.
 
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        dα/dθ; where it is not unique, the smallest one.
+        dα/dθ; if it is not unique, the one with the smallest norm.
     intercept : float
         db/dθ.
     """
@@ -46,7 +46,7 @@ class OneSided(Stamped):
 
     @classmethod
     def of(cls, optimum: Optimum, rates: Rates, along: Any, found: Direction) -> OneSided:
-        """Return the smallest of the derivatives that lead the way of one of them."""
+        """Return the derivative of smallest norm among those that agree with the direction found."""
         alpha, M = found.alpha.copy(), optimum.places[: optimum.free]
         if optimum.free > optimum.size:
             alpha[M] -= optimum.null @ (optimum.null.T @ alpha[M])
@@ -55,7 +55,7 @@ class OneSided(Stamped):
 
     @np.errstate(under="ignore")
     def decision_function(self, X: Any) -> np.ndarray:
-        """dh(x)/dθ = Σᵢ k(x, xᵢ) dαᵢ/dθ + db/dθ + Σᵢ αᵢ ∂k(x, xᵢ)/∂θ, shape (t,).
+        """Return dh(x)/dθ = Σᵢ k(x, xᵢ) dαᵢ/dθ + db/dθ + Σᵢ αᵢ ∂k(x, xᵢ)/∂θ, shape (t,).
 
         Parameters
         ----------
@@ -73,24 +73,24 @@ class OneSided(Stamped):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Derivative(Shown):
-    """The derivative of the optimum by a parameter θ.
+    """The derivative of the optimum with respect to a parameter θ.
 
-    Between two events of its sets the optimum is a smooth function of the parameters. At an event it has a kink: `left`
-    and `right` are then two values, and what they differ in is refused.
+    Between two events of its sets the optimum is a smooth function of the parameters. At an event it has a kink, so
+    that `left` and `right` differ, and `alpha`, `intercept` and `decision_function` raise a ValueError.
 
     Attributes
     ----------
     name : str
         The parameter.
     left, right : OneSided
-        As θ falls, and as it rises; the same but at an event.
+        The derivatives as θ falls and as it rises; they differ at an event only.
     events : ndarray of int64
-        The examples that stand between two sets here, ascending.
+        The examples that are between two sets at this θ, ascending.
     dependent : ndarray of int64
-        The examples of which α may change though h does not, ascending: duplicates, and more free examples than
-        dimensions. Where there are any, dα is not unique.
+        The examples whose α may change while h stays constant, ascending: duplicates, and free examples in excess of
+        the dimension. If there are any, dα is not unique.
     condition : float
-        Condition number of the system, about 10⁻¹⁶ of which is the relative error; ∞ where it is singular.
+        Condition number of the system; the relative error is about 10⁻¹⁶ times this. ∞ if the system is singular.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Derivative(Shown):
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether both one-sided derivatives of h are the same."""
+        """Whether both one-sided derivatives of h are equal."""
         if self.left is self.right:
             return True
         one, other = self.left, self.right
@@ -125,30 +125,30 @@ class Derivative(Shown):
 
     @property
     def alpha(self) -> np.ndarray:
-        """dα/dθ, shape (n,); ValueError at a kink, and where it is not unique unless ``least_norm=True`` was given."""
+        """dα/dθ, shape (n,). Raises a ValueError at a kink, and if it is not unique and ``least_norm`` is False."""
         side = self._smooth()
         if len(self.dependent) and not self.least_norm:
             raise ValueError(
-                f"alpha has no unique derivative: the examples {self.dependent[:10].tolist()} depend on each other in "
-                "feature space, and h stays as they share a change. Ask for decision_function, or give "
+                f"alpha has no unique derivative: the examples {self.dependent[:10].tolist()} depend on each other "
+                "in feature space, so they can share a change without changing h. Use decision_function, or pass "
                 "least_norm=True for the smallest derivative."
             )
         return side.alpha
 
     @property
     def intercept(self) -> float:
-        """db/dθ; ValueError at a kink."""
+        """db/dθ. Raises a ValueError at a kink."""
         return self._smooth().intercept
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """dh(x)/dθ, shape (t,), as `OneSided.decision_function`; ValueError at a kink."""
+        """Return dh(x)/dθ, shape (t,), as `OneSided.decision_function`; raise a ValueError at a kink."""
         return self._smooth().decision_function(X)
 
     def _smooth(self) -> OneSided:
         if not self.is_two_sided:
             raise ValueError(
-                f"The examples {self.events[:10].tolist()} are at an event: they stand between two sets, and the "
-                f"derivative by {self.name!r} has two sides. Take .left or .right of it."
+                f"The examples {self.events[:10].tolist()} are at an event between two sets, so the "
+                f"derivative with respect to {self.name!r} has two sides; use its .left or .right."
             )
         return self.right
 
@@ -157,10 +157,10 @@ class Derivative(Shown):
 def derivative(
     solution: Solution, name: str, along: ArrayLike = None, *, least_norm: bool = False
 ) -> Derivative:
-    """Return the derivative of the optimum by a parameter: of α, of b and of h.
+    """Return the derivative of the optimum with respect to a parameter: of α, b and h.
 
-    The free variables keep Gᵢ = b as the parameter moves, and the others stay at their bounds: one linear system, the
-    one of the path trackers.
+    As the parameter moves, the free variables keep Gᵢ = b and the others stay at their bounds. This leads to one
+    linear system, the same as in the path trackers.
 
     Parameters
     ----------
@@ -168,19 +168,20 @@ def derivative(
         "C", "weights", "targets", "epsilon", "nu", or a parameter of the kernel such as "gamma" and "coef0"; see
         `refsvm.analysis.derivatives.parameters`.
     along : array-like of shape (m,) or (d,), optional
-        Of a parameter that each example or feature has, the direction in which all of them move together; required for
-        these.
+        If each example or feature has its own parameter, the direction in which all of them move together; required
+        then.
     least_norm : bool
-        Where dα is not unique, return the smallest one as `alpha`.
+        Whether `alpha` is the derivative of smallest norm if dα is not unique; False by default.
 
     Returns
     -------
     Derivative
+        The derivative on both sides.
 
     Raises
     ------
     ValueError
-        If there is no such parameter; where α or b jumps as the parameter moves.
+        If the parameter does not exist, or α or b jumps as the parameter moves.
 
     References
     ----------
@@ -211,16 +212,16 @@ def derivative(
 
 
 def _along(optimum: Optimum, rates: Rates, name: str, along: Any) -> Any:
-    """Return the rate of the parameter, checked."""
+    """Return the checked rate of the parameter."""
     if rates.each or rates.features:
         if along is None:
             raise ValueError(
-                f"Every {'example' if rates.each else 'feature'} has {name} of its own; give the direction in which "
+                f"Every {'example' if rates.each else 'feature'} has its own {name}; give the direction in which "
                 "they move as along=."
             )
         return vector("along", along, rates.features or examples_of(optimum.problem.gram)[0].n)
     if along is not None:
-        raise ValueError(f"{name!r} is one number, which has no direction; leave along= out.")
+        raise ValueError(f"{name!r} is a single number, which needs no direction; omit along=.")
     return 1.0
 
 

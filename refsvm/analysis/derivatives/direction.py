@@ -1,4 +1,4 @@
-"""How the optimum moves with a parameter: the bordered system, and at events the choice of its sets."""
+"""How the optimum moves with a parameter: the bordered system, and the choice of sets at an event."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from refsvm.core.walk.special_events import SwitchingGuard, blocking
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE, TIED, Line, Walk
 
 NOISE: Final = 1e-9
-"""Rates up to this part of the largest are rounding."""
+"""Rates below this, relative to the largest rate, are rounding errors."""
 
 APART: Final = 1e-6
-"""Part of the largest rate that equations of dependent examples may differ by."""
+"""Largest difference between equations of dependent examples, relative to the largest rate."""
 
 ROUNDED: Final = 1e-12
-"""Part of Σ |Kᵢⱼ αⱼ| that is rounding."""
+"""Rounding error of Σ Kᵢⱼ αⱼ, relative to Σ |Kᵢⱼ αⱼ|."""
 
 MOST_FLIPS: Final = 200
-"""Special events until the sets at an event are given up."""
+"""Number of special events after which the search for the sets at an event gives up."""
 
 
 class Direction(NamedTuple):
-    """The rates of an optimum as a parameter moves one way.
+    """The rates of an optimum as a parameter moves in one direction.
 
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        One of them, where dα is not unique.
+        One solution, if dα is not unique.
     intercept : float
-        Where the problem is solved.
+        ḃ, with respect to the origin around which the problem is solved.
     """
 
     alpha: np.ndarray
@@ -42,23 +42,23 @@ class Direction(NamedTuple):
 
 
 def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direction:
-    """Return how α and b move if the parameter rises (sign 1), or falls (sign −1).
+    """Return the rates of α and b if the parameter rises (sign 1) or falls (sign −1).
 
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound
 
-    At an event d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box allows: this is the direction that the walk
-    takes, and the sets that go with it are those that its special events find.
+    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. This is the direction of the
+    walk, and the special events of the walk find the sets that belong to it.
 
     Parameters
     ----------
     along : ndarray or float
-        The rate of the parameter; of one for each example or feature those of all.
+        The rate of the parameter; an array if each example or feature has its own.
 
     Raises
     ------
     ValueError
-        If α or b would jump.
+        If α or b jumps.
     """
     problem, there = optimum.problem, optimum.places
     shares = along[examples_of(problem.gram)[1]] if rates.each else 1.0 if rates.kernel else along
@@ -73,7 +73,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     bounds = [np.where(np.isin(optimum.side, (FREE, TIED)), 0.0, each[there]) for each in (lower, upper)]
     walk = optimum.walk(Line(push, bounds[0], bounds[1], total))
     # --- d_M and ḃ, with the sets that the way leads to ---
-    # kernel values change by about as much as they are over a change of the parameter as large as itself
+    # if a parameter changes by its own size, kernel values change by about their own size
     moved = float(np.abs(optimum.alpha).sum()) * _relative(rates.value, along) if rates.kernel else 0.0
     floor = ROUNDED * optimum.largest * (moved + float(np.abs(d).sum()))
     intercept = settle(walk, optimum, floor)
@@ -82,12 +82,12 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
 
 
 def _relative(value: Any, along: Any) -> float:
-    """Return the rate of a parameter as a part of it, of several the largest."""
+    """Return the rate of a parameter relative to its value; for several parameters the largest."""
     return float(np.max(np.abs(along) / np.where(value == 0.0, 1.0, np.abs(value))))
 
 
 def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
-    """Change the sets until the direction of the walk keeps all conditions; return ḃ. Ġ is right up to `floor`."""
+    """Change the sets until the walk's direction keeps all conditions; return ḃ. Ġ is exact up to `floor`."""
     guard = SwitchingGuard(MOST_FLIPS)
     while True:
         if not walk.members and not _take_first(walk, optimum, floor):
@@ -99,7 +99,8 @@ def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
             return db
         if guard.looping(walk):
             raise ValueError(
-                f"The sets of the examples {_listed(optimum.events)}, which are at an event, could not be told."
+                f"The sets of the examples {_listed(optimum.events)}, which are at an event, could not be "
+                "determined; change a parameter slightly."
             )
         for i, side in flips[:1] if guard.one_at_a_time else flips:
             if side == FREE:
@@ -110,7 +111,7 @@ def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
 
 
 def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[float, float]]:
-    """Take the direction, refined twice; return ḃ, and what counts as zero in d and in Ġ − ḃ."""
+    """Compute the direction and refine it twice; return ḃ, and the thresholds of zero for d and for Ġ − ḃ."""
     assert walk.system is not None
     of, M = walk.variables, walk.members
     for _ in range(2):
@@ -123,15 +124,15 @@ def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[f
 
 
 def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
-    """Where no variable is free, let the first of those at an event that must move join M; return whether one does."""
+    """If no variable is free, let the first variable at an event that must move join M; return whether one did."""
     of, below, above = walk.variables, walk.side == BELOW, walk.side == ABOVE
     largest = max(float(np.abs(each).max(initial=0.0)) for each in (of.pace, of.lower_rate, of.upper_rate))
     if abs(walk.total) > 1e-12 * max(largest, abs(walk.line.z)):
         waiting = below if walk.total > 0.0 else above
         if optimum.has_ends or not waiting.any():
             raise ValueError(
-                "No variable is free, and the bounds of the others would not keep the sum of alpha: b jumps here, so "
-                f"that it has no derivative. It would move to the end at the examples {_ends(optimum)}."
+                "No variable is free, and the moving bounds would change the sum of alpha, so b jumps here and "
+                f"has no derivative. It would jump to the end of its interval at the examples {_ends(optimum)}."
             )
     elif optimum.has_ends or not _crossed(of.push, below, above, floor):
         return False
@@ -143,13 +144,13 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
 
 
 def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: float) -> bool:
-    """Whether the largest rate of G below is larger than the smallest above, so that the interval of b would close."""
+    """Return whether the largest rate of G below exceeds the smallest above, which would close the interval of b."""
     top, bottom = push[below].max(initial=-np.inf), push[above].min(initial=np.inf)
     return bool(top > bottom + floor + NOISE * float(np.abs(push).max()))
 
 
 def _middle(walk: Walk) -> float:
-    """ḃ where no variable is free: the mean of the rates of G at both ends of the interval of b."""
+    """Return ḃ if no variable is free: the mean of the rates of G at both ends of the interval of b."""
     of = walk.variables
     of.d[:] = of.pace
     ends = [of.push[walk.side == BELOW].max(initial=-np.inf), of.push[walk.side == ABOVE].min(initial=np.inf)]
@@ -157,7 +158,7 @@ def _middle(walk: Walk) -> float:
 
 
 def _refuse_jump_of_alpha(walk: Walk, optimum: Optimum, floor: float) -> None:
-    """Refuse a parameter that would take dependent examples apart: the right side is not in the range of A."""
+    """Raise an error if a parameter separates dependent examples: the right side is not in the range of A."""
     of, tied = walk.variables, np.flatnonzero(walk.side == TIED)
     if not len(tied):
         return
@@ -165,8 +166,8 @@ def _refuse_jump_of_alpha(walk: Walk, optimum: Optimum, floor: float) -> None:
     apart = tied[np.abs(of.speed[tied]) > most]
     if len(apart):
         raise ValueError(
-            f"The examples {_listed(optimum.examples(optimum.places[apart]))} depend on other free ones in feature "
-            "space, and this parameter would take them apart: alpha jumps here, and has no derivative."
+            f"The examples {_listed(optimum.examples(optimum.places[apart]))} depend on other free examples in "
+            "feature space, and this parameter separates them: alpha jumps here and has no derivative."
         )
 
 
@@ -175,12 +176,12 @@ def _ends(optimum: Optimum) -> str:
 
 
 def _listed(examples: np.ndarray) -> str:
-    """The first examples, in words."""
+    """Return the first examples as a text."""
     return f"{examples[:10].tolist()}{' and more' if len(examples) > 10 else ''}"
 
 
 def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """(K d)ᵢ of some variables, in pieces of K."""
+    """Return (K d)ᵢ of some variables, computed in blocks of K."""
     moving, result = np.flatnonzero(d), np.zeros(len(rows))
     if len(moving):
         for part in pieces(len(rows), len(moving)):
@@ -189,7 +190,7 @@ def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray | None = None) -> np.ndarray:
-    """(K̇α)ᵢ of the variables in `places`, or of others, by a parameter of the kernel."""
+    """Return (K̇α)ᵢ of the variables in `places`, or of others, for a parameter of the kernel."""
     gram, examples = examples_of(optimum.problem.gram)
     rows, spread = np.unique(
         examples[optimum.places if variables is None else variables], return_inverse=True
@@ -198,12 +199,12 @@ def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray 
 
 
 def support(optimum: Optimum) -> tuple[Any, np.ndarray]:
-    """Return the examples with α ≠ 0, and more, and the sum of the α of each."""
+    """Return the examples with α ≠ 0 (and possibly others), and the sum of α for each."""
     return optimum.matrix.X[optimum.columns], optimum.sums
 
 
 def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: np.ndarray) -> np.ndarray:
-    """Σⱼ aⱼ ∂k(x, xⱼ)/∂θ for rows of X, in pieces; of a parameter of each feature in a direction."""
+    """Return Σⱼ aⱼ ∂k(x, xⱼ)/∂θ for rows of X, in blocks; `along` is the direction if each feature has a parameter."""
     result = np.zeros(X.shape[0])
     for part in pieces(X.shape[0], len(sums)) if len(sums) else ():
         result[part] = kernel_derivative(kernel, name, X[part], vectors, along) @ sums
@@ -211,7 +212,7 @@ def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: n
 
 
 def kernel_derivative(kernel: Any, name: str, X: Any, Z: Any, along: Any = 1.0) -> np.ndarray:
-    """∂k/∂θ by the formula of the kernel, or of a callable by differences of its values."""
+    """Return ∂k/∂θ by the kernel's formula, or for a callable by differences of its values."""
     if np.ndim(along):
         return np.asarray(kernel.derivative(name, X, Z, along))
     rates = (

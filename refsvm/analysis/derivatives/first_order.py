@@ -1,12 +1,12 @@
-"""First order: one step of the active set from the optimum of all examples to that without some of them.
+"""First-order changes: one step of the active set from the full optimum to the one without some examples.
 
-The free variables that stay keep G = b, the others that stay keep their bounds, and no set changes:
+The remaining free variables keep G = b, the remaining others keep their bounds, and no set changes:
 
     | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = those that go and are not free,  d_R = −α_R of those that go
     | 1  K_MM | | d_M |  =  | K_MB α_B   |        and are free, by a multiplier λ: x ← x + A⁻¹[:, R] λ
 
-One inverse serves all groups. It is exact as long as no set changes, which is rare: the exact change is
-`refsvm.analysis.derivatives.influence.influence`.
+One inverse serves all groups. The result is exact only if no set changes, which is rare;
+`refsvm.analysis.derivatives.influence.influence` computes the exact change.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from refsvm.analysis.derivatives.optimum import Optimum
 
 
 class FirstOrder:
-    """The first-order changes of an optimum as examples leave.
+    """The first-order changes of an optimum when examples leave.
 
     Parameters
     ----------
     optimum : Optimum
+        The optimum with all examples.
 
     Examples
     --------
@@ -44,12 +45,12 @@ class FirstOrder:
         self._inverse = optimum.inverse if size else np.zeros((1, 1))
 
     def change(self, variables: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the change of α of each example, shape (m,), and that of b; NaN where no variable stays free.
+        """Return the change of each example's α, shape (m,), and of b; NaN if no variable remains free.
 
         Parameters
         ----------
         variables : ndarray of int64
-            Those that go.
+            The variables that leave.
         """
         optimum, P = self.optimum, self._inverse
         alpha, n = optimum.alpha, optimum.matrix.n

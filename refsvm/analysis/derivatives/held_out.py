@@ -1,7 +1,7 @@
-"""HeldOutLoss: J, the mean loss of examples by the machines without their folds, and its gradient by all parameters.
+"""HeldOutLoss: J, the mean loss of examples by the models without their folds, and its gradient.
 
-J(θ) = mean over all examples of ℓ(h₋ᵢ(xᵢ), yᵢ),   h₋ᵢ the machine without the fold of i,   θ the logarithms
-∂J/∂θ by the adjoint of each fold (`refsvm.analysis.derivatives.pullback`)
+J(θ) = mean over all examples of ℓ(h₋ᵢ(xᵢ), yᵢ),   h₋ᵢ the model without the fold of i,   θ the logarithms of the
+parameters ∂J/∂θ from the adjoint of each fold (`refsvm.analysis.derivatives.pullback`)
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from refsvm.core.solver.options import RunOptions
 from refsvm.services.names import gamma_on, in_order, kernel_called, of_features, parameters_named
 
 TOL: Final = 1e-10
-"""The KKT gap of each machine, relative to the range of h, in units of the targets."""
+"""KKT gap to which each model is solved, relative to the range of h, in units of the targets."""
 
 EDGE: Final = 1.0 + 1e-6
-"""Ratio of a parameter and an end of its bounds up to which it is at that end."""
+"""A parameter is at an end of its bounds if their ratio is at most this."""
 
 NUDGES: Final = (1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5)
 """Factors of C that lead away from an event, where the gradient has two sides."""
@@ -39,20 +39,20 @@ NUDGES: Final = (1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5)
 
 @dataclass(frozen=True)
 class Space:
-    """The parameters as one vector θ of logarithms, between bounds.
+    """The tuned parameters as a vector θ of logarithms, with bounds.
 
     Attributes
     ----------
     names : tuple of str
-        Of "C", "gamma", "gammas", "epsilon" and "class_weight"; "gammas" is one γ for each feature.
+        Names among "C", "gamma", "gammas", "epsilon" and "class_weight"; "gammas" means one γ for each feature.
     sizes : tuple of int
-        Numbers of each: d of "gammas", 1 of all others.
+        Length of each: d for "gammas", otherwise 1.
     bounds : ndarray of shape (p, 2)
-        Of θ.
+        Bounds of θ.
     fixed : dict
-        The values of the others.
+        Values of the other parameters.
     given : frozenset of str
-        The names whose bounds the caller has given.
+        Names of the parameters with bounds from the user.
     """
 
     names: tuple[str, ...]
@@ -62,7 +62,7 @@ class Space:
     given: frozenset[str] = frozenset()
 
     def at_default_bounds(self, values: dict[str, Any]) -> list[str]:
-        """Return the parameters, of one number each, that stand at an end of their default bounds, and at which."""
+        """Return the scalar parameters that are at an end of their default bounds, with that end."""
         ends = [
             (name, values[name] / np.exp(self.bounds[sum(self.sizes[:place])]))
             for place, name in enumerate(self.names)
@@ -75,7 +75,7 @@ class Space:
         ]
 
     def values(self, theta: np.ndarray) -> dict[str, Any]:
-        """Return the parameters by name, "gammas" as a tuple called gamma."""
+        """Return the parameters by name; "gammas" becomes a tuple named gamma."""
         parts = np.split(np.exp(theta), np.cumsum(self.sizes)[:-1])
         found = dict(self.fixed)
         for name, part in zip(self.names, parts, strict=True):
@@ -85,7 +85,7 @@ class Space:
         return found
 
     def theta(self, values: dict[str, Any]) -> np.ndarray:
-        """Return θ of parameters by name, within the bounds; of one γ for all features that of each."""
+        """Return θ for parameters by name, within the bounds; a single γ is repeated for each feature."""
         parts = [
             np.full(size, np.log(values["gamma" if name == "gammas" else name]))
             for name, size in zip(self.names, self.sizes, strict=True)
@@ -103,7 +103,7 @@ class Space:
 
 
 class Folds(LeftOutGroups):
-    """The machines without each fold, whose solutions are kept; those that are the machine of all are one object."""
+    """The models without each fold, with their solutions; folds that change nothing share the full model."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -111,7 +111,7 @@ class Folds(LeftOutGroups):
         self._of_all = self._on_data(self.full)
 
     def _on_data(self, solution: Solution) -> Solution:
-        """Return the solution over the kernel matrix as it was given, and not over stored rows."""
+        """Return the solution over the original kernel matrix instead of stored rows."""
         gram = self.machine.problem.centred.gram
         return replace(solution, problem=solution.problem.with_gram(gram))
 
@@ -119,8 +119,8 @@ class Folds(LeftOutGroups):
         self.solutions[place] = self._of_all if solution is self.full else self._on_data(solution)
 
 
-class EndedEarly(Exception):  # noqa: N818  a signal, and no error
-    """A limit has ended the search; its status is the argument."""
+class EndedEarly(Exception):  # noqa: N818  a signal, not an error
+    """Raised if a limit has ended the search; its argument is the status."""
 
 
 class HeldOutLoss(Stamped):
@@ -131,16 +131,20 @@ class HeldOutLoss(Stamped):
     X, y : ndarrays or CSR of shape (n, d), and ndarray of shape (n,)
         Examples; labels −1 and +1, or targets.
     fold : ndarray of shape (n,), int64
+        Fold number of each example.
     loss : Loss
+        The loss of a decision value.
     space : Space
+        The tuned parameters.
     kernel_at : callable
-        From γ to the kernel.
+        Function from γ to the kernel.
     options : RunOptions
+        Options of the solves.
 
     Attributes
     ----------
     events : int
-        Folds of the last call that stood at an event, whose gradient is that of a C next to it.
+        Number of folds in the last call that were at an event, whose gradient is taken at a C next to it.
 
     Examples
     --------
@@ -181,7 +185,7 @@ class HeldOutLoss(Stamped):
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return J and its gradient, shape (p,)."""
         values, n = self.space.values(theta), len(self.y)
-        # --- h of each example by the machine without its fold ---
+        # --- h of each example by the model without its fold ---
         folds = self._solved(self.problem(values), values["C"])
         by_solution: dict[int, tuple[Solution, list[np.ndarray]]] = {}
         total, gradient, self.events = 0.0, np.zeros(len(theta)), 0
@@ -191,14 +195,14 @@ class HeldOutLoss(Stamped):
             self.fold_losses[place] = losses.mean()
             total += float(losses.sum())
             by_solution.setdefault(id(solution), (solution, []))[1].append(some)
-        # --- ∂J/∂θ: one adjoint for each machine; examples whose absence changes nothing share that of all ---
+        # --- ∂J/∂θ: one adjoint for each model; examples whose absence changes nothing share the full model's ---
         for solution, parts in by_solution.values():
             self.ends()
             gradient += self._gradient(solution, np.concatenate(parts), values)
         return total / n, gradient / n
 
     def _solved(self, problem: DualProblem, C: float) -> Folds:
-        """Return the machines without each fold, from the α of the last call."""
+        """Return the models without each fold, starting from the α of the last call."""
         machine = next(task_given(problem, None, None, None).machines())
         start = None
         if self._before is not None:
@@ -213,9 +217,9 @@ class HeldOutLoss(Stamped):
         return folds
 
     def _gradient(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
-        """Return the gradient of the summed loss of some examples by θ, of the machine that they are held out of.
+        """Return the gradient by θ of the summed loss of some examples, for the model that holds them out.
 
-        At an event it has two sides: then that of a C a millionth away is taken, which has one.
+        At an event the gradient has two sides; the one at a C that differs by a millionth is taken.
         """
         for nudge in (1.0, *NUDGES):
             at = {**values, "C": values["C"] * nudge}
@@ -224,20 +228,20 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # the other folds say where to go
+        return np.zeros(len(self.space.bounds))  # the other folds determine the direction
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
-        """Return the machine of the same fold at another C."""
+        """Return the model of the same fold at another C."""
         at = solution.problem
         problem = self.problem(values).centred.boxed(at.lower * nudge, at.upper * nudge)
         start, options = problem.feasible(solution.alpha * nudge), self.options
         return solve(problem, start=start, stop=options.stop, time_limit=options.time_limit, polish=True)
 
     def _adjoint(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
-        """Return Σ ∂ℓ/∂h ∂h/∂θ; ValueError at an event."""
+        """Return Σ ∂ℓ/∂h ∂h/∂θ; raise a ValueError at an event."""
         h = solution.decision_values[some]
         rates = solution.pullback(X=self.X[some], decision_function=self.loss.slope(h, self.y[some]))
-        # a rate by a weight is one by the logarithm of its penalty
+        # the derivative with respect to a weight is the one with respect to the logarithm of its penalty
         weights = rates["weights"] if self._has_weights else np.zeros(0)
         by_name: dict[str, Any] = {}
         for name in self.space.names:
@@ -258,7 +262,7 @@ def held_out_loss(
     bounds: dict[str, tuple[float, float]] | None = None, engine: str = "auto", cache_mb: float = 1000.0,
     n_jobs: int | None = None,
 ) -> HeldOutLoss:  # fmt: skip
-    """Return J as a function of θ, with the arguments of `tune_by_gradient`."""
+    """Return J as a function of θ, for the arguments of `tune_by_gradient`."""
     columns, X = column_names(X), examples(X)
     n = X.shape[0]
     is_regression = epsilon is not None
@@ -295,14 +299,15 @@ def _two_labels(y: Any, n: int) -> np.ndarray:
     labels = targets(y, n)
     if not (np.isin(labels, (-1.0, 1.0)).all() and np.ptp(labels) > 0.0):
         raise ValueError(
-            f"y holds {len(np.unique(labels))} different numbers; give the labels −1 and +1, both of them, or epsilon= "
-            "with targets. SVCCV tunes machines of more classes."
+            f"y holds {len(np.unique(labels))} different numbers; give labels −1 and +1, with both occurring, or "
+            "epsilon= "
+            "with targets. For more classes use SVCCV."
         )
     return labels
 
 
 def _names(parameters: Sequence[str], kernel: Any, is_regression: bool) -> tuple[str, ...]:
-    """Return the names of what is tuned, checked."""
+    """Return the checked names of the parameters to tune."""
     names = (parameters,) if isinstance(parameters, str) else tuple(parameters)
     has_gamma = isinstance(kernel, str) and "gamma" in parameters_named(kernel)
     allowed = ["C"] + ["gamma"] * has_gamma + ["gammas"] * (has_gamma and kernel == "rbf")
@@ -310,7 +315,7 @@ def _names(parameters: Sequence[str], kernel: Any, is_regression: bool) -> tuple
     wrong = [name for name in names if name not in allowed]
     if wrong or not names or len(set(names)) < len(names) or {"gamma", "gammas"} <= set(names):
         raise ValueError(
-            f"parameters={names!r} cannot be tuned here; give different ones of {', '.join(map(repr, allowed))}"
+            f"parameters={names!r} cannot be tuned here; give different names among {', '.join(map(repr, allowed))}"
             + ', and "gamma" or "gammas".' * has_gamma
         )
     return names
@@ -320,16 +325,16 @@ def _gamma_given(gamma: Any, X: Any, names: tuple[str, ...]) -> float | tuple[fl
     """Return γ as a number, or one for each feature."""
     if not isinstance(gamma, tuple):
         return gamma_on(X, gamma)
-    RBF(gamma).scaled(X[:1])  # refuses another number of them than X has columns
+    RBF(gamma).scaled(X[:1])  # raises an error unless there is one for each column
     if "gamma" in names:
         raise ValueError(
-            f"gamma has {len(gamma)} entries, and one is tuned; give one number, or tune 'gammas'."
+            f"gamma has {len(gamma)} entries, but a single gamma is tuned; give one number, or tune 'gammas'."
         )
     return gamma
 
 
 def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    """Return the bounds that a caller gives, checked."""
+    """Return the user's bounds, checked."""
     if not isinstance(bounds, dict | None):
         raise ValueError(
             f"bounds={shown(bounds)} is not a dictionary; give one such as {{'C': (0.1, 10.0)}}."
@@ -338,16 +343,14 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
     for name, pair in (bounds or {}).items():
         if name not in names:
             remedy = hint(str(name), names, f"give bounds of {', '.join(map(repr, names))}.")
-            raise ValueError(f"bounds has {name!r}, which is not tuned; {remedy}")
+            raise ValueError(f"bounds contains {name!r}, which is not tuned; {remedy}")
         try:
             low, high = pair
         except (TypeError, ValueError):
-            low = high = 1.0  # which are refused as bounds of any kind are
+            low = high = 1.0  # refused below like any empty interval
         low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
         if not low < high:
-            raise ValueError(
-                f"bounds of {name!r} are {pair!r:.80}; give two numbers, and give the smaller one first."
-            )
+            raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller one first.")
         found[name] = low, high
     return found
 

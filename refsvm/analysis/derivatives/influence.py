@@ -1,6 +1,6 @@
-"""influence: the change of decision values and of a held-out loss as examples are left out, exactly.
+"""influence: the exact change of decision values and of a held-out loss when examples are left out.
 
-for each group:  the machine without it (`refsvm.analysis.derivatives.left_out`)
+for each group:  the model without it (`refsvm.analysis.derivatives.left_out`)
 h without the group − h, and the same to first order (`refsvm.analysis.derivatives.first_order`)
 """
 
@@ -37,38 +37,39 @@ from refsvm.services.summary import Card, Shown, ended
 from refsvm.services.types import ArrayLike, KernelLike
 
 TOL: Final = 1e-10
-"""The KKT gap of each machine, in units of the targets."""
+"""KKT gap to which each model is solved, in units of the targets."""
 
 SELDOM: Final = 64
-"""Rows for one of which a product of a single α takes no longer than one with all rows."""
+"""Number of rows for which one α's product takes no longer than a product with all α."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Influence(Shown):
-    """The changes as each group of examples is left out: numbers without it, less numbers with all examples.
+    """The changes when each group of examples is left out: value without the group minus value with all examples.
 
     Attributes
     ----------
     names : ndarray of shape (g,)
-        The groups: numbers of examples, or the names that were given.
+        Names of the groups as the user gave them, or numbers of examples.
     members : tuple of ndarrays of int64
-        The examples of each.
+        The examples of each group.
     decision_values : ndarray of shape (t,)
-        h of the machine of all examples.
+        h of the full model, trained on all examples.
     changes, first_order : ndarrays of shape (g, t)
-        The change of each h, exactly and to first order. NaN of groups that a limit has left out; to first order also
-        where no variable stays free.
+        The change of each h, exactly and to first order. NaN for groups that a limit prevented, and to first order if
+        no variable remains free.
     loss : float
-        The mean loss of the machine of all examples; NaN without a loss.
+        The mean loss of the full model; NaN without a loss.
     loss_changes, first_order_loss : ndarrays of shape (g,)
-        Its change; below 0 where the loss is less without the group.
+        The change of the mean loss; negative if the loss is smaller without the group.
     kkt_gaps : ndarray of shape (g,)
-        The KKT gap of each machine, NaN where it is not known.
+        The KKT gap of each model; NaN if it is unknown.
     iterations : int
-        Steps of all rounds.
+        Number of steps, over all rounds.
     status : Status
         CONVERGED, or what ended the call.
     seconds : float
+        Wall time of the call.
     """
 
     names: np.ndarray
@@ -86,16 +87,16 @@ class Influence(Shown):
 
     @property
     def is_known(self) -> np.ndarray:
-        """Whether the machine without each group was trained, shape (g,)."""
+        """Whether the model without each group was trained, shape (g,)."""
         return ~np.isnan(self.kkt_gaps)
 
     @property
     def largest(self) -> np.ndarray:
-        """The largest change of a decision value by each group, shape (g,)."""
+        """The largest change of a decision value caused by each group, shape (g,)."""
         return np.asarray(np.abs(self.changes).max(axis=1, initial=0.0))
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame: the size, largest change, changes of the loss and KKT gap of each group."""
+        """Return a pandas DataFrame with each group's size, largest change, changes of the loss, and KKT gap."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -116,7 +117,7 @@ class Influence(Shown):
             "mean loss": f"{self.loss:.6g}", "steps": f"{self.iterations:,}", "seconds": f"{self.seconds:.3f}",
             "status": self.status.name,
         }  # fmt: skip
-        if np.isnan(self.loss):  # no loss was asked for
+        if np.isnan(self.loss):  # no loss was given
             del told["mean loss"]
         line = f"{known} of {len(self.names)} groups left out, {len(self.decision_values)} decision values"
         if known:
@@ -155,59 +156,59 @@ def influence(
     max_iter: int | None = None, time_limit: float | None = None, n_jobs: int | None = None,
     progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
 ) -> Influence:  # fmt: skip
-    """Return the change of decision values, and of a loss, as each example or each group is left out.
+    """Return the change of decision values, and of a loss, when each example or group is left out.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples. Or a `DualProblem` of two classes or of a regression, or its `Solution`, which saves a solve: y and
-        the parameters of the machine are then left out. A model, `SVC` or `SVR`, may stand before X and y.
+        Examples. Instead of X, y and the parameters you can pass a `DualProblem` of two classes or of a regression, or
+        its `Solution`, which saves the solve. An `SVC` or `SVR` can come before X and y.
     y : array-like of shape (n,)
-        Labels of two classes, of any type; or targets, with ``epsilon=``.
+        Labels of two classes, of any type; with ``epsilon=`` targets.
     kernel, gamma, degree, coef0, gram, C, epsilon
-        The machine, as in `refsvm.leave_one_out`.
+        As in `refsvm.leave_one_out`.
     groups : array-like of shape (n,), or list of arrays of int, optional
-        The group of each example, numbers or texts; or the examples of each group, which may overlap. Each example is
-        one by default.
+        The group of each example, as numbers or texts; or a list with the examples of each group, which may overlap.
+        By default each example is a group.
     X_test : array-like or CSR of shape (t, d), optional
-        Examples whose decision values are asked for; as in `Derivative.decision_function`. By default X.
+        Examples whose decision values are evaluated, by default X; as in `Derivative.decision_function`.
     y_test : array-like of shape (t,), optional
-        Their labels or targets, for the loss; of a `DualProblem` the labels are −1 and +1. By default y.
+        Labels or targets of X_test, for the loss, by default y; with a `DualProblem` the labels are −1 and +1.
     loss : str or Loss, optional
-        "squared hinge" or "logistic" of labels; "squared", "huber" or "pinball" of targets: its mean over X_test and
-        y_test. See `refsvm.analysis.derivatives.losses`.
+        Loss whose mean over X_test and y_test is evaluated: "squared hinge" or "logistic" for labels; "squared",
+        "huber" or "pinball" for targets. See `refsvm.analysis.derivatives.losses`.
     tol : float, optional
-        KKT gap of each machine, relative as in ``KKTGap(tol, relative=True)``. By default 1e-10; of a regression, times
-        the standard deviation of its targets.
+        KKT gap to which each model is solved, relative as in ``KKTGap(tol, relative=True)``. By default 1e-10; for a
+        regression times the standard deviation of its targets.
     engine, max_iter, n_jobs
         As in `refsvm.leave_one_out`.
     cache_mb : float
-        Budget for kernel rows in MiB. Where it holds the kernel matrix, machines are solved to a loose tolerance, and
-        their sets of variables lead to the optimum; elsewhere by steps alone, which takes longer.
+        Budget for kernel rows in MiB. If the kernel matrix fits, models are solved to a loose tolerance and then
+        settled exactly by their sets; otherwise steps alone are taken, which is slower.
     time_limit : float, optional
-        Seconds for everything.
+        Limit on the whole call in seconds.
     progress : bool or "auto"
-        One line that says how far the call is, as in `refsvm.leave_one_out`.
+        Whether to show the progress on a line on stderr, as in `refsvm.leave_one_out`.
     callback : callable, optional
-        Called after each group with a `refsvm.core.engine.progress.Progress`; a true result ends the call.
+        Called after each group with a `refsvm.core.engine.progress.Progress`. Return True to end the call.
 
     Returns
     -------
     Influence
-        After a limit, of the groups until then; the changes of the others are NaN, and `status` says why.
+        The changes. After a limit, the changes of the remaining groups are NaN, and `status` names the limit.
 
     Raises
     ------
     ValueError
-        If the problem is no classification or regression, a group is empty, or the loss does not fit.
-    KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` has the groups until then.
+            If the problem is neither classification nor regression, a group is empty, or the loss does not fit.
+        KeyboardInterrupt
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the groups so far.
 
     Warns
     -----
     ConvergenceWarning
-        If groups are not done, or machines not solved; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is
-        not loaded.
+        If groups are missing or models are not solved; without scikit-learn a
+        `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Examples
     --------
@@ -232,7 +233,7 @@ def influence(
         task = task_given(problem, None, None, None)
     if task.kind == NOVELTY:
         raise ValueError(
-            "Without an example the sum of alpha that nu asks for is another one; use leave_one_out."
+            "In novelty detection, leaving out an example changes the required sum of alpha; use leave_one_out."
         )
     watching = checked_callback(callback)
     names, members = groups_given(groups, task.gram.n)
@@ -279,7 +280,7 @@ def problem_given(
 
 
 def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Return the names of the groups, and the examples of each.
+    """Return the names of the groups, and the examples of each group.
 
     Raises
     ------
@@ -303,7 +304,7 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
             raise ValueError(f"groups[{empty[0]}] is empty; give the examples of each group.")
         return np.arange(len(members)), members
     given = np.asarray(groups)
-    if given.shape == (n,):  # as objects: NaN among texts has become a text
+    if given.shape == (n,):  # as objects, because NaN among texts would become a text
         refuse_missing_labels(np.asarray(groups, dtype=object), "groups")
     if given.dtype.kind == "f" and (given == np.floor(given)).all():
         given = given.astype(np.int64)
@@ -319,7 +320,7 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
 
 @dataclass(frozen=True)
 class Asked:
-    """The examples whose decision values are asked for, and their loss."""
+    """The examples whose decision values are evaluated, and their loss."""
 
     X: Any
     y: np.ndarray
@@ -327,7 +328,7 @@ class Asked:
 
     @classmethod
     def given(cls, X: Any, y: Any, loss: Any, task: Any) -> Asked:
-        """Return what the arguments ask for, checked."""
+        """Return the checked examples and loss of the arguments."""
         has_labels = task.kind == CLASSIFICATION
         known = None if loss is None else loss_called(loss, has_labels)
         X = None if X is None else examples_like(task.gram, X)
@@ -335,17 +336,17 @@ class Asked:
             raise ValueError("The loss of X_test needs its labels or targets; give y_test.")
         if y is not None and X is None:
             raise ValueError(
-                "y_test belongs to the examples X_test, and those are missing; give both, or none."
+                "y_test was given without the examples X_test that it belongs to; give both or neither."
             )
         if known is None:
             return cls(X, np.zeros(0), None)
         labels = vector("y_test", task.labels if y is None else y, task.gram.n if X is None else X.shape[0])
         if has_labels and not np.isin(labels, (-1.0, 1.0)).all():
-            raise ValueError("y_test holds other labels than −1 and +1, which the problem has; give these.")
+            raise ValueError("y_test contains other labels than −1 and +1; give −1 and +1 as in the problem.")
         return cls(X, labels, known)
 
     def mean(self, h: np.ndarray) -> np.ndarray:
-        """Return the mean loss of some rows of decision values, shape (g, t); NaN without a loss, and of NaN."""
+        """Return the mean loss for rows of decision values of shape (g, t); NaN without a loss, and for NaN."""
         means, known = np.full(len(h), np.nan), ~np.isnan(h).any(axis=1)
         if self.loss is not None:
             means[known] = self.loss.value(h[known], self.y).mean(axis=1)
@@ -355,9 +356,9 @@ class Asked:
 def of_machines(
     found: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked
 ) -> Influence:
-    """Return the changes of decision values and of the loss, from the machines without the groups."""
+    """Return the changes of decision values and of the loss from the models without the groups."""
     g, m = len(members), found.matrix.n
-    # α by example, and b: of all, the changes by each group, the same to first order
+    # α by example and b: of the full model, their changes by each group, and these changes to first order
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
     alpha[0], b[0] = np.bincount(found.example, found.full.alpha, m), found.full.intercept
     for place, (where, change, by_b, gap) in found.changes.items():
@@ -379,7 +380,7 @@ def of_machines(
 def _first_order(
     found: LeftOutGroups, members: Sequence[np.ndarray], known: np.ndarray, alpha: np.ndarray, b: np.ndarray
 ) -> None:
-    """Write the changes of α by example and of b to first order, of the groups that are `known`."""
+    """Store the first-order changes of α by example and of b for the groups in the mask `known`."""
     if found.full.status is Status.CONVERGED and known.any():
         leaving = FirstOrder(Optimum(found.given))
         for place in np.flatnonzero(known).tolist():
@@ -389,12 +390,12 @@ def _first_order(
 
 
 def _values(found: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
-    """Return Σᵢ αᵢ k(x, xᵢ) of each row of α, shape (rows, t), of X or of the examples themselves."""
+    """Return Σᵢ αᵢ k(x, xᵢ) for each row of α, shape (rows, t), at X or at the examples themselves."""
     matrix, every = found.matrix, np.arange(found.matrix.n)
-    moves = alpha.any(axis=1)  # the machine without an example with α = 0 is that of all
+    moves = alpha.any(axis=1)  # leaving out an example with α = 0 changes nothing
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
-    # α of an example moves as it leaves and in few other rows, that of a free one in most
+    # an example's α changes when it leaves and in few other rows; a free example's α changes in most rows
     often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
     seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
     t = matrix.n if X is None else X.shape[0]

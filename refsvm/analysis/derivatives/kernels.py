@@ -1,6 +1,7 @@
 """Derivatives of kernels with respect to their parameters: formulas, or differences of kernel values.
 
-`Kernel.derivative`, `Kernel.derivative_sum` and `Kernel.smooth_parameters` are put into the base of all kernels here.
+This module adds `Kernel.derivative`, `Kernel.derivative_sum` and `Kernel.smooth_parameters` to the base class of
+kernels.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from refsvm.core.kernels.sparse import squared_norms
 from refsvm.services.types import ArrayLike
 
 STEP: Final = 1e-3
-"""Step of the differences, as a part of the parameter: their error and its rounding are then both about 1e-12."""
+"""Step of the differences relative to the parameter; truncation and rounding errors are then both about 1e-12."""
 
 
 def smooth_parameters(kernel: Any) -> tuple[str, ...]:
-    """Return the names of the parameters of a kernel, a dataclass, that are real numbers and not counts.
+    """Return the names of a kernel's parameters that are real numbers, not counts; the kernel is a dataclass.
 
-    γ of an `RBF` is among them, as a number or one for each feature.
+    γ of an `RBF` is one of them, as a number or one for each feature.
 
     Examples
     --------
@@ -46,30 +47,30 @@ def smooth_parameters(kernel: Any) -> tuple[str, ...]:
 
 
 def named(kernel: Any, name: str) -> Any:
-    """Return the value of a parameter; ValueError if the kernel has no derivative with respect to this name."""
+    """Return the value of a parameter; raise a ValueError if the kernel has no derivative with respect to it."""
     names = kernel.smooth_parameters if isinstance(kernel, Kernel) else smooth_parameters(kernel)
     if name not in names:
-        having = f"it has them by {', '.join(names)}" if names else "it has none"
+        having = f"it has derivatives by {', '.join(names)}" if names else "it has no derivatives"
         raise ValueError(f"{type(kernel).__name__} has no derivative by {name!r}; {having}.")
     return getattr(kernel, name)
 
 
 def by_differences(kernel: Callable[[Any, Any], np.ndarray], name: str, X: Any, Z: Any) -> np.ndarray:
-    """Return ∂k(x, z)/∂θ for the rows of X (m, d) and of Z (n, d), shape (m, n), of a dataclass that is a kernel.
+    """Return ∂k(x, z)/∂θ for the rows of X (m, d) and Z (n, d), shape (m, n), for a kernel that is a dataclass.
 
         (8 (k(θ + h) − k(θ − h)) − (k(θ + 2h) − k(θ − 2h)))/(12 h),     h = |θ|/1000, or 1/1000 where θ = 0
 
     Parameters
     ----------
     kernel : callable
-        Its values at θ ± 2h must exist.
+        The kernel, whose values must exist at θ ± 2h.
     name : str
-        The parameter θ.
+        Name of the parameter θ.
 
     Raises
     ------
     ValueError
-        If there is no such parameter.
+        If the kernel has no such parameter.
 
     Examples
     --------
@@ -113,10 +114,10 @@ def of_sigmoid(kernel: Sigmoid, name: str, X: Any, Z: Any) -> np.ndarray:
 
 
 def of_rbf(kernel: RBF, name: str, X: Any, Z: Any, along: Any = None) -> np.ndarray:
-    """∂k/∂γ = −‖x − z‖² k, shape (m, n).
+    """Return ∂k/∂γ = −‖x − z‖² k, shape (m, n).
 
-    Where each feature has a γ, `along`, shape (d,), is required: the direction a in which all of them move. The
-    derivative is −Σⱼ aⱼ(xⱼ − zⱼ)² k.
+    If each feature has its own γ, `along`, shape (d,), is required: the direction a in which all of them move. The
+    derivative is then −Σⱼ aⱼ(xⱼ − zⱼ)² k.
     """
     named(kernel, name)
     if not isinstance(kernel.gamma, tuple):
@@ -131,7 +132,7 @@ def of_rbf(kernel: RBF, name: str, X: Any, Z: Any, along: Any = None) -> np.ndar
 def sum_of_rbf(
     kernel: RBF, name: str, left: np.ndarray, X: Any, Z: Any, right: np.ndarray, values: np.ndarray
 ) -> Any:
-    """Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ from one product; where each feature has a γ, all of them, shape (d,).
+    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂γ rightⱼ from one product; for one γ per feature an array of shape (d,).
 
     −Σᵢⱼ wᵢⱼ(xᵢ − zⱼ)² = 2 Σᵢ xᵢ Σⱼ wᵢⱼzⱼ − Σᵢ xᵢ² Σⱼ wᵢⱼ − Σⱼ zⱼ² Σᵢ wᵢⱼ,     wᵢⱼ = leftᵢ k(xᵢ, zⱼ) rightⱼ
     """
@@ -145,7 +146,7 @@ def sum_of_rbf(
 
 
 def _near_zero(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Return dense data around the mean of Z, where differences of squares lose few digits; sparse ones as they are."""
+    """Return dense data minus the mean of Z, where differences of squares lose few digits; sparse data unchanged."""
     if is_sparse(X) or is_sparse(Z):
         return X, Z
     return X - Z.mean(axis=0), Z - Z.mean(axis=0)
@@ -156,7 +157,7 @@ def _squares(X: Any) -> Any:
 
 
 def _weighted_distances(X: Any, Z: Any, weights: np.ndarray) -> np.ndarray:
-    """Σⱼ wⱼ(xⱼ − zⱼ)² for all pairs of rows, with weights of any sign."""
+    """Return Σⱼ wⱼ(xⱼ − zⱼ)² for all pairs of rows, with weights of any sign."""
     X, Z = _near_zero(X, Z)
     parts = X.multiply(weights).tocsr() if is_sparse(X) else X * weights
     norms = (_squares(each) @ weights for each in (X, Z))
@@ -164,7 +165,7 @@ def _weighted_distances(X: Any, Z: Any, weights: np.ndarray) -> np.ndarray:
 
 
 def squared_distances(kernel: Any, X: Any, Z: Any) -> np.ndarray:
-    """‖x − z‖² for all pairs of rows, shape (m, n), around the origin that the kernel's values are computed around."""
+    """Return ‖x − z‖² for all pairs of rows, shape (m, n), around the origin that the kernel uses for its values."""
     if is_sparse(X) or is_sparse(Z):
         inner, ends = inner_products(X, Z), (squared_norms(X), squared_norms(Z))
     else:
@@ -181,7 +182,7 @@ SUMS: Final[dict[type, Callable[..., Any]]] = {RBF: sum_of_rbf}
 
 
 def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Callable[..., Any] | None:
-    """Return the formula of a kernel, or None: a subclass with values of its own has no formula of its parent."""
+    """Return the formula for a kernel, or None: subclasses with their own values do not inherit a formula."""
     for base in type(kernel).__mro__:
         if base in formulas:
             return formulas[base]
@@ -191,17 +192,19 @@ def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Cal
 
 
 def derivative(kernel: Kernel, name: str, X: ArrayLike, Z: ArrayLike, *along: ArrayLike) -> np.ndarray:
-    """Return ∂k(x, z)/∂θ for the rows of X (m, d) and of Z (n, d), shape (m, n).
+    """Return ∂k(x, z)/∂θ for the rows of X (m, d) and Z (n, d), shape (m, n).
 
-    A kernel of your own has it by differences of its values, which are right to about ten digits; override this method
-    with the formula.
+    For your own kernel it is computed by differences of kernel values, with about ten correct digits. Override this
+    method to use a formula.
 
     Parameters
     ----------
     kernel : Kernel
+        The kernel.
     name : str
-        The parameter θ, one of ``kernel.smooth_parameters``.
+        Name of the parameter θ, one of ``kernel.smooth_parameters``.
     X, Z : ndarray or CSR
+        The examples.
     *along : array-like of shape (d,)
         Required for an `RBF` with one γ for each feature: the direction in which all of them move.
 
@@ -224,9 +227,9 @@ def derivative_sum(
     right: np.ndarray,
     values: np.ndarray,
 ) -> Any:
-    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,): all that gradients need.
+    """Return Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ for vectors of shape (m,) and (n,), which is all that gradients need.
 
-    `values`, shape (m, n), are the kernel values of both, which a formula may use.
+    `values`, shape (m, n), are the kernel values between X and Z, which a formula may use.
     """
     formula = formula_for(kernel, SUMS)
     if formula is None:

@@ -1,8 +1,8 @@
-"""LeftOutGroups: the machine without each group of examples, exactly.
+"""LeftOutGroups: the exact model without each group of examples.
 
 solve on all examples
 for each group:  empty its boxes, start at the seed, take steps to a loose tolerance
-settle the sets of variables: the optimum up to rounding (`refsvm.analysis.derivatives.settling`)
+settle the sets of variables, which gives the optimum up to rounding (`refsvm.analysis.derivatives.settling`)
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ from refsvm.core.seeders.top import TOP
 from refsvm.core.stopping.kkt_gap import KKTGap
 
 LOOSE: Final = 1e-3
-"""The KKT gap of rounds that are settled then, in units of the targets."""
+"""KKT gap of rounds that are settled afterwards, in units of the targets."""
 
 AT_ONCE: Final = 64
-"""Rounds whose solutions are in memory at the same time."""
+"""Number of rounds whose solutions are in memory at the same time."""
 
 
 class LeftOutGroups:
-    """The machines without some groups of examples.
+    """The models without some groups of examples.
 
     Parameters
     ----------
     machine : Machine
+        The full problem.
     rounds : Rounds
-        Of its problem.
+        Rounds over its problem.
     start : ndarray of shape (n,) or None
-        α to start from: that of a solution, or near one.
+        α to start from, for instance of a solution.
 
     Attributes
     ----------
     full : Solution
-        Of all examples, where the problem is solved.
+        Solution on all examples, if the problem is solved.
     status : Status
         CONVERGED, or what ended the rounds.
     endings : list of Status
-        Of machines that are not solved.
+        Statuses of models that are not solved.
     changes : dict
-        By number of the group: examples, the change of the summed α of each, that of b, and the KKT gap.
+        For each group's number: examples, the change of each example's summed α, the change of b, and the KKT gap.
 
     Examples
     --------
@@ -88,7 +89,7 @@ class LeftOutGroups:
         return stop.tolerance * stop.share_of_tolerance(solution.decision_range)
 
     def _solved(self, start: np.ndarray | None) -> Solution:
-        """Return the solution of all examples."""
+        """Return the solution on all examples."""
         if self.K is not None:
             begun = self.rounds.solve(start=start, stop=self._loose)
             there = begun.in_solver_coordinates(self.rounds.problem)
@@ -100,23 +101,23 @@ class LeftOutGroups:
 
     @property
     def _loose(self) -> KKTGap:
-        """The rule of rounds that are settled then."""
+        """The stopping rule of rounds that are settled afterwards."""
         stop = self.rounds.rules.stop
         loose = LOOSE * float(stop.relative)
         return KKTGap(stop.tolerance if self.K is None else max(loose, stop.tolerance), stop.relative)
 
     def ended(self) -> bool:
-        """Whether something has ended the rounds."""
+        """Whether a limit or Ctrl-C has ended the rounds."""
         return self.status is not Status.CONVERGED
 
     def run(self, members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Yield the numbers of the groups as their machines are there, until a limit ends them."""
+        """Yield the number of each group when its model is known, until a limit ends the rounds."""
         if self.ended():
             return
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
         changes_nothing, plan = names == ZeroAlpha.name, []
         for place, some in enumerate(members):
-            if changes_nothing[some].all():  # α stays optimal without them
+            if changes_nothing[some].all():  # α stays optimal without these groups
                 self._take(place, self.full)
                 yield place
             else:
@@ -127,7 +128,7 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train without these groups: to a loose tolerance and by their sets, or by steps alone."""
+        """Train without these groups: to a loose tolerance and then by their sets, or by steps alone."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
@@ -141,7 +142,7 @@ class LeftOutGroups:
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break
-        # the few machines whose sets were not found, anew
+        # repeat the few models whose sets were not found
         if tight and rounds.limits.seconds_left() > 0.0:
             for turn, ended in zip(tight, rounds.run(tight, TOP()), strict=False):
                 self.iterations += ended.iterations
@@ -155,7 +156,7 @@ class LeftOutGroups:
             self.status = Status.TIME_LIMIT
 
     def _take(self, place: Any, solution: Solution) -> None:
-        """Keep the changes of α by example, of b, and the gap."""
+        """Store the changes of α by example and of b, and the gap."""
         change = np.bincount(self.example, solution.alpha - self.full.alpha, self.matrix.n)
         where = np.flatnonzero(change)
         gap = max(0.0, solution.kkt_gap)

@@ -1,4 +1,4 @@
-"""Losses of decision values, with their slopes: what a gradient needs of a held-out loss.
+"""Losses of decision values with their slopes, from which gradients of held-out losses are computed.
 
 ================  ============================================  ==========================
 squared hinge     max(0, 1 − y h)²                              labels y = ±1
@@ -27,9 +27,9 @@ class Loss(PlainNumbers, ABC):
     Attributes
     ----------
     name : str
-        By which `loss_called` knows it.
+        Name by which `loss_called` finds the loss.
     has_labels : bool
-        Whether y is a label, −1 or +1, and not a target.
+        Whether y is a label (−1 or +1) instead of a target.
     """
 
     name: ClassVar[str] = ""
@@ -37,11 +37,11 @@ class Loss(PlainNumbers, ABC):
 
     @abstractmethod
     def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return ℓ of each decision value."""
+        """Return ℓ for each decision value."""
 
     @abstractmethod
     def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return ∂ℓ/∂h of each; at a kink the right one."""
+        """Return ∂ℓ/∂h for each decision value; at a kink the derivative from the right."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Logistic(Loss):
     has_labels: ClassVar[bool] = True
 
     def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return it without an overflow."""
+        """Return the loss without an overflow."""
         return np.asarray(np.logaddexp(0.0, -y * h))
 
     def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -102,7 +102,7 @@ class Squared(Loss):
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """r²/2 up to |r| = δ, δ|r| − δ²/2 beyond, of the residual r = y − h.
+    """The Huber loss of the residual r = y − h: r²/2 for |r| ≤ δ, and δ|r| − δ²/2 beyond.
 
     Parameters
     ----------
@@ -123,18 +123,18 @@ class Huber(Loss):
         return np.asarray(near * (size - 0.5 * near))
 
     def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return h − y, cut at ±δ."""
+        """Return h − y, clipped to ±δ."""
         return np.clip(h - y, -self.delta, self.delta)
 
 
 @dataclass(frozen=True)
 class Pinball(Loss):
-    """q r above h and (q − 1) r below, of the residual r = y − h: least at the quantile q.
+    """The pinball loss of the residual r = y − h: q r if r > 0, (q − 1) r if r < 0. The quantile q minimises it.
 
     Parameters
     ----------
     level : float
-        q, between 0 and 1.
+        The quantile q, between 0 and 1.
     """
 
     level: float = 0.5
@@ -145,27 +145,27 @@ class Pinball(Loss):
             raise ValueError(f"level={self.level!r} is not between 0 and 1; give a quantile such as 0.5.")
 
     def value(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return the larger of both lines."""
+        """Return the larger of both linear functions."""
         return np.asarray(np.maximum(self.level * (y - h), (self.level - 1.0) * (y - h)))
 
     def slope(self, h: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return −q where the target is above h, and 1 − q elsewhere."""
+        """Return −q if the target is above h, and 1 − q otherwise."""
         return np.where(y > h, -self.level, 1.0 - self.level)
 
 
 LOSSES: Final[dict[str, type[Loss]]] = {
     each.name: each for each in (SquaredHinge, Logistic, Squared, Huber, Pinball)
 }
-"""The losses by their names."""
+"""The losses by name."""
 
 
 def loss_called(loss: Any, has_labels: bool) -> Loss:
-    """Return the loss of a name, or one that is given as an object, if it fits the labels or targets.
+    """Return the loss with a name, or a loss given as an object, after checking that it fits labels or targets.
 
     Raises
     ------
     ValueError
-        If there is no such loss, or it is one of labels where there are targets, or the other way round.
+        If the loss does not exist, or it is for labels and y contains targets, or the reverse.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def loss_called(loss: Any, has_labels: bool) -> Loss:
         loss = LOSSES[loss]()
     if not isinstance(loss, Loss):
         near = hint(loss.lower(), fitting, listed) if isinstance(loss, str) else listed
-        raise ValueError(f"loss={loss!r:.60} is no loss; {near}")
+        raise ValueError(f"loss={loss!r:.60} is not a loss; {near}")
     if loss.has_labels != has_labels:
         kind = "labels" if has_labels else "targets"
         raise ValueError(f"loss={loss!r} does not fit {kind}; {listed}")

@@ -2,13 +2,13 @@
 
     free M        Lᵢ < αᵢ < Uᵢ, Gᵢ = b           move so that Ġᵢ = ḃ
     bounded B     αᵢ at a bound, Gᵢ ≠ b           move with the bound
-    at an event   αᵢ at a bound, Gᵢ = b           do either, and a parameter that rises or falls decides which
+    at an event   αᵢ at a bound, Gᵢ = b           do either, depending on whether the parameter rises or falls
 
         | 0   1ᵀ  |
     A = | 1  K_MM |       regular where no free example is affinely dependent on the others in feature space
 
-Where no variable is free and none is at an event, b is the middle between the largest G of the variables that may rise
-and the smallest of those that may fall: these ends stand in place of M.
+If no variable is free or at an event, b is the midpoint between the largest G of the variables that may rise and the
+smallest G of those that may fall. The variables at these ends then take the place of M.
 """
 
 from __future__ import annotations
@@ -32,59 +32,59 @@ if TYPE_CHECKING:
     from refsvm.core.result import Solution
 
 TIE: Final = 1e-8
-"""Distance from a bound, and of G from b, up to which a variable is at an event: a part of α, and of the range of h."""
+"""Largest distance from a bound (relative to α), and of G from b (relative to the range of h), at an event."""
 
 POLISHED: Final = 1e-9
-"""KKT gap, relative to the range of h, above which a solution is solved more exactly first."""
+"""KKT gap, relative to the range of h, above which a solution is first solved more exactly."""
 
 DEPENDENT: Final = 1e-8
-"""Entries of a null vector of A that count as zero."""
+"""Entries of a null vector of A below this count as zero."""
 
 HELD: Final = 2**24
-"""Kernel values that are kept: 128 MiB."""
+"""Number of kernel values that are stored: 128 MiB."""
 
 ENTRIES: Final = 2**21
-"""Kernel values computed at a time: 16 MiB."""
+"""Number of kernel values computed at a time: 16 MiB."""
 
 
 class Optimum:
-    """A solution, with all that its derivatives share.
+    """A solution with the quantities that all its derivatives share.
 
     Parameters
     ----------
     solution : Solution
-        At any tolerance: where its KKT gap is larger than about 1e-9 it is solved more exactly first.
+        A solution at any tolerance; if its KKT gap exceeds about 1e-9, it is first solved more exactly.
 
     Raises
     ------
     ValueError
-        If it cannot be solved so exactly.
+        If it cannot be solved that exactly.
 
     Attributes
     ----------
     problem : DualProblem
-        Around the mean of the data, where the problem is solved there.
+        The problem, around the mean of the data if it is solved there.
     alpha : ndarray of shape (n,)
         α; exact up to rounding if the sets are right.
     places : ndarray of shape (p,), int64
-        The variables of the system: first the independent free ones, then free ones that depend on these, then those at
-        an event, or the ends of the interval of b.
+        The variables of the system: first independent free ones, then free ones that depend on these, then those at
+        an event or at the ends of the interval of b.
     side : ndarray of shape (p,), int8
-        FREE, TIED, or BELOW and ABOVE for the rest.
+        FREE, TIED, BELOW or ABOVE for each of these variables.
     upper : ndarray of shape (n,), bool
         Whether α is at its upper bound.
     K : ndarray of shape (p, p)
-        Their kernel values.
+        Kernel values between these variables.
     size : int
         Number of independent free variables.
     system : System
-        A of them.
+        The system with the matrix A.
     columns : ndarray of shape (c,), int64
-        The examples of `places`, and those with α ≠ 0.
+        The examples of `places`, and the examples with α ≠ 0.
     held : ndarray of shape (p, c), or None
-        Kernel values of `places` with these, where they fit into `HELD`.
+        Kernel values of `places` with `columns`, if they fit into `HELD`.
     has_ends : bool
-        Whether no variable is free and b is the middle of an interval.
+        Whether no variable is free, so that b is the midpoint of an interval.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class Optimum:
         self._factorise(there.gradient)
 
     def _classify(self, G: np.ndarray) -> None:
-        """Find the free variables, those at an event, and the ends."""
+        """Determine the free variables, those at an event, and the ends of the interval of b."""
         lower, upper, alpha = self.problem.lower, self.problem.upper, self.alpha
         unit = range_of(self.problem, alpha, G)
         size = np.minimum(upper - lower, float(np.abs(alpha).max()) or np.inf)
@@ -132,7 +132,7 @@ class Optimum:
         self.fixed[self.places] = False
 
     def _evaluate(self) -> None:
-        """Compute the kernel values of `places` with `columns`, and K of them."""
+        """Compute the kernel values of `places` with `columns`, and K between `places`."""
         p, among = len(self.places), self.column_of[self.example[self.places]]
         held = reused((p, len(self.columns))) if p * len(self.columns) <= HELD else None
         self.K = reused((p, p))
@@ -142,23 +142,23 @@ class Optimum:
         self.held = held
 
     def values(self, part: slice) -> np.ndarray:
-        """Kernel values of some of `places` with `columns`, computed again where there is no memory for all."""
+        """Return kernel values of some of `places` with `columns`, computed again if they do not fit into memory."""
         if self.held is not None:
             return np.asarray(self.held[part])
         return np.asarray(self.matrix.block(self.example[self.places[part]], self.columns))
 
     @cached_property
     def column_of(self) -> np.ndarray:
-        """Place of each example in `columns`, shape (n,); that of some other where it has none."""
+        """Position of each example in `columns`, shape (n,); arbitrary for examples that are not there."""
         return np.searchsorted(self.columns, np.arange(self.matrix.n)).clip(max=max(0, len(self.columns) - 1))
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """Sum of α of each example of `columns`."""
+        """Sum of α for each example of `columns`."""
         return np.bincount(self.example, self.alpha, self.matrix.n)[self.columns]
 
     def _factorise(self, G: np.ndarray) -> None:
-        """Invert A of as many free variables as are independent, and remove what the solver left of G − b on M."""
+        """Factorise A for a maximal independent set of free variables, and correct α so that G = b on M."""
         m = int((self.side == FREE).sum())
         kept, L = independent_factor(self.K[:m, :m], self.largest)
         self.size, self.free = len(kept), m
@@ -184,7 +184,7 @@ class Optimum:
 
     @cached_property
     def null(self) -> np.ndarray:
-        """Changes of the free variables that leave h and b as they are, orthonormal, shape (free, free − size)."""
+        """Orthonormal changes of the free variables that leave h and b constant, shape (free, free − size)."""
         size, k = self.size, self.free - self.size
         u = np.concatenate([np.ones((1, k)), self.K[:size, size : self.free]])
         vectors = np.concatenate([-(self.inverse @ u)[1:], np.eye(k)])
@@ -192,7 +192,7 @@ class Optimum:
 
     @cached_property
     def condition(self) -> float:
-        """Condition number of A in the 1-norm, with kernel values in the unit of the largest; ∞ if it is singular."""
+        """Condition number of A in the 1-norm, with kernel values divided by the largest; ∞ if A is singular."""
         if self.free > self.size:
             return np.inf
         scale = np.append(np.sqrt(self.largest), np.full(self.size, 1.0 / np.sqrt(self.largest)))
@@ -203,7 +203,7 @@ class Optimum:
 
     @cached_property
     def _dependent_at_event(self) -> np.ndarray:
-        """Whether the example of each variable at an event depends on those of M, shape (p − free,)."""
+        """Return whether the example of each variable at an event depends on those of M, shape (p − free,)."""
         size = self.size
         if self.has_ends or not size or self.free == len(self.places):
             return np.zeros(len(self.places) - self.free, dtype=bool)
@@ -213,7 +213,7 @@ class Optimum:
 
     @property
     def events(self) -> np.ndarray:
-        """The examples at an event, ascending: they stand between two sets, and no other variable can move for them."""
+        """The examples at an event, ascending, for which no other variable can move."""
         if self.has_ends:
             many = [np.flatnonzero(self.side == side) for side in (BELOW, ABOVE)]
             chosen = np.concatenate([each for each in many if len(each) > 1] or [np.zeros(0, dtype=np.int64)])
@@ -222,7 +222,7 @@ class Optimum:
 
     @property
     def dependent(self) -> np.ndarray:
-        """The examples of which α may change though h does not, ascending: dα is not unique there."""
+        """The examples whose α may change while h stays constant, ascending; dα is not unique for them."""
         moved = self.places[: self.free][(np.abs(self.null) > DEPENDENT).any(axis=1)]
         return self.examples(np.append(moved, self.places[self.free :][self._dependent_at_event]))
 
@@ -231,7 +231,7 @@ class Optimum:
         return np.unique(examples_of(self.problem.gram)[1][variables])
 
     def walk(self, line: Line) -> Walk:
-        """Return a walk of the variables in `places` at this point, with the system of the free ones."""
+        """Return a walk of the variables in `places` at this point, with the system of the free variables."""
         there, side = self.places, self.side
         lower, upper = self.problem.lower[there], self.problem.upper[there]
         at_bound = np.where(side == ABOVE, upper, lower)
@@ -243,7 +243,7 @@ class Optimum:
 
     @property
     def offsets(self) -> np.ndarray | float:
-        """Return how much the intercept around the mean of the data gains with each α, shape (n,); 0 without a mean."""
+        """How much the intercept around the mean of the data grows with each α, shape (n,); 0 without a mean."""
         if self.problem.gram.origin is None:
             return 0.0
         gram, places = examples_of(self.problem.gram)
@@ -251,16 +251,16 @@ class Optimum:
 
 
 def range_of(problem: Any, alpha: np.ndarray, G: np.ndarray) -> float:
-    """Return the unit of G − b: half the range of v, or of the decision values where v is constant."""
+    """Return the unit of G − b: half the range of v, or the range of decision values if v is constant."""
     v = problem.v[problem.lower < problem.upper]
     unit = 0.5 * float(np.ptp(v)) if len(v) and np.ptp(v) else problem.decision_range(alpha, G)
-    # where the decision values are all the same but for rounding, that is what G − b is told by
+    # if all decision values are equal up to rounding, the rounding error is the unit
     rounding = rounding_of_gradient(alpha, G, float(np.abs(problem.gram.diagonal()).max()))
     return max(unit, rounding / POLISHED) or 1.0
 
 
 def solved_exactly(solution: Solution) -> Solution:
-    """Return the solution with a KKT gap of at most `POLISHED`, relative to the range of h."""
+    """Return the solution, refined to a KKT gap of at most `POLISHED` relative to the range of h."""
     problem = solution.problem
     most = POLISHED * range_of(problem, solution.alpha, solution.gradient)
     if solution.kkt_gap <= most and not solution.rounding:
@@ -268,8 +268,8 @@ def solved_exactly(solution: Solution) -> Solution:
     found = solve(problem, start=solution.alpha, stop=KKTGap(0.1 * most), polish=True).in_solver_coordinates()
     if not found.kkt_gap <= 10.0 * most:
         raise ValueError(
-            f"The solution has a KKT gap of {found.kkt_gap:.2g} and cannot be solved more exactly, so that the sets of "
-            "its variables are not known; scale the data, or choose a smaller C."
+            f"The solution has a KKT gap of {found.kkt_gap:.2g} and cannot be solved more exactly, so the sets of "
+            "its variables are unknown; scale the data, or choose a smaller C."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""The parameters of a problem: how fast v, the bounds and z change with each of them.
+"""The parameters of a problem, and how fast v, the bounds and z change with each of them.
 
 ==============  ==================================================================  ===================================
 C               Uᵢ = C or Lᵢ = −C                                                    where all penalties are equal
@@ -8,7 +8,7 @@ epsilon         v = y ∓ ε                                                    
 nu              z = ν Σ wᵢ                                                          novelty detection
 ==============  ==================================================================  ===================================
 
-The parameters of the kernel come after them.
+The parameters of the kernel follow them.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from refsvm.core.problem import DualProblem
 
 
 class Rates(NamedTuple):
-    """The changes that one unit of a parameter makes.
+    """The changes caused by a unit change of a parameter.
 
     Attributes
     ----------
     v, lower, upper, z : ndarrays of shape (n,)
-        Rates of v, L and U, and the part of the rate of z that comes from each variable.
+        Rates of v, L and U, and each variable's contribution to the rate of z.
     each : bool
-        Whether every example has a parameter of its own.
+        Whether every example has its own parameter.
     kernel : str
-        The name of a parameter of the kernel; empty for all others.
+        The name of the parameter if it belongs to the kernel, otherwise empty.
     value : float or ndarray of shape (d,)
-        Its value, or those of all features.
+        Its value, or its values for all features.
     """
 
     v: np.ndarray
@@ -50,7 +50,7 @@ class Rates(NamedTuple):
 
     @property
     def features(self) -> int:
-        """How many features have a parameter of their own; 0 of a single number."""
+        """Number of features with their own parameter; 0 for a single number."""
         return np.size(self.value) if np.ndim(self.value) else 0
 
 
@@ -63,7 +63,7 @@ def examples_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
 
 
 def names_of(problem: DualProblem) -> tuple[str, ...]:
-    """Return the names of the parameters by which solutions of this problem have a derivative.
+    """Return the names of the parameters with respect to which solutions of this problem have a derivative.
 
     Examples
     --------
@@ -88,16 +88,16 @@ def names_of(problem: DualProblem) -> tuple[str, ...]:
 
 
 def rates_of(problem: DualProblem, name: str) -> Rates:
-    """Return the rates of a parameter.
+    """Return the rates for a parameter.
 
     Raises
     ------
     ValueError
-        If the problem has no such parameter, or its penalties leave open what C is.
+        If the problem does not have the parameter, or its penalties differ so that C is not defined.
     """
     zero = np.zeros(problem.n)
     if name not in (names := names_of(problem)):
-        having = f"it has {', '.join(map(repr, names))}" if names else "it has none with a derivative"
+        having = f"it has {', '.join(map(repr, names))}" if names else "it has no parameter with a derivative"
         raise ValueError(f"This problem has no parameter {name!r}; {having}.")
     if name in ("C", "weights"):
         return _of_penalties(problem, name)
@@ -114,14 +114,14 @@ def _of_penalties(problem: DualProblem, name: str) -> Rates:
     zero, lower, upper = np.zeros(problem.n), problem.lower, problem.upper
     if problem.is_open:
         raise ValueError(
-            f"C is infinite, and no finite change of {name} changes the solution of a hard margin."
+            f"C is infinite, and a finite change of {name} does not change a hard-margin solution; give a finite C."
         )
     if name == "C":
         sizes = upper - lower
         if np.ptp(sizes[sizes > 0.0]) != 0.0:
             raise ValueError(
-                "The penalties of this problem differ, so that 'C' may mean several things: take 'weights' in the "
-                "direction of the change of each penalty, divided by the penalty."
+                "The penalties of this problem differ, so that 'C' is ambiguous: use 'weights' with along= set to "
+                "the change of each penalty divided by the penalty."
             )
         return Rates(zero, np.sign(lower), np.sign(upper), zero)
     return Rates(zero, lower, upper, zero if problem.z == 0.0 else nu_of(problem) * upper, each=True)

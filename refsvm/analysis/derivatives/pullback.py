@@ -1,4 +1,4 @@
-"""Pullback: from the gradient of a loss by α and b to its gradients by all parameters, with one linear system."""
+"""Pullback: turns the gradient of a loss by α and b into its gradients by all parameters, with one linear system."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from refsvm.services.types import ArrayLike
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    """Examples whose decision values a loss depends on.
+    """Examples on whose decision values a loss depends.
 
     Attributes
     ----------
     optimum : Optimum
+        The optimum.
     X : ndarray or CSR of shape (t, d)
+        The examples.
     by_h : ndarray of shape (t,)
-        The gradient of the loss by each h.
+        The derivative of the loss with respect to each h.
     """
 
     optimum: Optimum
@@ -38,11 +40,11 @@ class Probes:
     by_h: np.ndarray
 
     def parts(self) -> list[slice]:
-        """Return the rows that are looked at together."""
+        """Return slices of the rows that are evaluated together."""
         return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
 
     def values(self, part: slice) -> np.ndarray:
-        """Kernel values of some rows with ``optimum.columns``, computed again where there is no memory for all."""
+        """Return kernel values of some rows with ``optimum.columns``, computed again if memory is short."""
         return self._values(part) if self._held is None else self._held[part]
 
     def _values(self, part: slice) -> np.ndarray:
@@ -57,18 +59,20 @@ class Probes:
 
 
 class Gradients(Stamped, Mapping[str, Any]):
-    """The gradients of a loss by the parameters of a problem: numbers, or arrays for the examples or the features.
+    """The gradients of a loss by the parameters of a problem, as numbers or arrays over examples or features.
 
-    Each is computed when it is first asked for, from the solution of one linear system, whose matrix is symmetric:
+    Each gradient is computed at its first use, from the solution of one linear system with a symmetric matrix:
 
         A (t, u) = (g_b, g_M)        dℓ/dθ = uᵀ(v̇_M − (K̇α)_M − K_MB d_B) + t (ż − 1ᵀd_B) + g_Bᵀ d_B
 
     Attributes
     ----------
     optimum : Optimum
+        The optimum.
     variables, u : ndarrays of shape (m,)
-        Some variables, and u of each: M, or the ends of the interval of b.
+        The variables of M, or the ends of the interval of b, with the u of each.
     t : float
+        The entry of the solution that belongs to the border.
     """
 
     def __init__(
@@ -90,7 +94,7 @@ class Gradients(Stamped, Mapping[str, Any]):
 
     @cached_property
     def _by_bound(self) -> np.ndarray:
-        """Of each variable at a bound other than 0, what the loss gains where that bound moves: g − K u − t."""
+        """For each variable at a nonzero bound, the derivative of the loss with respect to this bound: g − K u − t."""
         problem, optimum = self.optimum.problem, self.optimum
         bound = np.where(optimum.upper, problem.upper, problem.lower)
         there, result = np.flatnonzero(optimum.fixed & (bound != 0.0)), np.zeros(problem.n)
@@ -103,7 +107,7 @@ class Gradients(Stamped, Mapping[str, Any]):
 
     @np.errstate(under="ignore")
     def __getitem__(self, name: str) -> Any:
-        """The gradient by a parameter; KeyError if the problem has none of this name."""
+        """Return the gradient by a parameter; raise a KeyError if the problem does not have it."""
         if name not in self._found:
             if name not in self._names:
                 raise KeyError(name)
@@ -133,16 +137,16 @@ class Gradients(Stamped, Mapping[str, Any]):
         return np.bincount(places, gain, gram.n)
 
     def _refuse_jump(self, name: str, sums: np.ndarray, each: bool) -> None:
-        """Where no variable is free, refuse a parameter that changes the sum of the others: b jumps."""
+        """If no variable is free, raise an error for a parameter that changes the sum of the others: b jumps."""
         total = float(np.abs(sums).max(initial=0.0)) if each else abs(float(sums.sum()))
         if total > 1e-12 * float(np.abs(sums).sum()):
             raise ValueError(
-                f"No variable is free, and as {name!r} moves the bounds of the others would not keep the sum of alpha: "
-                "b jumps here, so that it has no derivative."
+                f"No variable is free, and as {name!r} moves, the moving bounds would change the sum of alpha: "
+                "b jumps here and has no derivative."
             )
 
     def _of_kernel(self, name: str) -> Any:
-        """−uᵀ K̇ α, and what a loss of h takes from the kernel itself."""
+        """Return −uᵀ K̇ α, plus the direct effect of the kernel parameter on a loss of h."""
         optimum = self.optimum
         result: Any = np.zeros(np.shape(getattr(optimum.matrix.kernel, name)))
         X = optimum.matrix.X[optimum.example[self.variables]]
@@ -154,7 +158,7 @@ class Gradients(Stamped, Mapping[str, Any]):
         return result if result.ndim else float(result)
 
     def _form(self, name: str, left: np.ndarray, X: Any, values: np.ndarray) -> Any:
-        """Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ αⱼ: a number, or one for each feature."""
+        """Return Σᵢⱼ leftᵢ ∂k(xᵢ, xⱼ)/∂θ αⱼ: a number, or one for each feature."""
         kernel, (vectors, sums) = self.optimum.matrix.kernel, support(self.optimum)
         if isinstance(kernel, Kernel):
             return kernel.derivative_sum(name, left, X, vectors, sums, values)
@@ -164,22 +168,23 @@ class Gradients(Stamped, Mapping[str, Any]):
 def _refuse_events(optimum: Optimum) -> None:
     if len(optimum.events):
         raise ValueError(
-            f"The examples {optimum.events[:10].tolist()} are at an event: they stand between two sets, and "
-            "derivatives have two sides, which no gradient has. Take solution.derivative(name).left or .right, or "
-            "move a parameter."
+            f"The examples {optimum.events[:10].tolist()} are at an event between two sets, so "
+            "derivatives have two sides and a gradient does not exist. Use solution.derivative(name).left or "
+            ".right, or "
+            "change a parameter slightly."
         )
 
 
 def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.ndarray:
-    """Return the gradient by the free α without its part along changes of α that leave h as it is."""
+    """Return the gradient by the free α without its component along changes of α that leave h constant."""
     g = by_alpha[optimum.places[: optimum.free]]
     if optimum.free == optimum.size:
         return g
     part = optimum.null @ (optimum.null.T @ g)
     if not least_norm and float(np.abs(part).max()) > 1e-7 * max(float(np.abs(g).max()), 1e-300):
         raise ValueError(
-            f"The loss depends on how the examples {optimum.dependent[:10].tolist()}, which depend on each other in "
-            "feature space, share their alpha, and that has no unique derivative. Give a loss of h, or least_norm=True."
+            f"The loss depends on how the examples {optimum.dependent[:10].tolist()}, which are dependent in "
+            "feature space, share their alpha, which has no unique derivative. Use a loss of h, or least_norm=True."
         )
     return np.asarray(g - part)
 
@@ -199,33 +204,33 @@ def pullback(
     Parameters
     ----------
     alpha : array-like of shape (n,) or float
-        ∂ℓ/∂α.
+        The gradient ∂ℓ/∂α.
     intercept : float
-        ∂ℓ/∂b.
+        The derivative ∂ℓ/∂b.
     X : array-like or CSR of shape (t, d), optional
-        Examples whose decision values the loss depends on; as in `Derivative.decision_function`.
+        Examples on whose decision values the loss depends; as in `Derivative.decision_function`.
     decision_function : array-like of shape (t,), optional
-        ∂ℓ/∂h(x) of these. Changes of the kernel values k(x, xᵢ) with a parameter of the kernel are counted; a loss that
-        was given by α and b alone takes it as none.
+        The derivatives ∂ℓ/∂h(x) at these examples. They include the direct effect of a kernel parameter on k(x, xᵢ),
+        which α and b alone do not.
     least_norm : bool
-        Where dα is not unique, take the smallest one.
+        Whether to use the dα of smallest norm if it is not unique; False by default.
 
     Returns
     -------
     Gradients
-        A mapping from names of parameters to numbers, or to arrays of one number for each example or feature.
+        A mapping from names of parameters to numbers, or to arrays with one entry for each example or feature.
 
     Raises
     ------
     ValueError
-        At an event, where derivatives have two sides; where the loss depends on α that has no unique derivative.
-    MemoryError
-        If there is no memory for four matrices of m² numbers, for m free variables; `derivative` takes ten.
+            At an event, where derivatives have two sides; or if the loss depends on α without a unique derivative.
+        MemoryError
+            If there is no memory for four matrices of m² numbers, for m free variables; `derivative` needs ten.
 
     Notes
     -----
-    The time is that of the kernel values of the free variables and of X with the support vectors, each computed once,
-    and of m³/3 multiplications for the factor of the system. All parameters share both.
+    Two parts take time: the kernel values of the free variables and of X with the support vectors, each computed
+    once, and the factor of the system with m³/3 multiplications. All parameters share both.
 
     Examples
     --------
@@ -240,18 +245,18 @@ def pullback(
     optimum = Optimum(solution)
     problem = optimum.problem
     by_b = real("intercept", intercept)
-    # b of the data as they are given is b around their mean less α times the offsets
+    # b of the original data is b around their mean minus α times the offsets
     by_alpha = vector("alpha", alpha, problem.n) - by_b * optimum.offsets
     probes = None
     if (X is None) != (decision_function is None):
         raise ValueError(
-            "Give X and decision_function together: the examples, and the gradient by h of each."
+            "X and decision_function must be given together: the examples, and the derivative by h of each."
         )
     if X is not None:
         X = examples_like(problem.gram, X)
         probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
         by_b += float(probes.by_h.sum())
-        # of variables at 0 that stay there nothing is read
+        # for variables that stay at 0 nothing is read
         gain = np.zeros(len(optimum.columns))
         for part in probes.parts():
             gain += probes.by_h[part] @ probes.values(part)

@@ -1,12 +1,12 @@
-"""Settling: the exact optimum next to an approximate one, by its sets of variables.
+"""Settling: computes the exact optimum next to an approximate one from its sets of variables.
 
     free F       move so that G = b on F:   | 0   1ᵀ  | | b |   | z − Σα      |
                                             | 1  K_FF | | δ | = | G_F         |
-    leaves       its α is beyond a bound: it stands there
-    joins        it stands at a bound, and G calls it inside
+    leaves       its α is beyond a bound: it is set to the bound
+    joins        it is at a bound, and G would move it inside
 
-A few changes of the sets lead from a solution at a loose tolerance to the optimum up to rounding; the step of
-`refsvm.services.guards.polish` is the first of them. It costs m³/3 multiplications for m free variables.
+A few changes of the sets lead from a solution at a loose tolerance to the optimum up to rounding. The first step is
+the one of `refsvm.services.guards.polish`. Each costs m³/3 multiplications for m free variables.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ import numpy as np
 from refsvm.core.result import Solution
 
 MOST_CHANGES: Final = 12
-"""Times that the sets change until the steps of the solver are left to find them."""
+"""Number of changes of the sets after which the steps of the solver have to find the optimum."""
 
 
 def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> Solution | None:
-    """Return the optimum, or None where the sets are not found.
+    """Return the optimum, or None if its sets are not found.
 
     Parameters
     ----------
     begun : Solution
-        Of the same problem, at a loose tolerance.
+        A solution of the same problem at a loose tolerance.
     K : ndarray of shape (m, m)
-        Kernel values of all examples, where the problem is solved.
+        Kernel values between all examples, around the origin where the problem is solved.
     example : ndarray of shape (n,), int64
         The example of each variable.
     tol : float
-        The largest KKT gap.
+        The largest KKT gap allowed.
 
     Examples
     --------
@@ -76,6 +76,6 @@ def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> 
             break
         free |= joins
     found = replace(begun, alpha=alpha, gradient=G)
-    # of an indefinite K the system may lead to a saddle
+    # for an indefinite K the system may lead to a saddle point
     gain = 0.5 * (alpha - begun.alpha) @ (begun.gradient + G)
     return found if found.kkt_gap <= tol and gain >= -tol else None

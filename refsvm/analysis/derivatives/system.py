@@ -1,9 +1,9 @@
-"""System: the bordered system of the free variables, solved by the Cholesky factor that tells which are independent.
+"""System: solves the bordered system of the free variables by a Cholesky factor, which shows independent variables.
 
     | 0  1ᵀ | | t |   | r₀ |        H = (K + c·11ᵀ)⁻¹ = (LLᵀ)⁻¹,  u = H1,  s = 1ᵀu
     | 1  K  | | x | = | r  |        t = c·r₀ − (r₀ − uᵀr)/s,  x = Hr + (c·r₀ − t)u
 
-A factor takes a sixth of the time of an inverse, which only a walk needs.
+A factor takes a sixth of the time of an inverse, and only a walk needs the inverse.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Final
 import numpy as np
 
 BLOCK: Final = 48
-"""Unknowns that are solved for at a time."""
+"""Number of unknowns that are solved for at a time."""
 
 
 class System:
-    """A x = r of a matrix K of independent examples.
+    """The system A x = r for a kernel matrix K of independent examples.
 
     Parameters
     ----------
     K : ndarray of shape (m, m)
-        Kernel values; kept.
+        Kernel values; the array is not copied.
     L : ndarray of shape (m, m)
         The lower Cholesky factor of K + c.
     c : float
@@ -51,7 +51,7 @@ class System:
         self._s = float(self._u.sum())
 
     def _by_factor(self, r: np.ndarray) -> np.ndarray:
-        """H r: both triangles, some unknowns at a time."""
+        """Return H r by both triangles, a few unknowns at a time."""
         L, x = self._L, r.copy()
         for part, inverse in self._parts:
             x[part] = inverse @ (x[part] - L[part, : part.start] @ x[: part.start])
@@ -68,6 +68,6 @@ class System:
         return np.append(t, self._by_factor(r) + (self._c * r0 - t) * self._u)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return the same, refined."""
+        """Return x with A x = right, refined once."""
         x = self.solve_once(right)
         return x + self.solve_once(right - np.append(x[1:].sum(), x[0] + self.K @ x[1:]))

@@ -1,10 +1,10 @@
-"""tune_by_gradient: parameters that minimise a held-out loss, found along its gradient.
+"""tune_by_gradient: minimises a held-out loss over parameters along its gradient.
 
-    J(θ), ∂J/∂θ      of all parameters at once (`refsvm.analysis.derivatives.held_out`)
-    from several starts:  L-BFGS-B within bounds, each solve from the one before it
-    the parameters of the least J
+    J(θ), ∂J/∂θ      for all parameters together (`refsvm.analysis.derivatives.held_out`)
+    from several starts:  L-BFGS-B within bounds, where each solve starts from the previous one
+    the result is the parameters of the smallest J
 
-A grid ends at two parameters; a gradient costs about as much as J itself, however many there are.
+A grid is limited to two parameters; a gradient costs about as much as J itself for any number of parameters.
 """
 
 from __future__ import annotations
@@ -29,31 +29,32 @@ from refsvm.services.line import checked_callback, line_of
 from refsvm.services.summary import Card, Shown, ended, parameter
 
 GAIN: Final = 1e-3
-"""A search ends where an iteration gains less than this part of J, or this part of the first slope is left."""
+"""A search ends if an iteration reduces J by less than this fraction, or the slope falls below this fraction."""
 
 
-class _Enough(Exception):  # noqa: N818  a signal, and no error
-    """A start has had its evaluations; L-BFGS-B itself asks after a search along a line alone."""
+class _Enough(Exception):  # noqa: N818  a signal, not an error
+    """Ends a start after its evaluations; L-BFGS-B itself checks the limit only after a line search."""
 
 
 class Evaluation(NamedTuple):
-    """A value of J.
+    """One value of J.
 
     Attributes
     ----------
     params : dict
-        The tuned parameters, by name; of one γ for each feature "gamma" is a tuple.
+        The tuned parameters by name; with one γ for each feature, "gamma" is a tuple.
     loss : float
+        The value J.
     fold_losses : ndarray of shape (folds,)
         The mean loss of each fold.
     start : int
-        Number of the start.
+        Index of the start.
     slope : float
-        The largest entry of the gradient by logarithms.
+        The largest entry of the gradient by the logarithms of the parameters.
     events : int
-        Folds that stood at an event.
+        Number of folds that were at an event.
     elapsed : float
-        Seconds since the call began.
+        Seconds since the start of the call.
     """
 
     params: dict[str, Any]
@@ -72,15 +73,16 @@ class Tuning(Shown):
     Attributes
     ----------
     best : dict
-        The parameters of the least held-out loss: "C", "gamma" (a number, or a tuple of one for each feature),
-        "epsilon", "class_weight", as far as the problem has them.
+        The parameters with the smallest held-out loss: "C", "gamma" (a number, or a tuple with one for each feature),
+        "epsilon" and "class_weight", as far as they apply.
     loss : float
-        J there; NaN if a limit came before the first value.
+        J at these parameters; NaN if a limit came before the first value.
     evaluations : list of Evaluation
-        The values of J, in order.
+        All evaluated values of J, in order.
     status : Status
         CONVERGED, or what ended the search.
     seconds : float
+        Wall time of the call.
     """
 
     best: dict[str, Any]
@@ -91,14 +93,14 @@ class Tuning(Shown):
 
     @property
     def best_of_starts(self) -> np.ndarray:
-        """The least loss from each start, shape (starts,): far apart where J has many optima."""
+        """The smallest loss from each start, shape (starts,); the values differ widely if J has many optima."""
         starts = dict.fromkeys(each.start for each in self.evaluations)
         return np.array(
             [min(each.loss for each in self.evaluations if each.start == start) for start in starts]
         )
 
     def to_frame(self) -> Any:
-        """Return the evaluations as a pandas DataFrame, one row for each."""
+        """Return the evaluations as a pandas DataFrame with a row for each."""
         import pandas as pd
 
         names = ("loss", "start", "slope", "events", "elapsed")
@@ -125,7 +127,7 @@ class Tuning(Shown):
 
 
 def in_short(params: dict[str, Any]) -> str:
-    """Return parameters in a line.
+    """Return parameters as a short text.
 
     Examples
     --------
@@ -147,75 +149,78 @@ def tune_by_gradient(
     engine: str = "auto", cache_mb: float = 1000.0, time_limit: float | None = None, n_jobs: int | None = None,
     progress: bool | str = "auto", callback: Callable[[Progress], object] | None = None,
 ) -> Tuning:  # fmt: skip
-    """Return the parameters of the least held-out loss, found along its gradient.
+    """Return the parameters with the smallest held-out loss, found along its gradient.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
+        Examples.
     y : array-like of shape (n,)
         Labels −1 and +1; with `epsilon` the targets of a regression.
     parameters : sequence of str
-        The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of the kernel "rbf"; "epsilon" of a
-        regression; "class_weight", the factor of C of the class +1.
+        The parameters to tune: "C"; "gamma", or "gammas" for one γ for each feature of the kernel "rbf"; "epsilon"
+        for a regression; "class_weight", the factor of C for the class +1.
     loss : str or Loss, optional
-        "squared hinge", the default, or "logistic"; of a regression "squared", the default, "huber" or "pinball". See
-        `refsvm.analysis.derivatives.losses`.
+        Held-out loss: "squared hinge" (default) or "logistic"; for a regression "squared" (default), "huber" or
+        "pinball". See `refsvm.analysis.derivatives.losses`.
     folds : int, "loo", array-like of int, splitter, or iterable of pairs (train, test)
-        As in `refsvm.cross_validate`; a number shares each class equally. "loo" is exact leave-one-out.
+        As in `refsvm.cross_validate`; a number of folds shares each class equally. "loo" is exact leave-one-out.
     rng : int, numpy.random.Generator or None
-        Shuffles the examples before they are shared among folds, and draws the starts.
+        Shuffles the examples before they are assigned to folds, and draws the starts.
     kernel, degree, coef0
         As in `refsvm.SVC`.
     C, gamma, epsilon, class_weight
-        The first start, and the values of what is not tuned. C is 1 by default; of a regression, the standard deviation
-        of the targets.
+        Values at the first start; a parameter that is not tuned keeps its value. C is 1 by default, for a regression
+        the standard deviation of the targets.
     bounds : dict of str to (float, float), optional
-        By name; by default C from 1e-2 to 1e4, of a regression times the standard deviation of the targets, γ from 1e-3
-        to 1e3 times "scale" (of one for each feature from 1e-5), ε from 1e-3 to 1 times the standard deviation of the
-        targets, the weight from 0.1 to 10.
+        Lower and upper bounds by name; the notes list the defaults.
     starts : int
-        The first at the values that are given, the others drawn within the middle half of the bounds, on the scale of
-        logarithms.
+        Number of starts. The first is at the given values; the others are drawn from the middle half of the bounds,
+        on a logarithmic scale.
     max_evaluations : int
-        Most values of J from each start.
+        Largest number of evaluations of J from each start.
     engine, cache_mb, n_jobs
         As in `refsvm.leave_one_out`.
     time_limit : float, optional
-        Seconds for everything.
+        Limit on the whole call in seconds.
     progress : bool or "auto"
-        One line that says how far the call is, as in `refsvm.leave_one_out`.
+        Whether to show the progress on a line on stderr, as in `refsvm.leave_one_out`.
     callback : callable, optional
-        Called after each evaluation with a `refsvm.core.engine.progress.Progress`, which has the attributes of the last
-        `Evaluation`, too; a true result ends the search.
+        Called after each evaluation with a `refsvm.core.engine.progress.Progress`, which also has the attributes of
+        the last `Evaluation`. Return True to end the search.
 
     Returns
     -------
     Tuning
-        After a limit with the best until then.
+        The result; after a limit it contains the best parameters so far.
 
     Raises
     ------
     ValueError
-        On arguments out of range or that contradict each other.
-    ModuleNotFoundError
-        Without SciPy.
+            If arguments are out of range or contradict each other.
+        ModuleNotFoundError
+            If SciPy is not installed.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` has the best until then.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the best parameters so far.
 
     Warns
     -----
     UserWarning
-        If the best C, γ, ε or weight is an end of its default bounds.
+        If the best C, γ, ε or weight is at an end of its default bounds.
     ConvergenceWarning
-        If the time limit comes first; `refsvm.core.engine.unsolved.UnsolvedWarning` if scikit-learn is not loaded.
+        If the time limit ends the search; without scikit-learn a `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Notes
     -----
-    A search from a start ends where an iteration gains less than a thousandth of J, which is much less than J's own
-    standard error over the folds. J is smooth but for kinks at events, where a variable changes its set. There
-    the gradient is that of a C a millionth away. J has many optima, plateaus where all examples or none are support
-    vectors, and on small data less of a slope than of noise: `Tuning.best_of_starts` says how far apart the starts
-    ended.
+    Default bounds: C from 1e-2 to 1e4, for a regression times the standard deviation of the targets; γ from 1e-3 to
+    1e3 times "scale" (with one γ for each feature from 1e-5); ε from 1e-3 to 1 times the standard deviation of the
+    targets; the class weight from 0.1 to 10.
+
+    A search from a start ends when an iteration reduces J by less than a thousandth, which is much less than J's own
+    standard error over the folds. J is smooth except for kinks at events, where a variable changes its set; the
+    gradient is then taken at a C that differs by a millionth. J has many optima, and plateaus where all examples or
+    none are support vectors; on small data its slope may be smaller than its noise. `Tuning.best_of_starts` shows how
+    far apart the starts ended.
 
     References
     ----------
@@ -250,19 +255,20 @@ def minimised(
     rng: Any, time_limit: float | None, progress: bool | str, began: float,
     watching: Callable[[Progress], object] | None = None,
 ) -> Tuning:  # fmt: skip
-    """Return the least J from several starts, as `tune_by_gradient` does.
+    """Return the smallest J from several starts, as `tune_by_gradient` does.
 
     Parameters
     ----------
     J : HeldOutLoss
+        The loss.
     value_at : callable
-        From θ to J and its gradient: J itself, or one that looks them up first.
+        Function from θ to J and its gradient: J itself, or one that looks up stored values first.
     starts, max_evaluations, rng, time_limit, progress
         As in `tune_by_gradient`.
     began : float
-        The clock when the call began.
+        Time at the start of the call.
     watching : callable, optional
-        Called after each evaluation; a true result ends the search.
+        Called after each evaluation. If it returns True, the search ends.
     """
     minimize, deadline = _minimizer(), Deadline.after(time_limit)
     starts, most = whole("starts", starts, 1), whole("max_evaluations", max_evaluations, 1)
@@ -284,7 +290,7 @@ def minimised(
             raise EndedEarly(Status.CALLBACK)
         if sum(each.start == number for each in rows) == most:
             raise _Enough
-        # the first step changes no parameter by more than the factor e
+        # the first step changes no parameter by more than a factor e
         unit = next(each.slope for each in rows if each.start == number) or 1.0
         return value / unit, gradient / unit
 
@@ -309,20 +315,18 @@ def minimised(
             status = ended.args[0]
     result = _best_of(rows, status, time.perf_counter() - began)
     if status is Status.TIME_LIMIT:
-        warn(
-            f"tune_by_gradient was ended by time_limit after {len(rows)} evaluations; the best of them is returned."
-        )
+        warn(f"time_limit ended tune_by_gradient after {len(rows)} evaluations; it returns the best so far.")
     elif at := J.space.at_default_bounds(result.best):
         warnings.warn(
-            f"The best value is an end of the default bounds: {', '.join(at)}. Values beyond may be better; give "
-            "bounds= with these.",
+            f"The best value is at an end of the default bounds: {', '.join(at)}. Values beyond may be better; pass "
+            "wider bounds=.",
             stacklevel=frames_within() + 1,
         )
     return unless_interrupted("tune_by_gradient", result, interrupt.pressed)
 
 
 def _best_of(rows: list[Evaluation], status: Status, seconds: float) -> Tuning:
-    """Return the result of these evaluations."""
+    """Return the result for these evaluations."""
     best = min(rows, key=lambda each: each.loss, default=None)
     params, value = ({}, np.nan) if best is None else (best.params, best.loss)
     return Tuning(params, value, rows, status, seconds)

@@ -1,11 +1,11 @@
-"""Several classes by pairs, and trained models: no scikit-learn is needed to read or use one.
+"""Several classes, solved by pairs, and trained models that can be read and used without scikit-learn.
 
 =============  ====================================================
-`one_vs_one`   k classes as k(k − 1)/2 binary problems, and the votes of these
-`small_pairs`  the training of all pairs, those of small classes in few calls
+`one_vs_one`   k classes as k(k − 1)/2 binary problems, and their votes
+`small_pairs`  training of all pairs; pairs of small classes are solved in few calls
 `prediction`   decision values
 `model`        a trained model without its training data
 `model_file`   models in LIBSVM's text format
-`model_text`   the lines of such a file, checked
+`model_text`   reads and checks the lines of such a file
 =============  ====================================================
 """

@@ -1,4 +1,4 @@
-"""Model and FunctionModel: the part of a trained SVM that predicts, detached from training and storage."""
+"""Model and FunctionModel: the part of a trained SVM that predicts, without training data."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from refsvm.core.kernels.sparse import TABLE_BYTES
 from refsvm.core.shown import Stamped
 
 UNBALANCED: Final = 1e-9
-"""|Σα| up to which, relative to the largest |α|, it is 0 but for rounding, as of all machines but one-class ones."""
+"""|Σα| below this, relative to the largest |α|, counts as 0; it is larger for one-class models only."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Shift and scale of the features of a model: (x − mean)/scale.
+    """Shift and scale of a model's features: (x − mean)/scale.
 
     Parameters
     ----------
     mean, scale : ndarrays of shape (d,), float64
-        All means are 0 for sparse data, which are not shifted.
+        Means and scales; for sparse data all means are 0.
     columns : ndarray of int, optional
-        Features that they belong to, rising; the others stay as they are. By default all.
+        Indices of the scaled features, ascending; other features stay unchanged. By default all features.
 
     Examples
     --------
@@ -46,9 +46,9 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Any) -> Scaling:
-        """Return the scaling after which features have variance 1, and mean 0 if X is dense.
+        """Return the scaling that gives the features variance 1, and mean 0 if X is dense.
 
-        Of a CSR matrix only the features that occur are scaled: there may be millions of others.
+        For a CSR matrix only the features that occur are scaled, since there may be millions of others.
         """
         from sklearn.preprocessing import StandardScaler
 
@@ -61,12 +61,12 @@ class Scaling:
         return cls(np.zeros(len(columns)), scale, None if len(columns) == X.shape[1] else columns)
 
     def lists(self) -> list[list[float]]:
-        """Return means and scales, after the numbers of the features from 1 if they are not all."""
+        """Return means and scales, preceded by the numbers of the features (from 1) if these are not all features."""
         some = [] if self.columns is None else [(self.columns + 1).tolist()]
         return [*some, self.mean.tolist(), self.scale.tolist()]
 
     def __call__(self, X: Any) -> Any:
-        """Return the data, dense or CSR, shifted and scaled; a CSR matrix may have fewer columns."""
+        """Return the shifted and scaled data, dense or CSR; a CSR matrix may have fewer columns."""
         columns = np.arange(len(self.scale)) if self.columns is None else self.columns
         if is_sparse(X):
             if self.mean.any():
@@ -76,7 +76,7 @@ class Scaling:
             return type(X)((X.data / scale, X.indices, X.indptr), shape=X.shape)
         if X.shape[1] <= columns.max() or (self.columns is None and X.shape[1] != len(columns)):
             reach = f"{len(columns)} were" if self.columns is None else f"feature {columns.max() + 1} was"
-            raise ValueError(f"X has {X.shape[1]} features, but {reach} scaled; give the same ones.")
+            raise ValueError(f"X has {X.shape[1]} features, but {reach} scaled; give the same features.")
         scaled = X.copy()
         scaled[:, columns] = (X[:, columns] - self.mean) / self.scale
         return scaled
@@ -84,7 +84,7 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class StoredModel(Stamped):
-    """Base of all models; `Model` describes the fields. Support vectors are brought to the data they meet."""
+    """Base of all models; `Model` describes the fields. It aligns the support vectors with the columns of the data."""
 
     kernel: Kernel | Precomputed
     support_vectors: Any
@@ -94,7 +94,7 @@ class StoredModel(Stamped):
     scaling: Scaling | None = field(default=None, kw_only=True)
 
     def _values(self, X: Any, n_support: np.ndarray | None = None) -> np.ndarray:
-        """Σ αᵢ k(x, xᵢ) + b of every decision function for every row of X; `n_support` is that of classes."""
+        """Return Σ αᵢ k(x, xᵢ) + b for every row of X and decision function; `n_support` is None without classes."""
         X = examples(self._by_name(X))
         X, vectors = self._aligned(X if self.scaling is None else self.scaling(X))
         sums = partial(pair_sums, self.dual_coef, n_support)
@@ -104,7 +104,7 @@ class StoredModel(Stamped):
         return decision_values(self.kernel, X, vectors, sums, origin) + intercept
 
     def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return where a linear kernel is evaluated around, None for 0, and b there: for Σα = 0 it may be anywhere."""
+        """Return the origin of a linear kernel (None for 0), and b there; for Σα = 0 the origin is arbitrary."""
         vectors = self.support_vectors
         origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
         if origin is None:
@@ -117,14 +117,14 @@ class StoredModel(Stamped):
         )
 
     def _by_name(self, X: Any) -> Any:
-        """Return the columns of a table in the order of the model's, found by their names if it has any."""
+        """Return the columns of a table in the model's order, matched by name if the model has names."""
         given = list(getattr(X, "columns", ()))
         names = [str(name) for name in given]
         if (
             not given
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in given))
-        ):  # numbers that are not the model's names are places
+        ):  # other numbers than the model's names are positions
             return X
         counts = Counter(names)
         for name in self.columns:
@@ -138,7 +138,7 @@ class StoredModel(Stamped):
         return X[[places[name] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:
-        """X and the support vectors, of one width; both dense if X is and the vectors are not too wide for that."""
+        """Return X and the support vectors with equal widths; dense if X is dense and the vectors are not too wide."""
         m, d = self.support_vectors.shape
         if isinstance(self.kernel, Precomputed):
             columns = self._dense.ravel().astype(np.int64) - 1
@@ -148,7 +148,7 @@ class StoredModel(Stamped):
                     f"{columns.max() + 1}; give the kernel matrix between X and the training set."
                 )
             return X.toarray() if is_sparse(X) else X, columns
-        if is_sparse(X) or d == 0:  # no support vector has an entry
+        if is_sparse(X) or d == 0:  # all support vectors are zero
             width = max(d, X.shape[1])
             return _widened(X, width) if is_sparse(X) else X, _widened(self.support_vectors, width)
         if X.shape[1] != d:
@@ -165,26 +165,27 @@ class StoredModel(Stamped):
 
 @dataclass(frozen=True, eq=False)
 class Model(StoredModel):
-    """A classifier that only predicts: the attributes of a fitted `SVC` that decide, in the same layout and signs.
+    """A classifier that only predicts, with the attributes of a fitted `SVC` in the same layout and signs.
 
     Parameters
     ----------
     kernel : Kernel or Precomputed
+        The kernel.
     support_vectors : csr_matrix of float64, shape (m, d)
-        Grouped by class, in the order of `classes`. For `Precomputed` a single column: the number of each
-        support vector in the training set, from 1.
+        Support vectors, grouped by class in the order of `classes`. For `Precomputed` a single column with the number
+        of each support vector in the training set, from 1.
     dual_coef : ndarray of float64, shape (k − 1, m)
-        Coefficients; `refsvm.analysis.multiclass.one_vs_one` tells their layout.
+        Coefficients in the layout that `refsvm.analysis.multiclass.one_vs_one` describes.
     intercept : ndarray of float64, shape (k(k − 1)/2,)
         b of the pairs (0, 1), (0, 2), …, (k − 2, k − 1).
     classes : ndarray of shape (k,)
         Labels.
     n_support : ndarray of int64, shape (k,)
-        Support vectors of each class.
+        Number of support vectors of each class.
     columns : tuple of str or None
-        Names of the features, if they are known.
+        Names of the features, if known.
     scaling : Scaling or None
-        The scaling of the features before training and prediction.
+        Scaling that was applied to the features before training and is applied before prediction.
 
     Examples
     --------
@@ -202,30 +203,30 @@ class Model(StoredModel):
     n_support: np.ndarray
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the pairs of classes, h(x) = Σ αᵢ k(x, xᵢ) + b.
+        """Return h(x) = Σ αᵢ k(x, xᵢ) + b for each pair of classes.
 
         Parameters
         ----------
         X : array-like or CSR of shape (t, d)
-            As many columns as the training data had. A CSR matrix may have fewer or more: absent features are
-            zero. With a precomputed kernel, the kernel values with all training examples.
+            Examples with as many columns as the training data. A CSR matrix may have fewer or more columns: missing
+            features are zero. With a precomputed kernel, the kernel values with all training examples.
 
         Returns
         -------
         ndarray of float64
-            Two classes: shape (t,), positive for ``classes[1]``. More: shape (t, k(k − 1)/2), positive for the first
-            class of the pair.
+            With two classes shape (t,), positive for ``classes[1]``. With more shape (t, k(k − 1)/2), positive for
+            the pair's first class.
 
         Raises
         ------
         ValueError
-            If X is no finite table or its width does not fit.
+            If X is not a table of finite numbers, or its width does not fit.
         """
         values = self._values(X, self.n_support)
         return values[:, 0] if len(self.classes) == 2 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Class with the most votes of the pairs; the first of `classes` on a tie, as in LIBSVM.
+        """Return the class with most votes of the pairs; on a tie the first in `classes`, as in LIBSVM.
 
         Parameters
         ----------
@@ -242,18 +243,18 @@ class Model(StoredModel):
 
 @dataclass(frozen=True, eq=False)
 class FunctionModel(StoredModel):
-    """One decision function that only predicts: what decides of a fitted `SVR` or `OneClassSVM`.
+    """A single decision function that only predicts: the attributes of a fitted `SVR` or `OneClassSVM` that it needs.
 
     Parameters
     ----------
     kernel, support_vectors
-        As of `Model`.
+        As in `Model`.
     dual_coef, intercept : ndarrays of float64, shapes (1, m) and (1,)
         β of the support vectors, and b.
     task : {"regression", "novelty"}
-        Whether `predict` gives h(x), or +1 where it is not negative and −1 where it is.
+        Whether `predict` returns h(x), or +1 for h(x) ≥ 0 and −1 otherwise.
     columns, scaling
-        As of `Model`.
+        As in `Model`.
 
     Examples
     --------
@@ -269,7 +270,7 @@ class FunctionModel(StoredModel):
     task: str
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """h(x) = Σ βᵢ k(x, xᵢ) + b for each row of X, shape (t,); X as for `Model.decision_function`."""
+        """Return h(x) = Σ βᵢ k(x, xᵢ) + b for each row of X, shape (t,); X as in `Model.decision_function`."""
         return self._values(X)[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
@@ -279,7 +280,7 @@ class FunctionModel(StoredModel):
 
 
 def _widened(X: Any, width: int) -> Any:
-    """Add columns of zeros to a CSR matrix, up to `width`."""
+    """Return a CSR matrix with columns of zeros added up to `width`."""
     from scipy.sparse import csr_matrix
 
     return csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

@@ -1,20 +1,21 @@
-"""The LIBSVM model file: a trained model as text, read by every LIBSVM tool and unpickled by none.
+"""The LIBSVM model file: a trained model as text, which every LIBSVM tool can read and which is never unpickled.
 
-    svm_type c_svc            header: one keyword a line
+    svm_type c_svc            header: one keyword in each line
     kernel_type rbf
     gamma 0.5
     nr_class 2
     total_sv 2
-    rho 0                     one for each pair of classes p < q
+    rho 0                     one value for each pair of classes p < q
     label -1 1
-    nr_sv 1 1                 support vectors of each class
-    SV 115 bytes, SHA-256 …   count and digest of the bytes without these words, which LIBSVM passes over
+    nr_sv 1 1                 number of support vectors of each class
+    SV 115 bytes, SHA-256 …   number and digest of the bytes without these words, which LIBSVM ignores
     1 1:0 2:1                 k − 1 coefficients, then the support vector as index:value
     -1 1:2 2:1
 
-For classes p < q the decision value is h(x) = Σ c k(xᵢ, x) − rho over the support vectors of p and q, where c is
-coefficient q − 1 for those of p and coefficient p for those of q; h(x) > 0 is a vote for p. Regression (epsilon_svr)
-and novelty detection (one_class) have no lines label and nr_sv, one coefficient and one rho.
+For classes p < q the decision value is h(x) = Σ c k(xᵢ, x) − rho over the support vectors of p and q. c is
+coefficient q − 1 for support vectors of p, and coefficient p for those of q; h(x) > 0 is a vote for p. Models of
+regression (epsilon_svr) and novelty detection (one_class) have one coefficient and one rho, and no lines label and
+nr_sv.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from refsvm.services.printable import printable
 from refsvm.services.types import EstimatorLike
 
 SMALLEST: Final = 1e-300
-"""Least γ of a feature by which others are scaled."""
+"""Smallest γ of a feature with which other features can be scaled."""
 
 
 def write_model(
@@ -61,34 +62,38 @@ def write_model(
     Parameters
     ----------
     estimator : SVC, SVR or OneClassSVM
-        Fitted, with one of this package's kernels; see Notes for its labels.
+        A fitted estimator with one of this package's kernels; see the notes for its labels.
     path : str or path
-        The file to write. An existing one is replaced when the new one is whole and on the disk; if that fails, it
-        stays as it was.
+        The file to write. An existing file is replaced once the new one is complete and on the disk; otherwise it
+        stays unchanged.
     columns : sequence of str, optional
-        Names of the features, by default those that the estimator was trained with (``feature_names_in_``).
+        Names of the features, by default those of the training data (``feature_names_in_``).
     scaling : refsvm.analysis.multiclass.model.Scaling, optional
-        How the features were scaled before training; `read_model` returns a model that does it. LIBSVM does not.
+        Scaling that was applied to the features before training. The model of `read_model` applies it; LIBSVM does
+        not.
 
     Raises
     ------
     ValueError
-        If the kernel is another callable, the labels are numbers but not whole ones of 32 bits, or a feature has no
-        name or that of another one.
+        If the kernel is another callable, labels are numbers but not 32-bit integers, or a feature's name is missing
+        or not unique.
     OSError
         If the file cannot be written.
 
     Notes
     -----
-    LIBSVM's labels are whole numbers. Other classes are numbered from 0, and a last line, which LIBSVM does
-    not read, keeps their names; so does another one for the features. The version of refsvm stands above such lines.
-    A Gaussian kernel with one γ for each feature is written as LIBSVM's kernel of γ = 1 with support vectors whose
-    features are multiplied by √γⱼ. LIBSVM predicts data that are scaled so, as `RBF.scaled` does, and the line of the
-    scaling lets `read_model` do it.
-    Behind ``SV`` stand the count and the SHA-256 digest of the bytes that the file has without them. LIBSVM passes over
-    them, and `read_model` refuses a file that does not fit to them. After editing a file by hand, delete them.
-    The last feature of the first support vector is written even if it is zero, so that the file tells how many
-    features there were. A regression whose targets all lie in the tube has no support vector: the file holds b.
+    LIBSVM's labels are integers. Other classes are numbered from 0, and a last line, which LIBSVM ignores, stores
+    their names; another such line stores the names of the features. The version of refsvm precedes these lines.
+
+    An RBF kernel with one γ for each feature is written as LIBSVM's kernel with γ = 1 and support vectors whose
+    features are multiplied by √γⱼ. LIBSVM predicts correctly for data scaled in the same way, as by `RBF.scaled`;
+    `read_model` scales the data itself.
+
+    ``SV`` is followed by the number and the SHA-256 digest of the remaining bytes of the file. LIBSVM ignores them,
+    but `read_model` refuses a file that does not match them. Delete them if you edit a file by hand.
+
+    The last feature of the first support vector is written even if it is zero, so that the number of features can be
+    read off the file. A regression with all targets inside the tube has no support vector; its file contains b only.
 
     References
     ----------
@@ -135,25 +140,25 @@ def write_model(
 
 
 def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
-    """Read a LIBSVM model file, of whichever of its five types. Nothing is unpickled.
+    """Read a LIBSVM model file of any of the five types. Nothing is unpickled.
 
     Parameters
     ----------
     path : str or path
-        A file written by `write_model` or another LIBSVM tool.
+        A file written by `write_model` or by a LIBSVM tool.
 
     Returns
     -------
     Model or FunctionModel
-        A classifier; or a model that predicts values (epsilon_svr, nu_svr) or +1 and −1 (one_class).
+        A classifier, or a model that predicts values (epsilon_svr, nu_svr) or +1 and −1 (one_class).
 
     Raises
     ------
     FileNotFoundError
-        If path is not a file.
+        If path does not exist or is not a file.
     ValueError
-        If the file is not a model, or is cut off, changed or inconsistent; if labels or counts are not whole numbers,
-        or a label stands twice; if it has an entry of a later version of refsvm, which this one cannot read.
+        If the file is not a model, or is truncated, changed or inconsistent; if labels or counts are not integers, or
+        a label occurs twice; or if a later version of refsvm added an entry that this one cannot read.
 
     Examples
     --------
@@ -172,7 +177,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
             f"path={str(path)!r} is not a file; give a model written by 'refsvm fit' or LIBSVM."
         )
     try:
-        # other line ends of Unicode may stand in the name of a class
+        # class names may contain other line ends of Unicode
         return model_of(unsealed(path.read_bytes()).replace("\r\n", "\n").split("\n"))
     except (ValueError, OverflowError, RecursionError) as error:
         said = {UnicodeDecodeError: "it is not text", RecursionError: "the names of the classes are nested"}
@@ -184,7 +189,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
 
 
 def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
-    """Return the classes as a model file has them.
+    """Return the classes in the form that a model file stores.
 
     Parameters
     ----------
@@ -196,12 +201,12 @@ def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
     labels : list of int
         The labels, or 0 … k − 1 if they are not numbers.
     names : list of str
-        The labels if they are not numbers, otherwise nothing.
+        The labels if they are not numbers, otherwise an empty list.
 
     Raises
     ------
     ValueError
-        If they are numbers, but not whole ones of 32 bits.
+        If they are numbers, but not 32-bit integers.
 
     Examples
     --------
@@ -214,14 +219,14 @@ def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
     labels = [int(label) for label in classes]
     if labels != classes.tolist() or max(map(abs, labels)) >= 2**31:
         raise ValueError(
-            f"y holds the labels {', '.join(map(repr, classes[:5].tolist()))}{', …' if len(classes) > 5 else ''}, but "
-            "those of a LIBSVM model are whole numbers of 32 bits; recode them."
+            f"y holds the labels {', '.join(map(repr, classes[:5].tolist()))}{', …' if len(classes) > 5 else ''}, "
+            "but labels of a LIBSVM model are 32-bit integers; recode them."
         )
     return labels, []
 
 
 def different_names(columns: Iterable[Any]) -> list[str]:
-    """Return the names of features as texts, or refuse those by which columns could not be found again.
+    """Return the names of features as texts; raise an error if one is missing or not unique.
 
     Parameters
     ----------
@@ -234,7 +239,7 @@ def different_names(columns: Iterable[Any]) -> list[str]:
     Raises
     ------
     ValueError
-        If a name is empty, or stands twice.
+        If a name is empty or occurs twice.
 
     Examples
     --------
@@ -246,12 +251,12 @@ def different_names(columns: Iterable[Any]) -> list[str]:
     for place, name in enumerate(names):
         if not name:
             raise ValueError(
-                f"columns: feature {place + 1} has no name, by which predictions could find it; name it, or delete "
+                f"columns: feature {place + 1} has no name by which predictions can find it; name it, or delete "
                 "that column if it is an index that numbers the rows."
             )
         if name in known:
             raise ValueError(
-                f"columns holds {name!r} twice, so predictions could not tell them apart; rename one."
+                f"columns contains {name!r} twice, so predictions cannot distinguish them; rename one."
             )
         known.add(name)
     return names
@@ -261,16 +266,16 @@ def different_names(columns: Iterable[Any]) -> list[str]:
 
 
 def _shown(number: Any) -> str:
-    """Seventeen digits, which tell every float64 from its neighbours."""
+    """Return a number with 17 digits, which identify every float64."""
     return f"{number:.17g}"
 
 
 def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dict[str, str]:
-    """Return the lines before the support vectors; `labels` are those of a classifier."""
+    """Return the lines before the support vectors; `labels` is None unless the estimator is a classifier."""
     name = {kernel: name for name, kernel in KERNELS.items()}.get(type(estimator.kernel_))
     if name is None:
         raise ValueError(
-            f"kernel={estimator.kernel_!r} has no name in a LIBSVM model file; train with one of linear, poly, rbf, "
+            f"kernel={estimator.kernel_!r} cannot be stored in a LIBSVM model file; train with linear, poly, rbf, "
             "sigmoid or precomputed, or pickle the estimator."
         )
     function = "one_class" if hasattr(estimator, "offset_") else "epsilon_svr"
@@ -278,7 +283,9 @@ def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dic
         "svm_type": function if labels is None else "c_svc",
         "kernel_type": name,
         **{key: _shown(value) for key, value in _parameters(estimator.kernel_).items()},
-        "nr_class": str(2 if labels is None else len(labels)),  # LIBSVM says that a function has two classes
+        "nr_class": str(
+            2 if labels is None else len(labels)
+        ),  # LIBSVM writes 2 for a single decision function
         "total_sv": str(len(estimator.support_)),
         "rho": " ".join(_shown(-orientation * b) for b in estimator.intercept_),
     }
@@ -291,7 +298,7 @@ def _header(estimator: Any, labels: list[int] | None, orientation: float) -> dic
 
 
 def _parameters(kernel: Any) -> dict[str, Any]:
-    """Return the parameters of a kernel as LIBSVM has them: γ is 1 on features that are scaled by their own."""
+    """Return the kernel's parameters as LIBSVM names them; γ is 1 if features are scaled by their own γ."""
     return asdict(kernel) | ({"gamma": 1.0} if _has_gammas(kernel) else {})
 
 
@@ -300,10 +307,10 @@ def _has_gammas(kernel: Any) -> bool:
 
 
 def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
-    """Return how features are scaled before LIBSVM's kernel: as they were before training, and then by √γⱼ."""
+    """Return the scaling before LIBSVM's kernel: the scaling before training, followed by √γⱼ."""
     if not _has_gammas(kernel):
         return scaling
-    # a feature of γ = 0 is 0 in all support vectors, and next to 0 in what is predicted
+    # a feature with γ = 0 is 0 in all support vectors, and almost 0 in the data to predict
     scale = 1.0 / np.sqrt(np.maximum(kernel.gamma, SMALLEST))
     mean = np.zeros(len(scale))
     if scaling is not None:
@@ -314,7 +321,7 @@ def _scaling(kernel: Any, scaling: Scaling | None) -> Scaling | None:
 
 
 def _entries(estimator: Any) -> Iterator[list[tuple[int, float]]]:
-    """Each support vector as (index from 1, value), zeros left out; if precomputed, (0, number)."""
+    """Yield each support vector as (index from 1, value) without zeros; if precomputed, as (0, number)."""
     if isinstance(estimator.kernel_, Precomputed):
         yield from ([(0, float(serial) + 1)] for serial in estimator.support_)
         return

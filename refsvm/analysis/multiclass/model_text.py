@@ -1,4 +1,4 @@
-"""The lines of a LIBSVM model file, checked word by word."""
+"""Reads the lines of a LIBSVM model file and checks every word."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from refsvm.core.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 KERNELS: Final[dict[str, Any]] = {
     "linear": Linear, "polynomial": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed,
 }  # fmt: skip
-"""The kernels that LIBSVM has, by their names in its files; its parameters have the names of ours."""
+"""LIBSVM's kernels by their names in its files; their parameters have the same names in this package."""
 
 NAMES: Final = "# names "
-"""Begins the line, behind the support vectors and unread by LIBSVM, of classes that are no numbers."""
+"""Start of a line after the support vectors, which LIBSVM ignores, with class names that are not numbers."""
 
 COLUMNS: Final = "# columns "
-"""Begins another such line: the names of the features, where they are known."""
+"""Start of another such line with the names of the features, if known."""
 
 SCALING: Final = "# scaling "
-"""Begins another such line: means and scales of the features, where they were scaled. LIBSVM predicts scaled data."""
+"""Start of another such line with means and scales of the features, if they were scaled; LIBSVM needs scaled data."""
 
 VERSION: Final = "# refsvm "
-"""Begins the first of such lines: the version that wrote them."""
+"""Start of the first of these lines, with the version that wrote them."""
 
 TASKS: Final = {"epsilon_svr": "regression", "nu_svr": "regression", "one_class": "novelty"}
-"""LIBSVM's names of the models with one decision function, and what they are for."""
+"""LIBSVM's names for models with one decision function, and the task of each."""
 
 
 KEYWORDS: Final = (
     "svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "probA", "probB",
     "prob_density_marks", "nr_sv",
 )  # fmt: skip
-"""All that LIBSVM has in a header."""
+"""All keywords of LIBSVM's header."""
 
 _SEAL: Final = re.compile(rb"^SV([^\n]*)", re.MULTILINE)
 _REAL: Final = re.compile(r"[-+.eE0-9]+").fullmatch
@@ -48,7 +48,7 @@ _WHOLE: Final = re.compile(r"[-+]?[0-9]+").fullmatch
 
 
 def sealed(header: Iterable[str], body: Iterable[str]) -> bytes:
-    """Return the bytes of a model file: the line SV has the count and the digest of the bytes that there are without.
+    """Return the bytes of a model file, with the number and the digest of the other bytes in the line SV.
 
     Parameters
     ----------
@@ -60,16 +60,16 @@ def sealed(header: Iterable[str], body: Iterable[str]) -> bytes:
 
 
 def unsealed(content: bytes) -> str:
-    """Return the text of a model file without the seal, if there is one.
+    """Return the text of a model file without its seal, if it has one.
 
     Raises
     ------
     ValueError
-        If the content does not fit to its seal, or has none and seems to be cut off.
+        If the content does not match its seal, or has no seal and seems to be truncated.
     """
     found = _SEAL.search(content)
     if found is None or not found[1].strip():
-        # of earlier versions and of LIBSVM: their lines have ends, and nothing else tells that bytes are missing
+        # written by an earlier version or LIBSVM: only a missing line end reveals missing bytes
         text = content.decode("utf-8-sig")
         if found is not None and not text.endswith("\n"):
             raise ValueError("the last line has no end, so the file may be cut off; copy it again")
@@ -77,8 +77,8 @@ def unsealed(content: bytes) -> str:
     whole = content[: found.start(1)] + content[found.end(1) :]
     if found[1] != _seal(whole):
         raise ValueError(
-            "the digest behind SV belongs to other contents, so the file was cut off or changed, or its line ends were "
-            "converted; copy it again, or, if you changed it on purpose, delete what stands behind SV"
+            "the digest behind SV belongs to other contents, so the file was cut off or changed, or its line ends "
+            "were converted; copy it again, or, if you changed it on purpose, delete what stands behind SV"
         )
     return whole.decode()
 
@@ -88,22 +88,22 @@ def _seal(whole: bytes) -> bytes:
 
 
 def sign(k: int) -> float:
-    """Two classes have opposite signs in the file: LIBSVM's h is positive for the first class, ours for the second."""
+    """Return −1 for two classes and 1 for more: LIBSVM's h is positive for the first class, ours for the second."""
     return -1.0 if k == 2 else 1.0
 
 
 def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Split at the line SV; the header as keyword → words."""
+    """Split at the line SV; return the header as a dict from keyword to words, and the remaining lines."""
     header: dict[str, list[str]] = {}
     for number, line in enumerate(lines):
         keyword, *words = line.split(" ")
         if keyword == "SV" and not any(words):
             return header, lines[number + 1 :]
-        # a file that is no model need not be read to its end to find that out
+        # stop early: a file that is not a model need not be read to its end
         if not keyword or number > 100:
             break
         if keyword not in KEYWORDS or keyword in header:
-            said = "stands twice" if keyword in header else "is none of LIBSVM's"
+            said = "stands twice" if keyword in header else "is not a keyword of LIBSVM"
             raise ValueError(f"the keyword {keyword:.40} {said}")
         header[keyword] = [word for word in words if word]
     raise ValueError("there is no line 'SV'")
@@ -120,23 +120,23 @@ def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
     """Return `size` finite numbers."""
     words = [*words]
     try:
-        # Python reads 1_0 and digits of all scripts as numbers; the file means something else, or is damaged
+        # Python would read 1_0 and digits of other scripts as numbers, but the file is damaged then
         values = np.array([float(word) if _REAL(word) else float("") for word in words])
     except ValueError:
-        raise ValueError(f"{keyword} holds something else than numbers") from None
+        raise ValueError(f"{keyword} contains words that are not numbers") from None
     if values.shape != (size,) or not np.isfinite(values).all():
-        raise ValueError(f"{keyword} should hold {size} finite numbers")
+        raise ValueError(f"{keyword} must contain {size} finite numbers")
     return values
 
 
 def _whole(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
-    """Return `size` whole numbers of 32 bits, as LIBSVM's are."""
+    """Return `size` 32-bit integers, LIBSVM's integer type."""
     words = [*words]
     values = _finite(words, keyword, size)
-    # LIBSVM reads them into an int: a larger one would become another label there, and 1e3 or 1.0 would be 1
+    # LIBSVM would read a larger number as another label, and 1e3 or 1.0 as 1
     for word, is_large in zip(words, np.abs(values) >= 2**31, strict=True):
         if is_large or not _WHOLE(word):
-            raise ValueError(f"{keyword} holds {word:.40}, which is not a whole number of 32 bits")
+            raise ValueError(f"{keyword} contains {word:.40}, which is not a 32-bit integer")
     return values.astype(np.int64)
 
 
@@ -148,13 +148,13 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
         raise ValueError(f"svm_type {svm_type} is unknown")
     if name not in KERNELS:
         raise ValueError(f"kernel_type {name} is unknown")
-    # a kernel with other parameters than the file has would predict something else
+    # the same kernel with other parameters than the file's would predict something else
     parameters = {
         field.name: float(_finite([_one(header, field.name)], field.name, 1)[0])
         for field in fields(KERNELS[name])
     }
     k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
-    # LIBSVM writes data of one class, and targets within the tube, without support vectors
+    # LIBSVM writes data of one class, and targets inside the tube, without support vectors
     is_function = svm_type in TASKS
     if (is_function and (k != 2 or "label" in header)) or k < (2 if total else 1) or total < 0:
         raise ValueError(
@@ -173,7 +173,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
     _refuse_later(rest)
     coefficients, vectors = _support_vectors(lines, 2 if is_function else k, name == "precomputed")
     if not total and (names := _after(COLUMNS, rest)) and isinstance(names[0], list):
-        vectors.resize(0, len(names[0]))  # nothing else tells the number of features
+        vectors.resize(0, len(names[0]))  # only the names show the number of features
     parts: dict[str, Any] = {"kernel": KERNELS[name](**parameters), "support_vectors": vectors}
     parts |= {"columns": _columns(rest, vectors), "scaling": _scaling(rest, vectors)}
     if is_function:
@@ -190,37 +190,37 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
 
 
 def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
-    """Labels as whole numbers, or the names kept behind the support vectors."""
+    """Return labels as integers, or the names stored after the support vectors."""
     names = _kept(rest, NAMES, len(labels), "classes")
     if names is not None:
         return np.array(names)
-    # two classes of one label could not be told apart in what is predicted
+    # predictions could not distinguish two classes with one label
     if len(set(labels.tolist())) < len(labels):
-        raise ValueError("label holds the same label twice")
+        raise ValueError("label contains a label twice")
     return labels
 
 
 def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
-    """Names of the features, if they are kept behind the support vectors."""
+    """Return the names of the features, if they are stored after the support vectors."""
     names = _kept(rest, COLUMNS, vectors.shape[1], "features")
     return None if names is None else tuple(names)
 
 
 def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
-    """Shift and scale of the features, if they are kept behind the support vectors; before them the numbers of some."""
+    """Return the scaling of the features, if it is stored after the support vectors."""
     if not (found := _after(SCALING, rest)):
         return None
     kept = found[0]
     if not (isinstance(kept, list) and 2 <= len(kept) <= 3 and all(isinstance(part, list) for part in kept)):
-        raise ValueError("the line of the scaling should hold two lists or three")
+        raise ValueError("the scaling line must contain two or three lists")
     *some, mean, scale = ([str(number) for number in part] for part in kept)
     size = len(some[0]) if some else vectors.shape[1] or len(mean)
     columns = _whole(some[0], "scaling", size) - 1 if some else None
     if columns is not None and (np.diff(columns, prepend=-1) <= 0).any():
-        raise ValueError("the numbers of the scaled features should rise from 1")
+        raise ValueError("the numbers of the scaled features must ascend from 1")
     scales = _finite(scale, "scaling", size)
     if (scales <= 0.0).any():
-        raise ValueError("the scales of the features should be positive")
+        raise ValueError("the scales of the features must be positive")
     return Scaling(_finite(mean, "scaling", size), scales, columns)
 
 
@@ -229,7 +229,7 @@ def _is_vector(line: str) -> bool:
 
 
 def _refuse_later(rest: list[str]) -> None:
-    """Refuse a line that another version has added: without it the model might predict something else."""
+    """Raise an error for a line that a later version added, without which the model might predict something else."""
     for line in rest:
         if line.startswith("# ") and not line.startswith((NAMES, COLUMNS, SCALING, VERSION)):
             writer = next((each.removeprefix(VERSION) for each in rest if each.startswith(VERSION)), "?")
@@ -239,7 +239,7 @@ def _refuse_later(rest: list[str]) -> None:
 
 
 def _after(mark: str, rest: list[str]) -> list[Any]:
-    """Return what the lines that begin with a mark hold."""
+    """Return the content of the lines that begin with a mark."""
     return [json.loads(line.removeprefix(mark)) for line in rest if line.startswith(mark)]
 
 
@@ -249,18 +249,18 @@ def _kept(rest: list[str], mark: str, size: int, things: str) -> list[str] | Non
         return None
     names = found[0]
     if not isinstance(names, list) or len(names) != size:
-        raise ValueError(f"the last line should name {size} {things}")
+        raise ValueError(f"the last line must contain {size} names of {things}")
     if len({name for name in names if isinstance(name, str)}) < len(names):
-        raise ValueError(f"the last line should name the {things} by different texts")
+        raise ValueError(f"the last line must contain different names of {things}")
     return names
 
 
 def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.ndarray, Any]:
-    """Return coefficients of shape (k − 1, m) and support vectors of shape (m, d), CSR."""
+    """Return coefficients of shape (k − 1, m), and support vectors of shape (m, d) as CSR."""
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients: list[np.ndarray] = []  # line by line: a file cannot claim more than it holds
+    coefficients: list[np.ndarray] = []  # line by line, so that a header cannot claim memory
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):
@@ -278,7 +278,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     if precomputed and ((values < 1) | (values != np.floor(values)) | (values >= 2**31)).any():
         raise ValueError("the support vectors of a precomputed kernel need whole numbers of 32 bits from 1")
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
-        raise ValueError("the indices of a support vector should rise")
+        raise ValueError("the indices of a support vector must ascend")
     shape = (len(lines), int(columns.max(initial=-1)) + 1)
     return np.reshape(coefficients, (len(lines), k - 1)).T.copy(), csr_matrix(
         (values, (np.array(rows), columns)), shape=shape

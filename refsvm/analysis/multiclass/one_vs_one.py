@@ -1,10 +1,10 @@
 """One-vs-one: k classes as k(k − 1)/2 binary problems, in the order, signs and layout of LIBSVM.
 
-The pairs are those of `refsvm.analysis.scheme.OneVsOne`. Each is a dual problem of its own on the examples of its two
-classes, with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
+`refsvm.analysis.scheme.OneVsOne` defines the pairs. Each pair is a dual problem on the examples of its two classes,
+with decision value h_pq(x) = Σ αᵢ k(x, xᵢ) + b.
 
-The coefficients of all pairs share one array of shape (k − 1, m): a support vector of class p takes part in k − 1
-pairs, and column s holds its α in each of them, ordered by the other class.
+The coefficients of all pairs share one array of shape (k − 1, m). A support vector of class p belongs to k − 1 pairs,
+and its column contains its α in each of them, ordered by the other class.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from refsvm.core.stopping.kkt_gap import KKTGap
 from refsvm.services.pool import in_threads, is_worth_workers
 
 REMEDY: Final = {
-    Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or go on from here with warm_start=True.",
-    Status.TIME_LIMIT: "Raise time_limit, or go on from here with warm_start=True.",
-    Status.INTERRUPTED: "The estimator is usable; warm_start=True goes on from here.",
+    Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or continue with warm_start=True.",
+    Status.TIME_LIMIT: "Raise time_limit, or continue with warm_start=True.",
+    Status.INTERRUPTED: "The estimator can predict; warm_start=True continues the training.",
     Status.INSEPARABLE: "Give a finite C, or a kernel that separates them.",
     Status.NOT_FINITE: "Give a copy of the kernel matrix that no other code writes to, or scale the features.",
     Status.STALLED: "Scale the features (StandardScaler), raise tol, or choose another selector.",
@@ -41,14 +41,14 @@ REMEDY: Final = {
 
 @dataclass(frozen=True)
 class RowKernel:
-    """A user's kernel on examples of any kind, strings included: the solver sees row numbers as its X.
+    """A user's kernel on examples of any kind, such as strings; the solver sees row numbers as its X.
 
     Parameters
     ----------
     kernel : callable
         ``kernel(X, Z) -> (m, n)`` array or sparse matrix.
     X : ndarray or CSR
-        The examples, one a row.
+        The examples, one in each row.
 
     Examples
     --------
@@ -63,33 +63,33 @@ class RowKernel:
     X: Any
 
     def __call__(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Evaluate the kernel between the examples that stand in these rows of X."""
+        """Evaluate the kernel between the examples in these rows of X."""
         left = self._examples(rows)
         return kernel_values(self.kernel, left, left if columns is rows else self._examples(columns))
 
     def _examples(self, rows: np.ndarray) -> Any:
-        """X[rows]; X itself where those are all rows: a kernel may look whether it gets one object twice."""
+        """Return X[rows], or X itself for all rows, because a kernel may check if it gets the same object twice."""
         numbers = rows.ravel().astype(np.int64)
         return self.X if np.array_equal(numbers, np.arange(self.X.shape[0])) else self.X[numbers]
 
 
 def kernel_values(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
-    """Return k(x, z) of a user's kernel as a dense array of float64, whatever kind of array it makes."""
+    """Return k(x, z) of a user's kernel as a dense array of float64, for any kind of array that it returns."""
     return called(kernel, X, Z)
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """One binary problem of a classification into several classes.
+    """One binary problem of a classification with several classes.
 
     Attributes
     ----------
     negative, positive : int
         Numbers of the two classes.
     rows : ndarray of shape (m,), int64
-        Their examples, ascending.
+        The examples of both classes, ascending.
     problem : DualProblem
-        Over these m variables.
+        The dual problem over these m variables.
     """
 
     negative: int
@@ -107,7 +107,7 @@ class BinaryResult:
     negative, positive : int
         Numbers of the two classes, positions in ``classes_``.
     rows : ndarray of shape (m,), int64
-        Training examples of the pair, ascending; those of weight 0 are left out.
+        Training examples of the pair, ascending; examples of weight 0 are left out.
     alpha : ndarray of shape (m,), float64
         Signed α of these examples.
     intercept : float
@@ -115,15 +115,15 @@ class BinaryResult:
     dual_objective, primal_objective, kkt_gap : float
         f(α), F(α, b) at the best b, ψ(α).
     iterations, kernel_rows : int
-        Steps taken; kernel rows computed.
+        Steps taken, and kernel rows computed.
     status : Status
         Why the solver ended.
     decision_range : float
-        max − min of the decision values over the training examples, for messages; inf where the pair converged.
+        max − min of the decision values over the training examples, for messages; inf if the pair converged.
     origin : ndarray of shape (d,) or None
-        Where the linear kernel was evaluated around; None for 0.
+        Origin around which the linear kernel was evaluated; None for 0.
     centred_intercept : float
-        b there, where it is exact.
+        b with respect to this origin, where it is exact.
     """
 
     negative: int
@@ -143,7 +143,7 @@ class BinaryResult:
 
     @classmethod
     def of(cls, pair: Pair, solution: Solution, status: Status) -> BinaryResult:
-        """Keep the numbers of a solution and let go of the problem, which holds the data."""
+        """Return the numbers of a solution without its problem, which contains the data."""
         there = solution.in_solver_coordinates()
         return cls(
             pair.negative, pair.positive, pair.rows, solution.alpha, solution.intercept, solution.objective,
@@ -158,13 +158,13 @@ class BinaryResult:
         return self.primal_objective - self.dual_objective
 
     def with_intercept(self, b: float) -> BinaryResult:
-        """Return the same result with another b: of thousands of pairs `dataclasses.replace` is slow."""
+        """Return the result with another b; for thousands of pairs `dataclasses.replace` would be slow."""
         result = object.__new__(BinaryResult)
         result.__dict__.update(self.__dict__, intercept=b)
         return result
 
     def scattered(self, n: int) -> np.ndarray:
-        """α over all n training examples, zero for those of other classes, shape (n,)."""
+        """Return α over all n training examples, zero for other classes, shape (n,)."""
         full = np.zeros(n)
         full[self.rows] = self.alpha
         return full
@@ -178,22 +178,24 @@ def pairs(
     Parameters
     ----------
     kernel : Kernel, Precomputed or callable
+        The kernel.
     X : ndarray or CSR of shape (n, d)
         Checked data; for `Precomputed` the (n, n) matrix.
     codes : ndarray of shape (n,), int
         Class numbers 0 … k − 1.
     penalties : ndarray of shape (n,), float64
-        C of each example; those with Cᵢ ≤ 0 are left out. Every class needs one that is not.
+        C of each example; examples with Cᵢ ≤ 0 are left out. Every class needs one with Cᵢ > 0.
     only : container of int, optional
-        The numbers of the pairs that are wanted, by default all.
+        Indices of the wanted pairs, by default all.
 
     Yields
     ------
     Pair
+        The pairs in order.
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # one origin for all pairs, as their machines are asked together; that of two classes is its own
+    # one origin for all pairs, because they predict the same data; a single pair has its own
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -213,28 +215,29 @@ def solve_pairs(
     Parameters
     ----------
     problems : iterable of Pair
+        The pairs.
     previous : list of BinaryResult or None
-        For each pair an earlier result on the same examples, to start from; made feasible without a warning.
+        For each pair an earlier result on the same examples to start from; it is made feasible without a warning.
     interrupt : interruptible
-        That of the block around all pairs: whether Ctrl-C was pressed.
+        Handler of Ctrl-C around all pairs.
     options : RunOptions
-        The time is that of all pairs together.
+        Options of the solves; the time limit is for all pairs together.
     workers : int
-        Threads that share the pairs, once they are over sooner: compiled steps of several pairs run at once; the
-        readable loop gains nothing. Each pair is a problem of its own, so that its result does not depend on the
-        others.
+        Number of threads that share the pairs if that saves time, which needs compiled code. The result of a pair
+        does not depend on the others.
 
     Yields
     ------
     BinaryResult
-        For every pair, in their order: after Ctrl-C, or when the time is up, the others still take their first steps.
+        Results of the pairs in their order. After Ctrl-C or the time limit, the remaining pairs still take their
+        first steps.
     """
     began, engines = time.perf_counter(), set[str]()
 
     def trained(numbered: tuple[int, Pair]) -> BinaryResult:
         number, pair = numbered
         start = None if previous is None else _feasible_start(previous[number], pair)
-        # every pair needs some α: the classifier is fitted, though not to the end
+        # every pair needs some α, so that the classifier is fitted even if training is incomplete
         pressed = interrupt.pressed
         own = replace(options, max_iter=1, shrinking=False) if pressed else options
         solution = solved(pair.problem, own, start)
@@ -247,14 +250,14 @@ def solve_pairs(
     numbered = enumerate(problems)
     for each in numbered:
         yield trained(each)
-        # this thread begins: small pairs are over sooner than other threads are started
+        # this thread starts, because small pairs are solved before other threads are running
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
             yield from in_threads(trained, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     """Return the α of an earlier result on the examples of a pair, made feasible."""
-    # an example may have got a weight of 0 since, or lost it: the rows of both need not agree
+    # an example's weight may have become 0 or positive since, so the rows of both may differ
     n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
@@ -264,7 +267,7 @@ Trained = TypeVar("Trained", BinaryResult, Solution)
 
 def worst(results: Sequence[Trained]) -> Trained:
     """Return the unfinished result with the largest KKT gap; if all converged, the converged one."""
-    # one status stands for all pairs, and the worst one is what a user has to know of
+    # a single status represents all pairs, and the user needs the worst
     unfinished = [result for result in results if result.status is not Status.CONVERGED]
     return max(unfinished or results, key=lambda result: result.kkt_gap)
 
@@ -274,12 +277,12 @@ def convergence_message(results: Sequence[Trained], stop: StoppingRule) -> str:
     result, count = worst(results), ""
     if len(results) > 1:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
-        count = f" {unfinished} of {len(results)} pairs of classes are not finished."
+        count = f" {unfinished} of {len(results)} pairs of classes did not converge."
     tol, s = stop.tolerance, result.decision_range
     asked = f"tol={tol:g}" if isinstance(stop, KKTGap) else f"{stop!r}"
-    gap = f"The KKT gap is {result.kkt_gap:.3g}, asked for was {asked}"
+    gap = f"The KKT gap is {result.kkt_gap:.3g}, but the stopping rule requires {asked}"
     if stop.relative and 0.0 < s < 1.0:
-        gap += f" times {s:.3g}, by which the decision values differ: {tol * s:.3g}"
+        gap += f" times {s:.3g}, the range of the decision values: {tol * s:.3g}"
     return f"{result.status.value} {gap}.{count} {REMEDY[result.status]}"
 
 
@@ -289,7 +292,7 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
     Parameters
     ----------
     results : list of BinaryResult
-        In the order of `pairs`.
+        Results in the order of `pairs`.
     codes : ndarray of shape (n,), int
         Class numbers.
 
@@ -298,14 +301,14 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
     support : ndarray of shape (m,), int32
         Examples with αᵢ ≠ 0 in some pair, grouped by class, ascending within a class.
     n_support : ndarray of shape (k,), int32
-        How many there are of each class.
+        Number of support vectors of each class.
     coefficients : ndarray of shape (k − 1, m), float64
-        See the head of this module.
+        Coefficients in the layout that the module's docstring describes.
     """
     if len(results) > 1:
         return _layout_of_several(results, codes)
     rows, alpha = results[0].rows, results[0].alpha
-    groups = (alpha < 0.0).nonzero()[0], (alpha > 0.0).nonzero()[0]  # the sign of α tells the class
+    groups = (alpha < 0.0).nonzero()[0], (alpha > 0.0).nonzero()[0]  # the sign of α determines the class
     live = np.concatenate(groups)
     return rows[live].astype(np.int32), np.array([*map(len, groups)], dtype=np.int32), alpha[live][None]
 
@@ -313,7 +316,7 @@ def layout(results: list[BinaryResult], codes: np.ndarray) -> tuple[np.ndarray, 
 def _layout_of_several(
     results: list[BinaryResult], codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the layout of more than one pair."""
+    """Return the layout for more than one pair."""
     k = int(codes.max()) + 1
     first, second = (
         np.repeat(classes, [len(result.rows) for result in results])
@@ -324,12 +327,12 @@ def _layout_of_several(
     live = np.flatnonzero(alpha)
     rows, alpha, first, second = rows[live], alpha[live], first[live], second[live]
     support = np.unique(rows)
-    # stable: LIBSVM's layout has them ascending within a class
+    # stable, because LIBSVM's layout has them ascending within a class
     support = support[np.argsort(codes[support], kind="stable")]
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    # the other class is q for those of p (place q − 1, as p itself is skipped), and p for those of q
+    # for support vectors of p the other class is q (position q − 1, because p is skipped), for those of q it is p
     coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

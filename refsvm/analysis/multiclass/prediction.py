@@ -1,10 +1,10 @@
-"""Prediction: the decision values of all pairs of classes.
+"""Prediction: the decision values of all pairs of classes for new examples.
 
     h_pq(x) = Σ αᵢ k(x, xᵢ) + b
 
-Only the support vectors are looked at. A block of examples takes one product with them, one pass of the kernel
-function, and one product with the coefficients of all pairs, in the layout that
-`refsvm.analysis.multiclass.one_vs_one` describes. Threads share the pieces of large data.
+Only the support vectors are used. A block of examples takes one product with them, one call of the kernel function,
+and one product with the coefficients of all pairs, in the layout that `refsvm.analysis.multiclass.one_vs_one`
+describes. Threads share the blocks of large data.
 """
 
 from __future__ import annotations
@@ -25,34 +25,37 @@ from refsvm.core.kernels.sparse import SparseProducts, compressed
 from refsvm.core.kernels.threads import run_in_pieces
 
 BLOCK_ENTRIES: Final = 2**18
-"""Kernel values computed at a time: 2 MiB."""
+"""Number of kernel values computed at a time: 2 MiB."""
 
 REDUCED_ENTRIES: Final = 2**20
-"""Decision values in memory at a time where not all of them are wanted: 8 MiB."""
+"""Number of decision values in memory at a time if they are reduced: 8 MiB."""
 
 WEIGHTS_BYTES: Final = 2**27
-"""Size up to which the weights of linear models are computed for prediction."""
+"""Largest size for which the weights of linear models are computed before prediction."""
 
 LARGE_ENTRIES: Final = 2**21
-"""Kernel values from which sparse data get threads, and compiled code is loaded, in some tenths of a second."""
+"""Number of kernel values of sparse data from which threads and compiled code are used; loading takes tenths of a
+second."""
 
 LARGE_DENSE_ENTRIES: Final = 2**23
-"""The same of dense data, if the code is on disk: NumPy takes about as long for so many."""
+"""The same for dense data if the code is on disk; NumPy takes about as long for this number."""
 
 PIECES: Final = 8
-"""Pieces of data that threads share."""
+"""Number of pieces into which the data are divided among threads."""
 
 
 def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: Any) -> np.ndarray:
-    """Σ αᵢ valuesᵢ over the support vectors of each pair of classes, or of one decision function without classes.
+    """Return Σ αᵢ valuesᵢ over the support vectors of each pair of classes, or of a single decision function.
 
     Parameters
     ----------
     coefficients : ndarray of shape (k − 1, m), float64
+        Coefficients of the support vectors.
     n_support : ndarray of shape (k,), int
-        Support vectors of each class; None where there are none.
+        Number of support vectors of each class; None without classes.
     values : ndarray or CSR of shape (m, t)
-        One row for each support vector: its kernel values, or the vector itself to get the weights of a linear model.
+        One row for each support vector: its kernel values, or the vector itself to compute the weights of a linear
+        model.
 
     Returns
     -------
@@ -61,10 +64,10 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
     if n_support is None or len(coefficients) == 1:
         return _sums(coefficients, values)
     k = len(n_support)
-    number = np.zeros((k, k), dtype=np.int64)  # of the pair of two classes
+    number = np.zeros((k, k), dtype=np.int64)  # index of the pair of two classes
     first, second = np.triu_indices(k, 1)
     number[first, second] = number[second, first] = np.arange(len(first))
-    # long double values keep their digits: b is computed of them
+    # long double values keep their type, as b is computed from them
     sums = np.zeros((len(first), values.shape[1]), np.result_type(coefficients, values.dtype))
     ends = np.cumsum(n_support)
     for c in range(k):
@@ -74,8 +77,8 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 
 def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
-    """Return the matrix product of coefficients and values; where Numba is installed, the same bits everywhere."""
-    # NumPy alone takes ten times as long for them as BLAS; sparse and extended numbers do not go through BLAS
+    """Return the matrix product of coefficients and values; with Numba the same bits on every machine."""
+    # NumPy alone takes ten times as long as BLAS for these; sparse and extended numbers do not use BLAS
     if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
         return np.asarray(coefficients @ values)
     return arithmetic.product(coefficients, values)
@@ -86,29 +89,31 @@ def decision_values(
     kernel: Any, X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray], origin: np.ndarray | None = None,
     reduce: Callable[[np.ndarray], np.ndarray] = np.asarray,
 ) -> np.ndarray:  # fmt: skip
-    """Σ αᵢ k(x, xᵢ) of every pair for every row of X, in blocks of rows.
+    """Return Σ αᵢ k(x, xᵢ) of every pair for every row of X, computed in blocks of rows.
 
     Parameters
     ----------
     kernel : Kernel, Precomputed or callable
+        The kernel.
     X : ndarray or CSR of shape (t, d), float64
+        The examples.
     vectors : ndarray or CSR of shape (m, d)
-        The support vectors; for `Precomputed` the columns of X that belong to them, ndarray of shape (m,).
+        The support vectors; for `Precomputed` the indices of their columns in X, ndarray of shape (m,).
     pair_sum : callable
-        `pair_sums` with its coefficients.
+        `pair_sums` with its coefficients bound.
     origin : ndarray of shape (d,), optional
-        Where a linear kernel is evaluated around.
+        Origin around which a linear kernel is evaluated.
     reduce : callable, optional
-        Function of the values of some rows, which returns one entry or row for each of them; the values by default.
+        Function of the values of some rows that returns one entry or row for each; by default the values themselves.
 
     Returns
     -------
     ndarray of shape (t, k(k − 1)/2), float64, or the results of `reduce`
     """
-    # the number of pairs is known to the sum alone; asked with no values it costs nothing
+    # only the sum knows the number of pairs; calling it without values costs nothing
     pairs = len(pair_sum(np.empty((vectors.shape[0], 0))))
     if isinstance(kernel, Linear) and 8 * pairs * _columns_in_use(vectors) <= WEIGHTS_BYTES:
-        # w once, then one product for each row: no kernel value is computed
+        # compute w once, then one product for each row, without kernel values
         X, weights = _linear_parts(around(origin, X), around(origin, vectors), pair_sum)
         return _reduced_in_blocks(lambda rows: _products(X[rows], weights), X.shape[0], pairs, reduce)
     if isinstance(kernel, Kernel) and is_sparse(vectors) and not is_sparse(X):
@@ -120,11 +125,11 @@ def decision_values(
     # a block that stays in the cache until it is summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
-        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may be made dense
+        height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may become dense
     large = isinstance(kernel, Kernel) and t * m >= (LARGE_ENTRIES if is_sparse(X) else LARGE_DENSE_ENTRIES)
     if large:
         arithmetic.fastest(waits=is_sparse(X))
-    # small data do not pay for loading compiled code
+    # for small data, loading compiled code takes longer than it saves
     table_from = 0 if large or arithmetic.current.sparse is not None else np.inf
     values = _kernel_values_of(kernel, X, vectors, table_from, origin)
 
@@ -146,8 +151,8 @@ def decision_values(
 def _reduced_in_blocks(
     values: Callable[[slice], np.ndarray], t: int, pairs: int, reduce: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """Return the results of `reduce` for the values of t rows; of many pairs, some rows at a time."""
-    # the values themselves are wanted all: one block saves a copy
+    """Return the results of `reduce` for the values of t rows; with many pairs, some rows at a time."""
+    # if all values are wanted, a single block saves a copy
     if reduce is np.asarray or t * pairs <= REDUCED_ENTRIES:
         return reduce(values(slice(0, t)))
     height = max(1, REDUCED_ENTRIES // pairs)
@@ -156,22 +161,20 @@ def _reduced_in_blocks(
 
 
 def _columns_in_use(vectors: Any) -> int:
-    """At most so many columns of the support vectors are not empty."""
+    """Return an upper bound of the number of columns of the support vectors that are not empty."""
     return int(min(vectors.shape[1], vectors.nnz) if is_sparse(vectors) else vectors.shape[1])
 
 
 def _linear_parts(X: Any, vectors: Any, pair_sum: Callable[[Any], np.ndarray]) -> tuple[Any, Any]:
-    """Return x and w, shape (pairs, d), with Σ αᵢ x·xᵢ = x·w, of every row of X and every pair."""
-    if is_sparse(vectors) and is_sparse(
-        X
-    ):  # w has a number for each column that the support vectors use, and for no other
+    """Return x and w, shape (pairs, d), with Σ αᵢ x·xᵢ = x·w for every row of X and every pair."""
+    if is_sparse(vectors) and is_sparse(X):  # w only contains the columns that support vectors use
         products = SparseProducts(vectors)
         X, vectors = products.aligned(X), products.Z
     return X, np.ascontiguousarray(pair_sum(vectors))
 
 
 def _products(X: Any, weights: np.ndarray) -> np.ndarray:
-    """Return x·w of every row of X and every pair, shape (t, pairs)."""
+    """Return x·w for every row of X and every pair, shape (t, pairs)."""
     if is_sparse(X) or not arithmetic.can_be_fast():
         return np.asarray(X @ weights.T)
     out = np.empty((len(X), len(weights)))
@@ -182,7 +185,7 @@ def _products(X: Any, weights: np.ndarray) -> np.ndarray:
 def _kernel_values_of(
     kernel: Any, X: Any, vectors: Any, table_from: float, origin: np.ndarray | None
 ) -> Callable[[slice], np.ndarray]:
-    """Return the function that evaluates the kernel between all support vectors and some rows of X."""
+    """Return a function that evaluates the kernel between all support vectors and some rows of X."""
     if isinstance(kernel, Precomputed):
         return lambda rows: np.asarray(X[rows, vectors]).T
     if not isinstance(kernel, Kernel):

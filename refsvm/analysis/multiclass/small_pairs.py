@@ -1,4 +1,4 @@
-"""Training of all pairs of classes: those of small classes in few calls, the others one after another."""
+"""Trains all pairs of classes: pairs of small classes in few calls, the others one after another."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def train_pairs(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
     interrupt: interruptible, options: RunOptions,
 ) -> list[BinaryResult]:  # fmt: skip
-    """Train the machines of all pairs of classes.
+    """Train the models of all pairs of classes.
 
     Parameters
     ----------
     kernel, X, codes, penalties
-        As of `refsvm.analysis.multiclass.one_vs_one.pairs`.
+        As in `refsvm.analysis.multiclass.one_vs_one.pairs`.
     previous, interrupt, options
-        As of `refsvm.analysis.multiclass.one_vs_one.solve_pairs`.
+        As in `refsvm.analysis.multiclass.one_vs_one.solve_pairs`.
 
     Returns
     -------
     list of BinaryResult
-        One for each pair, in order. Kernel rows that were computed for several pairs count for the first of them.
+        One result for each pair, in order. Kernel rows computed for several pairs are counted in the first of them.
     """
     scheme, found = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
-    X = stored_for_products(kernel, X)  # as one decision for the examples of all pairs
+    X = stored_for_products(kernel, X)  # decide once for the examples of all pairs
     if scheme.k > 2 and previous is None and are_small(codes, penalties, options):
         found = small_pairs(kernel, X, codes, penalties, interrupt, options)
     left = [number for number in range(len(scheme.pairs)) if number not in found]
@@ -58,10 +58,11 @@ def train_present(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, previous: list[BinaryResult] | None,
     interrupt: interruptible, options: RunOptions, present: np.ndarray,
 ) -> list[BinaryResult]:  # fmt: skip
-    """Train the machines of all pairs of classes, of which `present` alone have a penalty above 0, two at least.
+    """Train the models of all pairs of classes if only the classes `present` (at least two) have positive penalties.
 
-    A pair with a class that has none gets a constant machine, for the other class. So the class never has the most
-    votes: it has one at most from each other that is not there either, and each that is there has one from all of them.
+    A pair with an absent class gets a constant model that votes for the other class. An absent class therefore never
+    wins: it gets at most a vote from each other absent class, while each present class gets the votes against all
+    absent ones.
     """
     scheme = OneVsOne(int(codes.max()) + 1)
     numbers = np.full(scheme.k, 0)
@@ -78,7 +79,7 @@ def train_present(
 
 
 def facing(result: BinaryResult, turns: bool) -> BinaryResult:
-    """Return a result, or the same with the other class as its positive one: a single pair is turned round."""
+    """Return a result; if `turns`, with the other class as its positive one, as for the single pair of two classes."""
     if not turns:
         return result
     return replace(
@@ -88,7 +89,7 @@ def facing(result: BinaryResult, turns: bool) -> BinaryResult:
 
 
 def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None) -> BinaryResult:
-    """Return the machine of two classes of which one is not there: the optimum with α = 0."""
+    """Return the model for two classes of which one is absent: the optimum with α = 0."""
     nothing, b = np.zeros(0, dtype=np.int64), float(has_p) - float(has_q)
     return BinaryResult(
         negative=q, positive=p, rows=nothing, alpha=np.zeros(0), intercept=b, dual_objective=0.0, primal_objective=0.0,
@@ -97,11 +98,11 @@ def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None
 
 
 def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> bool:
-    """Whether some pairs of classes are small, and nothing is asked for that their solutions in one call lack."""
+    """Return whether some pairs of classes are small, and their solutions in one call support all options."""
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # a smaller budget holds no piece of the matrix; `refsvm.solve` does with two rows, and refuses less
+    # a smaller budget cannot hold a piece of the matrix; `refsvm.solve` works with two rows and permits more budgets
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
     is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
@@ -110,14 +111,14 @@ def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> 
 def small_pairs(
     kernel: Any, X: Any, codes: np.ndarray, penalties: np.ndarray, interrupt: interruptible, options: RunOptions
 ) -> dict[int, BinaryResult]:  # fmt: skip
-    """Train the machines of the pairs of small classes; return them by the numbers of the pairs.
+    """Train the models of the pairs of small classes; return them by the indices of the pairs.
 
-    A pair that is missing is left to `refsvm.solve`: it is larger, needs many steps, or its kernel rounds or is
-    indefinite.
+    A missing pair is left to `refsvm.solve`: it is larger, needs many steps, or its kernel is indefinite or
+    imprecise.
     """
     known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)
-    # one origin for all pairs, as their machines are asked together
+    # one origin for all pairs, because they predict the same data
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
     warn_of_rounding(gram.facts.data_error, rules.stop.tolerance)
     limit, late = min(options.max_iter or MOST_STEPS, MOST_STEPS), None
@@ -127,7 +128,7 @@ def small_pairs(
             late = Status.INTERRUPTED
         elif options.time_limit.left() <= 0.0:
             late = Status.TIME_LIMIT
-        # every pair needs some α: the classifier is fitted, though not to the end
+        # every pair needs some α, so that the classifier is fitted even if training is incomplete
         stands = stack.solve(backend, rules, limit if late is None else 1)
         results = results_of(stack, stands, late, known, gram.origin)
         for result in list(results.values())[:1]:
@@ -139,7 +140,7 @@ def small_pairs(
 def results_of(
     stack: Stack, stands: np.ndarray, late: Status | None, known: np.ndarray, origin: np.ndarray | None
 ) -> dict[int, BinaryResult]:
-    """Return the results of a stack by the numbers of their pairs: of all of them, if it is late."""
+    """Return the results of a stack by the indices of their pairs; if the time limit has passed, of all pairs."""
     problems = stack.problems
     values = problems.v - problems.gradient
     ranges = np.where(stands, np.inf, values.max(axis=1) - values.min(axis=1))
@@ -154,7 +155,7 @@ def results_of(
     made: dict[int, BinaryResult] = {}
     for number, (row, point), each in zip(stack.numbers[wanted].tolist(), arrays, numbers, strict=True):
         negative, positive, intercept, objective, primal, gap, steps, range_, is_done = each
-        # thousands of them: a frozen dataclass would set its fields one by one
+        # thousands of results: a frozen dataclass would set its fields one by one
         result = object.__new__(BinaryResult)
         result.__dict__.update(
             negative=negative, positive=positive, rows=row, alpha=point, intercept=intercept,

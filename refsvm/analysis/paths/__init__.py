@@ -1,17 +1,17 @@
-"""Path trackers: the optimum for every C, by following it from breakpoint to breakpoint.
+"""Paths: the optimum for every C (or another parameter), followed from breakpoint to breakpoint.
 
 ==========================================  =======================================================================
 `regularization_path`, `parametric_path`    the public functions
 `error_curve`, `cross_validation`           the error as a function of C
-`lines`                                     lines with a name: of ε, ν, both costs, the weights
-`parametric`, `roc_curve`, `path_file`      what comes out of a line: its path, its operating points, its file
+`lines`                                     named lines: along ε, ν, the costs of both classes, the weights
+`parametric`, `roc_curve`, `path_file`      results of a line: its path, its ROC curve, its file
 `left_out`, `several_classes`               each example left out; several classes
-`continuing`, `conformal`                   other uses of the walk: one more problem, intervals of targets
+`continuing`, `conformal`                   other uses of the walk: a changed problem, prediction intervals
 `extending`, `merging`                      a problem with more examples; duplicates as one variable
-`novelty`                                   b of a one-class problem, with room for rounding
+`novelty`                                   b of a one-class problem, with a margin for rounding errors
 ==========================================  =======================================================================
 
-How a path is tracked, recorded and audited stands in `refsvm.core.paths`, its trackers in `refsvm.core.trackers`.
+`refsvm.core.paths` tracks, records and audits a path, and `refsvm.core.trackers` contains the trackers.
 """
 
 from refsvm.analysis.paths.continuing import continue_to as continue_to

@@ -1,14 +1,18 @@
-"""conformal_intervals: exact full-conformal intervals of ε-insensitive regression, by the walk of one target.
+"""conformal_intervals: exact full conformal intervals for ε-insensitive regression, by a walk of one target.
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
-h_t is trained on all n + 1 examples. An example of weight w is w of them; the new one has weight 1. The interval holds
-every t with p(t) > 1 − confidence. Of exchangeable examples it holds the next target with that probability, whatever
-their distribution is. Scores that differ by less than rounding are equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more
-than 10⁻⁷ times the range of all n + 1 targets, which treats all examples alike. So a machine that meets every example
-exactly, as with ε = 0 and more features than examples, finds no target strange until α of the new example is at its
-bound. Elsewhere t runs over a grid, with a fit for each; here v of the two copies of the new example moves, h_t is
-affine in t between two events, and each change of a rank is the root of a line.
+h_t is trained on all n + 1 examples. An example of weight w counts as w examples, and the new one has weight 1. The
+interval contains every t with p(t) > 1 − confidence. For exchangeable examples it contains the next target with at
+least this probability, whatever their distribution.
+
+Scores that differ by less than rounding errors count as equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷
+times the range of all n + 1 targets, which treats all examples alike. Therefore a model that fits every example
+exactly, for instance with ε = 0 and more features than examples, finds no target strange until the α of the new
+example reaches its bound.
+
+Other methods evaluate p on a grid of t, with a fit for each point. Here v of the new example's two copies moves, h_t
+is affine in t between two events, and each change of a rank is the root of a line.
 """
 
 from __future__ import annotations
@@ -32,15 +36,15 @@ from refsvm.core.walk.line import ProblemLine
 from refsvm.core.walk.state import PathState
 
 TIED: Final = 1e-7
-"""Scores that differ by less, in units of the range of the targets, are equal: those of the free variables are all ε,
-and the walk has found them to about 10⁻⁹."""
+"""Scores that differ by less than this, in units of the range of the targets, are equal. Free variables all have the
+score ε, and the walk finds it to about 10⁻⁹."""
 
 AT_BOUND: Final = 1e-13
-"""How near its bound a variable counts as at it, in units of the largest |α|: as near as the rounding of a walk."""
+"""A variable this near its bound counts as at the bound, in units of the largest |α|: the rounding error of a walk."""
 
 
 class Examples(NamedTuple):
-    """The data of all walks: K, y, C and the copies of the n examples, C of the new one, ε."""
+    """The data of all walks: K, y, C and the copies of the n examples, C of the new example, and ε."""
 
     K: np.ndarray
     y: np.ndarray
@@ -63,38 +67,39 @@ def conformal_intervals(
     engine: str = "auto",
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return for each new example the interval that holds its target with this probability.
+    """Return for each new example an interval that contains its target with this probability.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
         The positive semi-definite kernel matrix of the examples.
     y : ndarray of shape (n,)
-        Their targets.
+        The targets of the examples.
     cross, own : ndarrays of shape (m, n) and (m,)
-        k(x, xᵢ) and k(x, x) of the new examples.
+        Kernel values k(x, xᵢ) and k(x, x) of the new examples.
     C : float
-        As in `DualProblem.regression`, of each copy of an example and of the new one. Penalties of n examples have to
-        be one number: others are weights, whose unit `C` would not tell.
+        C of each copy of an example and of the new example, as in `DualProblem.regression`. An array must contain n
+        equal numbers; use `weights` for different penalties.
     epsilon : float
-        ε.
+        Half the width of the tube.
     confidence : float
-        In (0, 1).
+        Probability in (0, 1).
     engine : {"auto", "numba", "numpy"}
+        As in `refsvm.parametric_path`.
     weights : ndarray of shape (n,), optional
-        How many copies of each example there are, whole numbers: example i has the penalty C wᵢ, and counts wᵢ times.
+        Number of copies of each example, as whole numbers: example i has the penalty C wᵢ, and counts wᵢ times.
 
     Returns
     -------
     ndarray of shape (m, 2)
-        Lower and upper ends: those of the smallest interval that holds the set, which may have gaps. Infinite where
-        confidence > n/(n + 1), for which n examples, copies counted, are too few.
+        Lower and upper ends of the smallest interval that contains the set of accepted targets, which may have gaps.
+        Infinite if confidence > n/(n + 1), for which there are too few examples (copies counted).
 
     Raises
     ------
     ValueError
-        If the confidence is not between 0 and 1, weights are no whole numbers, several penalties are given without
-        weights, or rounding ends a walk.
+        If the confidence is not between 0 and 1, weights are not whole numbers, different penalties are given without
+        weights, or rounding errors end a walk.
 
     References
     ----------
@@ -112,26 +117,27 @@ def conformal_intervals(
     array([[0.75, 1.2 ]])
     """
     if not 0.0 < (share := real("confidence", confidence)) < 1.0:
-        raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a share such as 0.9.")
+        raise ValueError(f"confidence={confidence!r} is not between 0 and 1; give a number such as 0.9.")
     confidence = share
     penalties = np.broadcast_to(np.asarray(C, dtype=np.float64), y.shape)
     if weights_in(penalties) is not None:
         raise ValueError(
-            "C holds different penalties, of which none is that of a new example; give one C, and whole weights=."
+            "C contains different penalties, so the new example's penalty is unknown; give a single C, and whole "
+            "numbers as weights=."
         )
     counts = copies("an interval", weights, len(y))
-    # 1e-9: a confidence such as 0.9 is no exact number, and its share of n may lie just below a whole one
+    # 1e-9, because 0.9 is not exact in binary, and its share of n may lie just below a whole number
     few = math.floor((1.0 - confidence) * (int(counts.sum()) + 1) + 1e-9)
     if few == 0:
         return np.tile([-np.inf, np.inf], (len(cross), 1))
     bounds = penalties * counts
-    # what does not depend on the new example is made once for all of them
+    # compute once what does not depend on the new example
     shared = Examples(K, y, bounds, counts, float(penalties[0]), epsilon, engine)
     problem = DualProblem.regression(
         y=y, gram=Gram(Precomputed(), K, is_checked=True), C=bounds, epsilon=epsilon
     )
     unit = max(float(np.ptp(problem.v)), 1e-300)
-    # the machine without the new example is that with it at the target h(x), where its α is 0
+    # the model without the new example equals the model with it at the target h(x), where its α is 0
     solved = solve(problem, stop=KKTGap(EPS_START * unit), engine=engine)
     beta = solved.alpha.reshape(2, -1)
     intervals = np.empty((len(cross), 2))
@@ -147,13 +153,13 @@ def _farthest(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, way: float, few: int
 ) -> float:
     """Return the last t with p(t) > 1 − confidence on one side of h(x), where p = 1."""
-    # from where the new example is bounded on, nothing but its own score changes
+    # once the new example is bounded, only its own score changes
     far, bounded = float(np.ptp(shared.y)) + 2.0 * shared.epsilon or 1.0, False
     while not bounded:
         t, residuals, bounded = _followed(shared, whole, beta, here, here + way * far)
-        # few targets lie so far out that the first way is too short
+        # the first distance is too short only for a few far targets
         far *= 4.0
-    # the range of all targets, the new one included
+    # the range of all targets, including the new one
     unit = np.maximum(shared.y.max(), t) - np.minimum(shared.y.min(), t)
     last = np.abs(residuals[-1])
     ranked = -float(smallest(-last[None, :-1], shared.copies, few)[0])
@@ -170,11 +176,11 @@ def _farthest(
 def _last_inside(
     one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
 ) -> float | None:
-    """Return the largest part of the way from one to other at which so many scores reach that of the new example."""
+    """Return the largest fraction of the way between two targets at which enough scores reach the new one."""
     # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
-    # scores change their order only where two of them cross, so a few points tell of all between
+    # scores change their order only where two of them cross, so a few points decide for all points between them
     crossed = begin * end < 0.0
     roots = begin[crossed] / (begin[crossed] - end[crossed])
     cuts = np.concatenate([[0.0], np.sort(roots), [1.0]])
@@ -187,15 +193,16 @@ def _last_inside(
 def _followed(
     shared: Examples, whole: np.ndarray, beta: np.ndarray, here: float, there: float
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Walk from one target of the new example to another.
+    """Walk from one target of the new example to another target.
 
     Returns
     -------
-    t : ndarray of shape (k,)
-    residuals : ndarray of shape (k, n + 1)
-        yᵢ − h(xᵢ), that of the new example last.
+        t : ndarray of shape (k,)
+            Targets of the new example.
+        residuals : ndarray of shape (k, n + 1)
+            yᵢ − h(xᵢ); the last one belongs to the new example.
     bounded : bool
-        Whether its α is at a bound in the end.
+        Whether the α of the new example is at a bound at the end.
     """
     gram, bounds = Gram(Precomputed(), whole, is_checked=True), np.append(shared.C, shared.C_new)
     start, end = (
@@ -204,7 +211,7 @@ def _followed(
     )
     K = np.tile(whole, (2, 2))
     walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
-    # without a weight it changes nothing
+    # a new example of weight 0 changes nothing
     walk.variables.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
     if solve_at(walk, here, EPS_START, "start"):
@@ -212,7 +219,8 @@ def _followed(
         points += [(p[0], p[1].copy(), p.intercept) for p in DEFAULT_TRACKER.follow(walk, there)]
     if walk.status is not None:
         raise ValueError(
-            f"The walk of a target ends at {walk.t:.6g} ({walk.status.name}): rounding hides the optimum; scale the "
+            f"The walk of a target ended at {walk.t:.6g} ({walk.status.name}) because rounding hides the optimum; "
+            "scale the "
             "features and the targets, or choose a smaller C."
         )
     middle = [_middles(walk, K, *pair) for pair in pairwise(points)]
@@ -221,21 +229,22 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    # with ε = 0 one of its copies may be at its bound while the other takes some of it back
+    # with ε = 0 one copy may be at its bound while the other takes back some of it
     return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
-    """Return points of a segment if it has no free variable: there b is the middle of its interval, as of `solve`.
+    """Return further points of a segment without free variables, where b is the middle of its interval.
 
-    α stays, and of G that of the new example alone moves: the ends of the interval bend where it passes that of others.
-    The middle is the same whichever example is the new one, on which the guarantee rests.
+    On such a segment α is constant and only the new example's G moves, so the ends of the interval bend where it
+    passes another example's G. The middle does not depend on which example is the new one, and the guarantee needs
+    this.
     """
     alpha = one[1]
-    # LAPACK may leave an α that reached its bound a rounding short of it
+    # LAPACK may leave an α that reached its bound slightly short of it
     short = AT_BOUND * float(np.abs(alpha).max())
     rises, falls = walk.problem.upper - alpha > short, alpha - walk.problem.lower > short
-    # of two copies on the elbow both may have reached their bound, while the elbow is not empty
+    # both copies on the elbow may have reached their bounds although the elbow is not empty
     if (rises & falls).any() or not np.array_equal(alpha, other[1]):
         return []
     old = np.ones(len(alpha), dtype=bool)

@@ -1,4 +1,4 @@
-"""continued: from one solved problem to another over the same kernel matrix, by the walk and no solver."""
+"""continued: walks from one solved problem to another over the same kernel matrix, without a solver."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from refsvm.core.trackers.base import PathTracker
 
 POLISHED: Final = 1e-9
-"""KKT gap, in the unit of the line, to which the beginning is solved, and above which the end is."""
+"""KKT gap, in the unit of the line, to which the start is solved, and which the end may not exceed."""
 
 
 class Reached(NamedTuple):
-    """The end of a walk, from which the next one starts.
+    """The end of a walk, from which the next walk starts.
 
     Attributes
     ----------
     gradient : ndarray of shape (n,)
-        G; NaN of variables that were not there.
+        G; NaN for variables that did not exist.
     members : ndarray of shape (m,), int64
         The free variables, in the order of the system.
     system : Bordered or None
-        The inverse of their matrix, where it is known.
+        The inverse of the free variables' matrix, if it is known.
     """
 
     gradient: np.ndarray
@@ -51,7 +51,7 @@ class Reached(NamedTuple):
     system: Bordered | None
 
     def placed(self, places: np.ndarray, n: int) -> Reached:
-        """Return the same among n variables: variable i is now ``places[i]``, and has gone where that is −1."""
+        """Return the same state among n variables: variable i becomes ``places[i]``, and is dropped if that is −1."""
         gradient, there = np.full(n, np.nan), places >= 0
         gradient[places[there]] = self.gradient[there]
         members = places[self.members]
@@ -72,29 +72,31 @@ def continued(
     progress: Progress | None = None,
     part: tuple[int, int] = (0, 1),
 ) -> tuple[Solution, Reached]:
-    """Return the solution of `end`, reached from one of `start`, and the state that the next walk can begin with.
+    """Return the solution of `end`, reached from a solution of `start`, and the state for the next walk.
 
     Parameters
     ----------
     start, end : DualProblem
-        Over the same kernel matrix.
+        Problems over the same kernel matrix.
     alpha : ndarray of shape (n,)
-        A solution of `start`, at any tolerance: it is solved more exactly first, since it is no point of a path else.
+        A solution of `start`, at any tolerance; it is first solved more exactly, so that it is a point of the path.
     tracker, engine, cache_mb, time_limit, max_events
         As in `refsvm.parametric_path`.
     reached : Reached, optional
-        Of the walk that has found `alpha`: where that is still optimal, nothing is solved, and no system is factorised.
+        State at the end of the walk that found `alpha`. If it is still optimal, nothing is solved and no system
+        factorised.
     progress : Progress, optional
-        Of the call, in percent.
+        Object that shows how far the call is, in percent.
     part : (int, int)
-        Of several walks in one call: the number of this one, and of all.
+        If a call makes several walks: the number of this walk, and the number of all.
 
     Returns
     -------
     Solution
-        Its `iterations` are the events on the way. Where a limit ends the walk, `alpha` is that of the last event, made
-        feasible, and `status` says why.
+        The solution; its `iterations` count the events of the walk. If a limit ends the walk, `alpha` belongs to the
+        last event, made feasible, and `status` names the limit.
     Reached
+        The state at the end.
     """
     refuse_unlike(start, end)
     limits = PathLimits(start.n, max_events, time_limit)
@@ -112,7 +114,7 @@ def continued(
         for events, point in enumerate(points_of(tracker, walk, 1.0), 1):
             limit = limits.reached(point, events)
             if limit is not None and point[0] != 1.0:
-                status, walk.variables.alpha[:] = limit, point[1]  # compiled code may be further on
+                status, walk.variables.alpha[:] = limit, point[1]  # compiled code may have gone further
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status
@@ -131,18 +133,18 @@ def continued(
 def _arrived(
     walk: PathState, line: ProblemLine, end: DualProblem, status: Status, engine: str
 ) -> tuple[np.ndarray, np.ndarray, Status]:
-    """Return α, G and the status where the walk has ended; rounding on the way is undone by steps of SMO."""
+    """Return α, G and the status at the end of the walk; steps of SMO remove the rounding errors of the walk."""
     problem = end.with_gram(walk.problem.gram)
-    # thousands of events leave rounding in Σα, which a solution must not have
+    # thousands of events accumulate rounding errors in Σα, which a solution must not contain
     found = problem.feasible(walk.variables.alpha)
     gradient = walk.gradient(problem.v, found)
-    # where the decision values differ by less than their unit, the tolerance is relative to what they differ by
+    # if the range of the decision values is below their unit, the tolerance is relative to the range
     share = min(1.0, problem.decision_range(found, gradient))
     tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(found, gradient, walk.largest)
     allowed = max(10.0 * tolerance * share, rounding)
     if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
         stop = KKTGap(max(tolerance, rounding), relative=True)
-        # where rounding hides the optimum no number of steps would find it
+        # if rounding hides the optimum, no number of steps would find it
         most = max(MOST_STEPS, 100 * problem.n)
         ended = solve(problem, start=found, stop=stop, engine=engine, max_iter=most, time_limit=walk.deadline)
         return ended.alpha, ended.gradient, ended.status
@@ -150,7 +152,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """Move the walk to the end of another one; return whether that point is optimal here."""
+    """Set the walk to the end of an earlier one; return whether that point is optimal here."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha
@@ -165,10 +167,10 @@ def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
 
 
 def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProblem, np.ndarray]:
-    """Return a problem of more examples as it was without them, and the places of the old variables.
+    """Return a problem with more examples as it was before they were added, and the positions of the old variables.
 
-    The first examples of both are the same; the box of the others is empty. Of a regression each copy of the examples
-    grows for itself.
+    The first examples of both problems are the same, and the boxes of the added ones are empty. In a regression,
+    examples are added to each of the two groups of variables.
     """
     kept = np.arange(solved.n)
     if isinstance(problem.gram, View) and problem.gram.repeats:
@@ -182,30 +184,30 @@ def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProble
 def continue_to(
     solution: Solution, problem: DualProblem, *, progress: bool | str = "auto", **options: Any
 ) -> Solution:
-    """Return the exact solution of a problem that differs in v, L, U or z, by the walk from this one.
+    """Return the exact solution of a problem that differs in v, L, U or z, by a walk from this solution.
 
-    This one is solved to a gap of 1e-9 first. Examples leave with ``problem.without(r)``, come with
-    ``problem.extended(X, y)``, and change weight or target.
+    Use it after ``problem.without(r)`` removed examples, ``problem.extended(X, y)`` added them, or weights or targets
+    changed. This solution is first refined to a gap of 1e-9.
 
     Parameters
     ----------
     problem : DualProblem
-        Over the same kernel matrix, or over one with more examples after the same ones.
+        The new problem, over the same kernel matrix or over one with further examples after the same ones.
     progress : bool or "auto"
-        A line on stderr that says how far the walk is, as of `refsvm.regularization_path`.
+        Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
     **options
-        tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. The kernel matrix is
-        computed as a whole.
+        tracker, engine, cache_mb, time_limit, max_events, as in `refsvm.parametric_path`. The whole kernel matrix is
+        computed.
 
     Returns
     -------
     Solution
-        Its `iterations` are the events on the way.
+        The solution; its `iterations` count the events of the walk.
 
     Raises
     ------
     ValueError
-        As `refsvm.parametric_path`.
+        As in `refsvm.parametric_path`.
     KeyboardInterrupt
         After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the solution at the last event.
 
@@ -213,7 +215,8 @@ def continue_to(
     ----------
     G. Cauwenberghs and T. Poggio, "Incremental and decremental support vector machine learning", NIPS 2000, one
     example at a time; M. Karasuyama and I. Takeuchi, "Multiple incremental decremental learning of support vector
-    machines", NIPS 2009, several at once. Here singular systems as well, and any change of v, L, U and z.
+    machines", NIPS 2009, several at a time. This function also handles singular systems, and any change of v, L, U
+    and z.
 
     Examples
     --------

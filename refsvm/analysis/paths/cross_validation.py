@@ -31,7 +31,7 @@ from refsvm.services.summary import Card, Shown
 from refsvm.services.types import ArrayLike, FoldsLike, RandomLike
 
 ROUNDING: Final = 1e-9
-"""Part of C_max by which 1/(1/C_max) may differ from it, generously."""
+"""How far 1/(1/C_max) may differ from C_max, relative to C_max."""
 
 SINGLE_CLASS: Final = "Fold {} leaves a single class to train on; give other or fewer folds."
 
@@ -45,12 +45,13 @@ class PathCrossValidation(Shown):
     curve : ErrorCurve
         Held-out errors of all folds together.
     curves : tuple of ErrorCurve
-        Those of each fold.
+        Held-out errors of each fold.
     fold : ndarray of shape (n,), int64
         The fold that holds out each example.
     breakpoints : tuple of int
-        How many the path of each fold has; of leave-one-out, how many were walked for each example alone.
+        Number of breakpoints on each fold's path; with leave-one-out, number of breakpoints walked for each example.
     seconds : float
+        Wall time of the call.
     """
 
     curve: ErrorCurve
@@ -89,46 +90,49 @@ def cross_validate_path(
 ) -> PathCrossValidation:
     """Cross-validate a C-SVM for every C of a range at once.
 
-    The kernel matrix is computed once. For each fold the path of the other examples is tracked. The C at
-    which a held-out example changes sides is as exact as the breakpoints of that path.
-
-    Leave-one-out, ``folds="loo"``, needs no n paths. The path of all examples tells most signs; for the others the path
-    without the example is followed where it is not known (`refsvm.analysis.paths.left_out`). Of a larger fold some
-    example has a weight nearly everywhere on that path, so that it tells nothing: each fold has a path of its own.
-
-    Of several classes each pair has such paths. The votes for an example are counted anew at each C at which the
-    vote of a pair changes.
+    For each fold the path of the other examples is tracked, over one kernel matrix. Each C at which a held-out example
+    changes sides is as exact as the breakpoints of that path. With several classes each pair has its own paths, and
+    the votes for an example are counted again at each C where a pair's vote changes.
 
     Parameters
     ----------
     X, y, kernel, gamma, degree, coef0, C_min, C_max, tracker, engine, cache_mb
         As in `refsvm.regularization_path`.
     folds : int, "loo", array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
-        How many folds, "loo" for each example on its own, the fold of each example, or an object with scikit-learn's
+        Number of folds, "loo" for leave-one-out, the fold of each example, or an object with scikit-learn's
         ``split(X, y)``.
     stratified : bool
-        Share the examples of each class equally among the folds. With a number of folds only.
+        Whether to share the examples of each class equally among the folds. Only with a number of folds.
     rng : int, numpy.random.Generator or None
-        Shuffles the examples; None leaves them in order. With a number of folds only.
+        Shuffles the examples before they are assigned to folds; None leaves them in order. Only with a number of
+        folds.
     groups : array-like of shape (n,), optional
-        For a splitter that uses groups: the group of each example.
+        Group of each example, for a splitter that uses groups.
     sample_weight : array-like of shape (n,), optional
-        wᵢ ≥ 0: example i has the penalty C wᵢ, counts wᵢ times among the errors, and its copies leave together. Each
-        class needs a positive one.
+        wᵢ ≥ 0: example i has the penalty C wᵢ and counts wᵢ times among the errors, and its copies are left out
+        together. Each class needs a positive weight.
     progress : bool or "auto"
-        A line on stderr that says how far it is, as of `refsvm.regularization_path`.
+        Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
 
     Returns
     -------
     PathCrossValidation
+        The error curves.
 
     Raises
     ------
     ValueError
-        As `refsvm.regularization_path`, and if a fold leaves a single class of examples that count.
+        As in `refsvm.regularization_path`, and if a fold leaves one class with positive weights.
     KeyboardInterrupt
-        On Ctrl-C, after the path at hand: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is a tuple of the
-        curves of the folds that are done.
+        After Ctrl-C and the end of the current path: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is a
+        tuple of the finished folds' curves.
+
+    Notes
+    -----
+        Leave-one-out does not require n paths. The path of all examples determines most signs; for the others the
+        path without the example is followed where the sign is unknown (`refsvm.analysis.paths.left_out`). For a
+        larger fold this does not help, because nearly everywhere on that path some example of the fold has α ≠ 0, so
+        each fold has its own path.
 
     Examples
     --------
@@ -149,13 +153,13 @@ def cross_validate_path(
     classes, codes = numbered(y, n)
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(n)
-    # with a number of folds, and unless each example is a fold of its own
+    # with a number of folds, unless each example is a fold of its own
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     weights = given_weights(sample_weight, n)
     refuse_absent_class(classes, codes, weights)
     weights = None if weights is None else in_exact_steps(weights)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
-    # once for all folds, whose matrices are parts of it
+    # computed once; the matrices of the folds are parts of it
     gram = held_gram(matrix, cache_mb)
     options = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine, "cache_mb": cache_mb}
     told.begin("", total=int(fold.max()) + 1)
@@ -166,7 +170,7 @@ def cross_validate_path(
             curves.append(curve)
             breakpoints.append(count)
             told.tell(len(curves))
-        # half of the folds are no cross-validation
+        # an incomplete set of folds is not a cross-validation
         if interrupt.pressed:
             raise Interrupted(
                 f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
@@ -176,7 +180,8 @@ def cross_validate_path(
     if (last := float(found.C[-1])) < (1.0 - ROUNDING) * C_max:
         short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)
         warn(
-            f"{short} of {len(curves)} paths end before C_max={C_max:.6g}, and the error curve at C={last:.6g}; scale "
+            f"{short} of {len(curves)} paths ended before C_max={C_max:.6g}, so the error curve ends at "
+            f"C={last:.6g}; scale "
             "the features (StandardScaler), or choose a smaller C_max."
         )
     return PathCrossValidation(found, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
@@ -186,22 +191,23 @@ def held_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each fold, and the breakpoints of the paths of all pairs without it.
+    """Yield the error on each fold, and the breakpoints of all pairs' paths without it.
 
-    A class of which the fold leaves no example gets no vote.
+    A class without examples outside the fold gets no vote.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
     codes, fold : ndarrays of shape (n,), int
-        Class numbers, and the number of each example's fold.
+        Class number of each example, and its fold number.
     gram : Gram
-        `held_gram` of all examples.
+        Result of `held_gram` for all examples.
     weights : ndarray of shape (n,), optional
-        Factors of C, which add up exactly: how often an example counts.
+        Factors of C that add up exactly, which are the weights of examples in the error.
     interrupt : interruptible
+        Handler of Ctrl-C.
     options : dict
-        Of `pair_paths`.
+        Options of `pair_paths`.
     """
     factors = np.ones(len(codes)) if weights is None else weights
     for number in range(int(fold.max()) + 1):
@@ -227,15 +233,16 @@ def left_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each example, left out of the pairs that it is in, and the breakpoints walked for it.
+    """Yield the error on each example, left out of the pairs with its class, and the breakpoints walked for it.
 
-    The path of each pair tells most signs of its examples, and all of the others'; arguments as of `held_out`.
+    The path of each pair determines most signs of the pair's examples, and all signs of other examples. The arguments
+    are those of `held_out`.
     """
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights
     alone = (factors > 0.0) & (np.bincount(codes, factors > 0.0)[codes] == 1.0)
     if k == 2 and alone.any():
         raise ValueError(SINGLE_CLASS.format(fold[alone.argmax()]))
-    counting = np.where(factors > 0.0, codes, -1)  # the others are asked, and never trained on
+    counting = np.where(factors > 0.0, codes, -1)  # examples of weight 0 are predicted, but never trained on
     found = list[LeftOutPaths]()
     for rows, path in pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options):
         if interrupt.pressed:

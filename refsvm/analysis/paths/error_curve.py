@@ -1,4 +1,4 @@
-"""ErrorCurve: a count of errors, or their weight, as a step function of C."""
+"""ErrorCurve: the number of errors, or their total weight, as a step function of C."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from refsvm.services.summary import Card, Shown
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorCurve(Shown):
-    """The error on some examples as a function of C: a step function, whose steps are as exact as the path.
+    """The error on some examples as a step function of C, whose steps are as exact as the path.
 
     Parameters
     ----------
     C : ndarray of shape (k + 1,)
         Ends of the steps, ascending.
     errors : ndarray of shape (k,), int64 or float64
-        Number of errors for C between two ends; of weighted examples the sum of their weights.
+        Number of errors for C between two ends; for weighted examples the sum of their weights.
     count : int or float
         Number of examples, or the sum of their weights.
     status : Status
-        Whether the path reaches its end; what ended it before otherwise.
+        CONVERGED if the path reached its end, otherwise the reason why it ended early.
 
     Examples
     --------
@@ -59,21 +59,21 @@ class ErrorCurve(Shown):
 
     @property
     def error(self) -> np.ndarray:
-        """Share of errors on each step, shape (k,); NaN where no example counts."""
+        """Share of errors on each step, shape (k,); NaN if all weights are 0."""
         return self.errors / self.count if self.count else np.full(len(self.errors), np.nan)
 
     def at(self, C: Any) -> Any:
-        """Share of errors at one C, or at several: a float, or an array of their shape.
+        """Return the share of errors at one C or at several: a float, or an array of the same shape.
 
         Raises
         ------
         ValueError
-            If a C lies outside of the path.
+            If a C lies outside the path.
         """
         values = np.asarray(C, dtype=np.float64)
         if not ((values >= self.C[0]) & (values <= self.C[-1])).all():
             raise ValueError(
-                f"C={C!r} is outside of the path, which goes from {self.C[0]:.6g} to {self.C[-1]:.6g}."
+                f"C={C!r} is outside of the path; give C from {self.C[0]:.6g} to {self.C[-1]:.6g}."
             )
         found = self.error[self._steps(values)]
         return float(found) if found.ndim == 0 else found
@@ -83,24 +83,24 @@ class ErrorCurve(Shown):
         return np.clip(self.C.searchsorted(C, side="right") - 1, 0, len(self.errors) - 1)
 
     def best(self) -> tuple[float, float, float]:
-        """Return the ends of the C-interval of least error, and this error.
+        """Return the ends of the interval of C with the least error, and this error.
 
-        Of several intervals the widest in log C, and of equally wide ones the first.
+        Among several intervals it is the widest in log C, and among equally wide ones the first.
 
         Warns
         -----
         ConvergenceWarning
-            If the path ended early: the error may be less on the part that is missing.
+            If the path ended early, because the error may be smaller on the missing part.
         """
         if self.status is not Status.CONVERGED:
             warn(
-                f"best() sees a part of the path: it ended at C={self.C[-1]:.6g} ({self.status.name}), and the error "
-                "may be less beyond. Allow more time or events, or shorten the range."
+                f"The path ended early, at C={self.C[-1]:.6g} ({self.status.name}), and the error "
+                "may be smaller beyond. Allow more time or events, or shorten the range."
             )
         return self._best()
 
     def _best(self) -> tuple[float, float, float]:
-        """Return the same without a warning."""
+        """Return the result of `best` without a warning."""
         least = self.errors == self.errors.min()
         begins = np.flatnonzero(least & ~np.append(False, least[:-1]))
         ends = np.flatnonzero(least & ~np.append(least[1:], False)) + 1
@@ -110,12 +110,12 @@ class ErrorCurve(Shown):
 
     @staticmethod
     def total(curves: Sequence[ErrorCurve]) -> ErrorCurve:
-        """Add up the errors of several curves, on the range of C that all of them cover.
+        """Add the errors of several curves, on the range of C that all of them cover.
 
         Raises
         ------
         ValueError
-            If there is no curve, or no C that all of them cover.
+            If there is no curve, or the curves have no common range of C.
 
         Examples
         --------
@@ -130,7 +130,10 @@ class ErrorCurve(Shown):
             raise ValueError("curves is empty; give at least one ErrorCurve.")
         first, last = max(curve.C[0] for curve in curves), min(curve.C[-1] for curve in curves)
         if not first < last:
-            raise ValueError(f"The curves have no range of C in common: {first:.6g} is not below {last:.6g}.")
+            raise ValueError(
+                f"The curves have no common range of C: {first:.6g} is not below {last:.6g}; track paths over one "
+                "range."
+            )
         start = sum(curve.errors[curve._steps(first)].item() for curve in curves)
         at, change = [], []
         for curve in curves:
@@ -145,7 +148,7 @@ class ErrorCurve(Shown):
 
 
 def first_unfinished(ends: Iterable[Status]) -> Status:
-    """Return what ended the first path that does not reach its end, or CONVERGED."""
+    """Return the status of the first path that does not reach its end, or CONVERGED."""
     return next((each for each in ends if each is not Status.CONVERGED), Status.CONVERGED)
 
 
@@ -153,10 +156,10 @@ def curve_of_changes(
     ends: tuple[float, float], errors: float, at: np.ndarray, change: np.ndarray, count: float,
     status: Status = Status.CONVERGED,
 ) -> ErrorCurve:  # fmt: skip
-    """Return the step function that has the value `errors` at first and changes by `change` at each C in `at`.
+    """Return the step function that starts with the value `errors` and changes by `change` at each C in `at`.
 
-    Changes are whole numbers, or weights that add up exactly (`refsvm.analysis.resampling.weights.in_exact_steps`): two
-    steps of equal errors have one number.
+    Changes are whole numbers, or weights that add up exactly (`refsvm.analysis.resampling.weights.in_exact_steps`),
+    so that steps with equal errors have equal values.
     """
     order = at.argsort(kind="stable")
     places, where = np.unique(at[order], return_inverse=True)
@@ -169,16 +172,16 @@ def curve_of_changes(
 
 
 class Turns(NamedTuple):
-    """Decisions of one pair of classes on t examples along C.
+    """The votes of one pair of classes on t examples along C.
 
     Attributes
     ----------
     first, second : int
-        Numbers of the classes.
+        Class numbers of the pair.
     said : ndarray of shape (t,), bool
-        Whether the vote is for the second class at the least C.
+        Whether the vote is for the second class at the smallest C.
     at, example, up : ndarrays of shape (e,)
-        For each change C, the example, and whether the vote is for the second class from there on.
+        For each change its C, its example, and whether the vote is for the second class from there on.
     """
 
     first: int
@@ -193,12 +196,12 @@ def voted_curve(
     turns: Sequence[Turns], codes: np.ndarray, k: int, ends: tuple[float, float],
     weights: np.ndarray | None = None, status: Status = Status.CONVERGED,
 ) -> ErrorCurve:  # fmt: skip
-    """Return the error of the class with the most votes as a function of C, the first class on a tie.
+    """Return the error of the vote as a function of C; on a tie the first class wins.
 
     Parameters
     ----------
     turns : sequence of Turns
-        Of the pairs that vote.
+        The pairs that vote.
     codes : ndarray of shape (t,), int
         The true class of each example.
     k : int
@@ -206,9 +209,9 @@ def voted_curve(
     ends : (float, float)
         The range of C.
     weights : ndarray of shape (t,), optional
-        How often each example counts.
+        Weight of each example.
     status : Status
-        Of the paths of the pairs.
+        Status of the pairs' paths.
 
     Examples
     --------
@@ -233,13 +236,13 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which examples are wrong at the least C; then each C, the example and the change of its error there."""
+    """Return which examples are wrong at the smallest C; then each C, the example and the change of its error."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:
         count[every, np.where(turn.said, turn.second, turn.first)] += 1
     at, index = (np.concatenate([each[place] for each in turns]) for place in (3, 4))
-    # a vote goes from one class of its pair to the other
+    # a vote moves from one class of its pair to the other
     gains, loses = (
         np.concatenate([np.where(each.up, each[place], each[1 - place]) for each in turns])
         for place in (1, 0)
@@ -249,12 +252,12 @@ def _changes(
     change = np.zeros((len(at), k), dtype=np.int64)
     np.add.at(change, (np.arange(len(at)), gains), 1)
     np.add.at(change, (np.arange(len(at)), loses), -1)
-    # the votes of an example after each of its changes
+    # count the votes for an example after each of its changes
     total = np.vstack([np.zeros((1, k), dtype=np.int64), change.cumsum(axis=0)])
     first = np.searchsorted(index, every)
     after = count[index] + total[1:] - total[first[index]]
     wrong = np.concatenate([count.argmax(axis=1) != codes, after.argmax(axis=1) != codes[index]])
-    # changes of one example at the same C are one
+    # join changes of one example at the same C
     is_last = np.append((index[1:] != index[:-1]) | (at[1:] != at[:-1]), True)[: len(at)]
     at, index, wrong_after = at[is_last], index[is_last], wrong[t:][is_last]
     begins = np.append(True, index[1:] != index[:-1])[: len(at)]
@@ -265,23 +268,24 @@ def _changes(
 def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
     """Return the error on other examples as a function of C.
 
-    Cʰ = λh is linear in λ between breakpoints, so the C at which an example changes sides is as exact as these.
+    Cʰ = λh is linear in λ between breakpoints, so each C at which an example changes sides is as exact as these.
 
     Parameters
     ----------
     X : array-like or CSR of shape (t, d)
     y : array-like of shape (t,)
-        Labels, entries of `classes`.
+        Labels, which must occur in `classes`.
     sample_weight : array-like of shape (t,), optional
-        How often each example counts.
+        Weight of each example.
 
     Returns
     -------
     ErrorCurve
+        The error on these examples.
     """
     if not path.problem.has_labels:
         raise ValueError(
-            "This path is one of regression; an error curve counts labels, use decision_function."
+            "An error curve counts wrong labels, but this is the path of a regression; use decision_function."
         )
     X = examples_like(path.problem.gram, X)
     codes, turns = known_codes(y, path.classes, X.shape[0]), [Turns(0, 1, *path.crossings(X))]

@@ -1,4 +1,4 @@
-"""DualProblem.extended: the problem with more examples after its own."""
+"""DualProblem.extended: a problem with further examples after its own."""
 
 from __future__ import annotations
 
@@ -21,20 +21,24 @@ from refsvm.services.types import ArrayLike
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:
-    """Return the matrix with more examples after its own: of the same kernel, or a given one with more rows.
+    """Return the kernel matrix with further examples: of the same kernel, or a given matrix with more rows.
 
-    Of a linear kernel its `centred` matrix has the origin of that of the examples before.
-
-    X holds the new examples; of a given matrix their values with all n + m examples, shape (m, n + m).
+    X contains the new examples; for a given matrix it contains their values with all n + m examples, shape (m, n +
+    m). The `centred` matrix of a linear kernel keeps its origin.
     """
     X, known = examples_like(gram, X), getattr(gram, "X", None)
     kernel: Any = getattr(gram, "kernel", None)
     if known is None:
-        raise ValueError(f"{type(gram).__name__} holds no examples, to which others could be added.")
+        raise ValueError(
+            f"{type(gram).__name__} stores no examples to add others to; use a kernel and examples."
+        )
     n, m = known.shape[0], X.shape[0]
     if not isinstance(kernel, Precomputed):
         if X.shape[1] != known.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} features; the examples before have {known.shape[1]}.")
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the problem's examples have {known.shape[1]}; give the same "
+                "columns."
+            )
         if is_sparse(known):
             from scipy.sparse import csr_array, vstack
 
@@ -54,27 +58,28 @@ def grown(gram: KernelMatrix, X: Any) -> Gram:
 
 
 def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: ArrayLike = None) -> DualProblem:
-    """Return the problem with more examples after its own.
+    """Return the problem with further examples after its own.
 
     Parameters
     ----------
     problem : DualProblem
     X : array-like or CSR of shape (m, d)
-        The new examples. Of a kernel matrix that was given: their kernel values with all n + m, shape (m, n + m).
+        The new examples. If the kernel matrix was given: their kernel values with all n + m examples, shape (m, n +
+        m).
     y : array-like of shape (m,)
-        Their labels ±1, or targets; None for novelty detection.
+        Labels ±1 of the new examples, or targets; None for novelty detection.
     C : float or array-like of shape (m,), optional
-        Their penalties, or weights; by default that of all others, which must then be one.
+        Penalties or weights of the new examples; by default the common value of the other examples.
 
     Returns
     -------
     DualProblem
-        Of a regression with the ε of the others, of novelty detection with their ν.
+        The extended problem, with the same ε for a regression and the same ν for novelty detection.
 
     Raises
     ------
     ValueError
-        If this is a problem of another kind, the others differ in C, or X and y do not fit.
+        If the problem is of another kind, its examples differ in C and none is given, or X and y do not fit.
 
     Examples
     --------
@@ -104,7 +109,8 @@ def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: Arra
         return DualProblem.classification(y=np.append(problem.v, labels), gram=gram, C=C)
     if problem.v.any() or problem.lower.any():
         raise ValueError(
-            "extended takes problems of classification, regression and one_class; this is another kind."
+            "extended got a problem of another kind; make it with DualProblem.classification, regression or "
+            "one_class."
         )
     return DualProblem.one_class(gram=gram, nu=min(problem.z / float(width.sum()), 1.0), weights=C)
 

@@ -1,4 +1,4 @@
-"""Merging of duplicates: examples with the same features and label become one variable with a wider box."""
+"""Merging of duplicates: examples with equal features and labels become one variable with a wider box."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from refsvm.core.problem import DualProblem
 
 
 def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alike: bool = False) -> Merged:
-    """Group the variables of two problems with the same kernel row and, in both, the same v.
+    """Group the variables with the same kernel row and the same v at both ends of a line.
 
     Parameters
     ----------
     start, end : DualProblem
-        Over the same kernel matrix.
+        Problems over the same kernel matrix.
     X : ndarray or CSR of shape (n, d), optional
-        The examples; those of the kernel matrix by default. Of a matrix that holds none no two rows are the same.
+        The examples, by default the kernel matrix's own. Without examples, no two rows count as equal.
     alike : bool
-        Whether examples of different weights keep variables of their own: without one of them another machine is left
-        than without the other.
+        Whether examples of different weights keep separate variables, because leaving one of them out gives another
+        model than leaving out the other.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alik
 
 
 def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
-    """Return the matrix behind views, and the row there of each variable."""
+    """Return the matrix behind views of it, and the row of each variable there."""
     indices = np.arange(gram.n)
     while isinstance(gram, View):
         gram, indices = gram.source, gram.indices[indices]
@@ -63,7 +63,7 @@ def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
 
 
 def merged_problem(problem: DualProblem, merged: Merged) -> DualProblem:
-    """Return the problem whose variables are the sums of merged ones."""
+    """Return the problem whose variables are sums of merged variables."""
     if len(merged.first) == problem.n:
         return problem
     lower, upper = (np.bincount(merged.group, weights=bound) for bound in (problem.lower, problem.upper))
@@ -72,7 +72,7 @@ def merged_problem(problem: DualProblem, merged: Merged) -> DualProblem:
 
 
 def _row_bytes(X: Any) -> list[bytes]:
-    """Each row of X as bytes; −0 counts as 0."""
+    """Return each row of X as bytes, with −0 replaced by 0."""
     if not is_sparse(X):
         return [row.tobytes() for row in X + 0.0]
     X = X.copy()

@@ -1,4 +1,4 @@
-"""Rounding of decision values: how much room b of a one-class problem leaves for it."""
+"""Rounding errors of decision values: the margin that b of a one-class problem leaves for them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from refsvm.core.problem import EPSILON
 from refsvm.core.stopping.relative import ROUNDED
 
 MOST_ROUNDED: Final = 1e-10
-"""Largest share of the terms of a decision value by which b of a one-class problem makes room for rounding."""
+"""Largest margin for rounding errors in b of a one-class problem, relative to the terms of a decision value."""
 
 
 def intercept_of_inside(
     gram: KernelMatrix, alpha: np.ndarray, gradient: np.ndarray, inside: np.ndarray, otherwise: float
 ) -> float:
-    """Return the least b of a one-class problem for which no example inside has h < 0, and a little for rounding.
+    """Return the least b of a one-class problem for which no inside example has h < 0, plus rounding errors.
 
-    h(xᵢ) = b − Gᵢ. A prediction adds up the same terms in another order: what that moves has the size of the terms, not
-    of the sum.
+    h(xᵢ) = b − Gᵢ. A prediction adds the same terms in another order, so its rounding error has the size of the
+    terms, not of the sum.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def intercept_of_inside(
     inside : ndarray of shape (n,), bool
         Examples with αᵢ below its bound.
     otherwise : float
-        b if there is none.
+        b if no example is inside.
 
     Examples
     --------
@@ -48,6 +48,6 @@ def intercept_of_inside(
     largest = float(np.abs(gram.diagonal()).max())
     terms = float(np.abs(gradient).max()) + float(alpha.max()) * largest
     share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.facts.data_error / EPSILON)
-    # kernel values of a prediction are rounded anew, those far from the origin by more than sums are
+    # a prediction computes kernel values again, and their rounding error exceeds the sum's for data far from the origin
     noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(alpha))
     return b + max(min(share, MOST_ROUNDED) * terms, noise)

@@ -16,23 +16,23 @@ from refsvm.core.problem import DualProblem
 from refsvm.core.walk.line import ProblemLine
 
 AT_BOUND: Final = 1e-9
-"""Share of its bound by which a variable between two breakpoints may be short of it, but for rounding."""
+"""How far a variable between two breakpoints may be from its bound because of rounding, relative to the bound."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ParametricPath(TrackedPath):
     """The optimum α(t), b(t) of every problem on a line: affine in t between breakpoints.
 
-    Made by `refsvm.parametric_path` and by the lines with a name.
+    Made by `refsvm.parametric_path` and by the functions for named lines.
 
     Parameters
     ----------
     start, end : DualProblem
         The problems at both ends.
     line : ProblemLine
-        The line between them, with merged variables as one.
+        The line between them, with merged variables as single variables.
     record, merged, status, seconds, start_seconds, drift, nullity, tracker, counts, matrix, classes
-        As of `refsvm.core.paths.tracked.TrackedPath`.
+        As in `refsvm.core.paths.tracked.TrackedPath`.
 
     Examples
     --------
@@ -51,14 +51,14 @@ class ParametricPath(TrackedPath):
 
     @property
     def along(self) -> ProblemLine:
-        """The line, as `line`."""
+        """The line between both problems, the same as `line`."""
         return self.line
 
     # -- breakpoints -----------------------------------------------------------------------------------------------
 
     @property
     def t(self) -> np.ndarray:
-        """Breakpoints in the order of the line, shape (m,); a t stands twice where α or b jumps there."""
+        """Breakpoints in the order of the line, shape (m,); a t occurs twice if α or b jumps there."""
         return self.record.t
 
     # -- values at any t -------------------------------------------------------------------------------------------
@@ -69,24 +69,26 @@ class ParametricPath(TrackedPath):
         Raises
         ------
         ValueError
-            If t is outside of the path, here and in the other methods that take one.
+            If t is outside the path; this holds for all methods with an argument t.
         """
         self._segment(t)
         whole = ProblemLine(self.start, self.end, self.line.t, 1.0)
         return whole.at(real("t", t))
 
     def alpha(self, t: float, before: bool = False) -> np.ndarray:
-        """Return the signed α at t, shape (n,), in its box exactly.
+        """Return the signed α at t, shape (n,), exactly inside its box.
 
         Parameters
         ----------
         t : float
+            The parameter.
         before : bool
-            Where α or b jumps at t: the value before the jump, in the direction of the path; here and in the others.
+            If α or b jumps at t, return the value before the jump in the direction of the path; likewise in other
+            methods.
 
         Notes
         -----
-        Merged variables share their sum so that each has gone the same part of the way from L to U.
+        Merged variables divide their sum so that each has covered the same fraction of its box from L to U.
         """
         chosen, group, own = self._variables(t, before), self.merged.group, self.problem(t)
         if len(chosen) == self.n:
@@ -97,13 +99,13 @@ class ParametricPath(TrackedPath):
         return np.where(part == 1.0, own.upper, own.lower + part * (own.upper - own.lower))
 
     def intercept(self, t: float, before: bool = False) -> float:
-        """Return b at t; of a one-class problem the least b with which at most the share ν is outside."""
+        """Return b at t; for a one-class problem the least b for which at most a share ν is outside."""
         return self._intercept(t, before) - self._gram.offset(self._variables(t, before))
 
     def _intercept(self, at: float, before: bool = False) -> float:
-        """Return b; of a one-class problem that end of its interval at which all examples below their bound are inside.
+        """Return b; for a one-class problem the end of its interval at which examples below their bound are inside.
 
-        That makes "at most the share ν is outside" true of the training data, as of `refsvm.OneClassSVM`.
+        This guarantees that at most a share ν of the training data is outside, as in `refsvm.OneClassSVM`.
         """
         b = super()._intercept(at, before)
         if not (is_novelty(self.start) and is_novelty(self.end)):
@@ -113,16 +115,16 @@ class ParametricPath(TrackedPath):
         return intercept_of_inside(self._gram, alpha, gradient, alpha < (1.0 - AT_BOUND) * upper, b)
 
     def n_support(self, t: float, before: bool = False) -> int:
-        """Count the variables with α ≠ 0."""
+        """Return the number of variables with α ≠ 0."""
         return int(np.count_nonzero(self.alpha(t, before)))
 
     def objective(self, t: float) -> float:
-        """f(α) = vᵀα − ½ αᵀKα at t: the maximum of the dual problem."""
+        """Return f(α) = vᵀα − ½ αᵀKα at t, the maximum of the dual problem."""
         alpha, (v, _, _) = self._variables(t), self.line.arrays(t)
         return float(v @ alpha - 0.5 * alpha @ (self.kernel_matrix @ alpha))
 
     def decision_function(self, X: Any, t: float, before: bool = False) -> np.ndarray:
-        """h(x) = Σ αᵢ k(x, xᵢ) + b at t.
+        """Return h(x) = Σ αᵢ k(x, xᵢ) + b at t.
 
         Parameters
         ----------
@@ -138,7 +140,9 @@ class ParametricPath(TrackedPath):
         return self._decision(X, t, before)
 
     def cross(self, X: Any, variables: np.ndarray) -> np.ndarray:
-        """Return the kernel values of rows of X with the examples of merged variables, shape (m, len(variables))."""
-        if (gram := self._gram).origin is not None:  # b is around it, not around that of all examples
+        """Return the kernel values of rows of X with examples of merged variables, shape (m, len(variables))."""
+        if (
+            gram := self._gram
+        ).origin is not None:  # b refers to this origin, not to the origin of all examples
             return cross_values(gram, variables, X)
         return cross_values(self.start.gram, self.merged.first[variables], X)

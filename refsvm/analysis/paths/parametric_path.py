@@ -1,4 +1,4 @@
-"""parametric_path: the public function that walks between any two problems over one kernel matrix."""
+"""parametric_path: walks between any two problems over one kernel matrix."""
 
 from __future__ import annotations
 
@@ -39,56 +39,57 @@ def parametric_path(
     callback: Callable[[LinePoint], object] | None = None,
     progress: bool | str = "auto",
 ) -> ParametricPath:
-    """Solve every problem between two: v, L, U and z move in straight lines, K stays.
+    """Solve every problem between two problems: v, L, U and z move along straight lines, K is fixed.
 
         v(t) = (1 − s) v(start) + s v(end),    s = (t − t₀)/(t₁ − t₀),    L, U, z alike
 
-    α and b are affine in t between breakpoints. ½ w², the decision function up to b, and the objective are continuous;
-    α may jump where the optimum is one of many, and b where no variable is free. There a breakpoint stands twice, once
-    for each side.
+    α and b are affine in t between breakpoints. ½ w², the decision function up to b, and the objective are
+    continuous. α may jump where the optimum is not unique, and b where no variable is free; such a breakpoint occurs
+    twice, once for each side.
 
     Parameters
     ----------
     start, end : DualProblem
-        Over the same kernel matrix, positive semi-definite, with bounds that are finite. ``problem.boxed(…)``,
-        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share it. A problem has two classes at most;
-        of several, each pair has a path.
+        Problems over the same positive semi-definite kernel matrix, with finite bounds. ``problem.boxed(…)``,
+        ``problem.without(r)`` and problems made with ``gram=problem.gram`` share the matrix. A problem has at most
+        two classes; with more, each pair has its own path.
     t : (float, float)
-        The values of the parameter at both ends, in its own unit; it may rise or fall.
-    tracker : PathTracker, default SVMP()
-    merge : bool
-        Whether variables with the same kernel row and the same v on the whole line are one, with the sum of their
-        boxes. That changes no function. False leaves them to the tracker.
+        The values of the parameter at both ends, in its own unit, by default (0, 1); it may rise or fall.
+    tracker : PathTracker, optional
+        Algorithm that follows the path, by default ``SVMP()``.
+    merge : bool, default True
+        Whether variables with the same kernel row and the same v on the whole line become one, with the sum of their
+        boxes. This changes no decision function. False leaves them to the tracker.
     engine, cache_mb, time_limit, max_events
         As in `refsvm.regularization_path`.
     callback : callable, optional
-        Called with every `LinePoint`; a true result ends the path there.
+        Called with every `LinePoint`. Return True to end the path there.
     progress : bool or "auto"
-        A line on stderr that says how far it is, as of `refsvm.regularization_path`.
+        Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
 
     Returns
     -------
     ParametricPath
-        Also after a limit: then it ends at the last breakpoint found, and ``path.status`` says so.
+        The path. After a limit it ends at the last breakpoint found, and ``path.status`` names the limit.
 
     Raises
     ------
     ValueError
-        If the problems have different kernel matrices or open boxes, t does not move, the kernel is not positive
-        semi-definite, or its matrix is larger than the budget.
-    KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the path until there.
+            If the problems have different kernel matrices or infinite bounds, t has equal ends, the kernel is not
+            positive semi-definite, or its matrix exceeds the budget.
+        KeyboardInterrupt
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the path so far.
 
     Warns
     -----
     ConvergenceWarning
-        If rounding or a limit ends the path before its end; `refsvm.core.engine.unsolved.UnsolvedWarning` if
-        scikit-learn is not loaded.
+        If rounding errors or a limit end the path early; without scikit-learn a
+        `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     References
     ----------
     M. J. Best, "An algorithm for the solution of the parametric quadratic programming problem", in Applied Mathematics
-    and Parallel Computing, 1996, for quadratic programs in general; the lines with a name give their own.
+    and Parallel Computing, 1996, for quadratic programs in general; the named lines cite their own.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def line_between(
     max_events: int | None = None, callback: Callable[[LinePoint], object] | None = None,
     progress: bool | str = "auto",
 ) -> Path:  # fmt: skip
-    """Return what the public function `call` makes of the path between two problems; `name` is its parameter's name.
+    """Return the path between two problems for the public function `call`; `name` is the name of its parameter.
 
     Examples
     --------
@@ -145,12 +146,13 @@ def line_between(
 
 
 def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
-    """Return the tracker, `SVMP` by default, which must follow other lines than that of 1/C."""
+    """Return the tracker, by default `SVMP`; refuse one that only follows lines of 1/C."""
     tracker = chosen_tracker(tracker)
     if not tracker.any_line:
         raise ValueError(
-            f"tracker={tracker!r} follows 1/C alone; choose SVMP() or Hastie(), or set any_line = True on its class if "
-            "it heeds boxes and sums that move."
+            f"tracker={tracker!r} only follows lines of 1/C; use SVMP() or Hastie(), or set any_line = True on its "
+            "class if "
+            "it handles moving boxes and sums."
         )
     return tracker
 
@@ -170,23 +172,26 @@ def _ends(t: Any) -> tuple[float, float]:
 
 
 def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
-    """Refuse ends that make no line: objects that are no problems, two kernel matrices, a side without a bound."""
+    """Raise an error for ends that do not define a line: other objects, two kernel matrices, an infinite bound."""
     for name, problem in (("start", start), ("end", end)):
         if not isinstance(problem, DualProblem):
             raise ValueError(
-                f"{name}={problem!r} is no DualProblem; give the problems at both ends of the line."
+                f"{name}={problem!r} is not a DualProblem; give the problems at both ends of the line."
             )
         if problem.is_open:
-            raise ValueError(f"{name} has a box without a bound (C = inf); a path needs finite bounds.")
+            raise ValueError(
+                f"{name} has an infinite bound (C = inf); give a finite C, as a path needs finite bounds."
+            )
     if start.n != end.n or not same_matrix(start.gram, end.gram):
         raise ValueError(
-            f"start and end have different kernel matrices ({start.n} and {end.n} variables); a path moves v, the box "
-            "and z alone: make both of the same examples and kernel, or with gram= of one of them."
+            f"start and end have different kernel matrices ({start.n} and {end.n} variables), but a path moves "
+            "only v, the box "
+            "and z; make both with the same examples and kernel, or one with gram= of the other."
         )
 
 
 def same_matrix(one: KernelMatrix, other: KernelMatrix) -> bool:
-    """Whether two kernel matrices are the same object, or of the same kernel on equal examples."""
+    """Return whether two kernel matrices are the same object, or have the same kernel and equal examples."""
     if one is other:
         return True
     (first, rows), (second, others) = source_of(one), source_of(other)

@@ -1,4 +1,4 @@
-"""A path as an .npz file."""
+"""Paths as .npz files."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ ARRAYS: Final = {
     "X", "data", "indices", "indptr", "shape", "variables", "v", "bound", "lower", "upper",
     *(f"record_{name}" for name in PathRecord._fields), *(f"merged_{name}" for name in Merged._fields),
 }  # fmt: skip
-"""All that a file may hold beside its head: X, or the parts of sparse examples; a box, or the boxes at both ends."""
+"""Optional entries of a file beside its head: X or the parts of sparse examples; one box, or the boxes at both ends."""
 
 KINDS: Final = {
     "t": "f", "intercept": "f", "elbow": "i", "kind": "U", "start": "i", "changed": "i", "value": "f",
     "first": "i", "group": "i", "weight": "f",
 }  # fmt: skip
-"""The arrays of a record and of `Merged`, and the kind of their dtype."""
+"""The arrays of a record and of `Merged`, with the kind of their dtype."""
 
 
 CLASSES: Final = {kind.__name__: kind for kind in (RegularizationPath, ParametricPath, CostPath)}
 
 NUMBERS: Final = ("seconds", "start_seconds", "nullity", "drift", "tracker", "counts")
-"""Fields of a path that a file holds as they are."""
+"""Fields of a path that are stored unchanged."""
 
 
 def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
@@ -57,11 +57,12 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     ----------
     path : RegularizationPath or ParametricPath
     file : path-like
+        The file to write.
 
     Raises
     ------
     ValueError
-        If the kernel is a callable that has no name, or the path is one of several classes.
+        If the kernel is a callable without a name, or the path has several classes.
 
     Examples
     --------
@@ -78,9 +79,11 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     True
     """
     if isinstance(path, OneVsOnePath):
-        raise ValueError(f"path={path!r} has one for each pair; save each of its paths in a file of its own.")
+        raise ValueError(
+            f"path={path!r} contains a path for each pair; save each of its paths in its own file."
+        )
     given = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
-    # the examples are written once, however many variables each of them has
+    # store each example once, even if several variables belong to it
     gram, indices = source_of(given)
     kernel = getattr(gram, "kernel", None)
     names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
@@ -88,7 +91,9 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         named = (
             f"gram={type(getattr(gram, 'given', gram)).__name__}" if kernel is None else f"kernel={kernel!r}"
         )
-        raise ValueError(f"{named} has no name in a file; track with one of {', '.join(KERNELS)}.")
+        raise ValueError(
+            f"{named} cannot be stored by name; track the path with one of {', '.join(KERNELS)}."
+        )
     head = {
         "format": FORMAT, "refsvm": version(), "class": type(path).__name__, "kernel": names[0],
         "parameters": asdict(gram.kernel), "columns": gram.columns,
@@ -117,35 +122,37 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
 
 
 def load_path(file: str | os.PathLike[str]) -> TrackedPath:
-    """Read a path that `save_path` has written: a `RegularizationPath`, a `ParametricPath` or a `CostPath`.
+    """Read a path from a file of `save_path`: a `RegularizationPath`, a `ParametricPath` or a `CostPath`.
 
     Raises
     ------
     ValueError
-        If the file holds no path: the sentence names the file and what is wrong in it.
+        If the file does not contain a path; the message names the file and the error.
     """
-    # a missing or unreadable file is not a wrong one
+    # outside the block below, as a missing or unreadable file has another error
     with Path(file).open("rb") as stream:
         try:
             return _path(*_contents(stream))
         except Exception as error:  # noqa: BLE001 (zipfile, json and numpy raise errors of many kinds)
             reason = printable(" ".join(str(error).split())) or type(error).__name__
-            raise ValueError(f"{os.fspath(file)!r} holds no path written by save_path ({reason}).") from None
+            raise ValueError(
+                f"{os.fspath(file)!r} is not a path file of save_path ({reason}); give a file that save_path wrote."
+            ) from None
 
 
 def _contents(stream: IO[bytes]) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the head and the arrays that a path is made of; others may be in the file, and are not unpacked."""
+    """Return the head and the arrays of a path; other arrays in the file are not unpacked."""
     with zipfile.ZipFile(stream) as archive:
         head = json.loads(str(member(archive, "head.npy")))
         held = {name.removesuffix(".npy") for name in archive.namelist()}
-        # the list tells that one is missing; files of 0.4.0 and before do not have it
+        # the list reveals a missing array; files of 0.4.0 and before have no list
         names = ARRAYS & {*head.get("arrays", held)}
         return head, {name: member(archive, f"{name}.npy") for name in names}
 
 
 def _path(head: Any, arrays: dict[str, np.ndarray]) -> TrackedPath:
-    """Make a path of what a file holds, after all of it has been checked."""
-    # the version is named, because the file itself may be fine
+    """Create a path from the content of a file, after checking all of it."""
+    # name the version, because the file itself may be intact
     if head["format"] != FORMAT:
         writer = head.get("refsvm", "0.2.0 or earlier")
         raise ValueError(
@@ -165,7 +172,7 @@ def _path(head: Any, arrays: dict[str, np.ndarray]) -> TrackedPath:
         classes=np.array(head.get("classes", [-1, 1])),
         **{name: head[name] for name in NUMBERS}, **own,
     )  # fmt: skip
-    # a damaged record would not fail when it is read, but answer wrongly
+    # a damaged record would be read without an error, but give wrong results
     _check_record(record, path.along)
     return path
 
@@ -175,13 +182,13 @@ def _problem(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged
     bound = arrays["bound"]
     _check_merged(merged, len(bound))
     sums = np.bincount(merged.group, weights=merged.weight, minlength=len(bound))
-    # merged weights are summed here in another order than when the path was tracked
+    # merged weights are added here in another order than during tracking
     _require(np.abs(sums - bound) <= 1e-9 * np.abs(bound), "the weights do not add up to the bounds")
     return {"problem": DualProblem(gram, arrays["v"], 0.0, np.minimum(bound, 0.0), np.maximum(bound, 0.0))}
 
 
 def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -> dict[str, Any]:
-    """Return the problems at both ends, and the line of the merged ones."""
+    """Return the problems at both ends, and the line with merged variables."""
     parts = (arrays[name] for name in ("v", "lower", "upper"))
     ends = [
         DualProblem(gram, v, z, lower, upper) for z, v, lower, upper in zip(head["z"], *parts, strict=True)
@@ -192,12 +199,12 @@ def _line(head: Any, arrays: dict[str, np.ndarray], gram: Any, merged: Merged) -
     solved, constant = solved_gram(one, other), not (one.v.any() or other.v.any())
     K = solved.block(np.arange(solved.n)) if constant else None
     line = ProblemLine(one, other, tuple(head["t"]), float(np.abs(solved.diagonal()).max()), K)
-    line.name = str(head.get("name", "t"))  # files of 0.4.0 and before do not have it
+    line.name = str(head.get("name", "t"))  # missing in files of 0.4.0 and before
     return {"start": ends[0], "end": ends[1], "line": line}
 
 
 def _check_head(head: Any) -> None:
-    """Check the values that a path shows and computes with as they are."""
+    """Check the values of the head that a path shows or computes with."""
     counts, classes = head["counts"], head.get("classes", [-1, 1])
     for name in ("seconds", "start_seconds", "nullity", "drift"):
         real(name, head[name])
@@ -249,7 +256,7 @@ def _check_record(record: PathRecord, along: ProblemLine) -> None:
 
 
 def _check_merged(merged: Merged, g: int) -> None:
-    """Check that each variable has examples, and each example one of the g variables."""
+    """Check that each variable has examples, and that each example belongs to one of the g variables."""
     _require(len(merged.first) == g, "first has another length than the problem")
     _require(len(merged.group) == len(merged.weight), "group and weight differ in length")
     _require((merged.group >= 0) & (merged.group < g), "group names a variable that is not there")
@@ -260,7 +267,7 @@ def _check_merged(merged: Merged, g: int) -> None:
 
 
 def _examples(arrays: dict[str, np.ndarray]) -> Any:
-    """Return the examples, of which each is finite, and each index lies within the shape."""
+    """Return the examples, after checking that all values are finite and all indices lie within the shape."""
     if "X" in arrays:
         return examples(arrays["X"])
     from scipy.sparse import csr_array
@@ -272,5 +279,5 @@ def _examples(arrays: dict[str, np.ndarray]) -> Any:
 
 
 def _part(gram: Gram, indices: np.ndarray | None) -> Any:
-    """Return the matrix of these examples in their order; of all of them if there are no indices."""
+    """Return the matrix of these examples in their order; of all examples if `indices` is None."""
     return gram if indices is None else View(gram, positions("variables", indices, gram.n))

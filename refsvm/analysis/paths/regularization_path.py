@@ -31,7 +31,7 @@ from refsvm.services.types import ArrayLike
 
 C_MIN: Final = 1e-4
 C_MAX: Final = 1e3
-"""The ends of a path by default, in units of the targets of a regression."""
+"""Default ends of a path, in units of a regression's targets."""
 
 
 @takes_model(("SVC", "SVR"), moves=("C",))
@@ -62,72 +62,72 @@ def regularization_path(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Or a
-        `DualProblem` of classification or regression, which is that of C = 1,
-        with weights if its C has them; y, kernel and gram are then left out.
-        A model, `SVC` or `SVR`, may stand before X and y: its kernel, weights
-        of classes and ε count, and its C does not.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix.
+        Instead of X, y and kernel you can pass a `DualProblem` of
+        classification or regression; the path scales its C, which may contain
+        weights. An `SVC` or `SVR` can come before X and y; its C is ignored.
     y : array-like of shape (n,)
-        Labels of any type; of two the larger is the positive class, in any
-        proportion. Of three classes or more each pair has a path of its own
-        over one kernel matrix, and all of them vote as in `refsvm.SVC`.
+        Labels of any type. With two classes the larger label is the positive
+        one. With more classes each pair has its own path, and the pairs vote
+        as in `refsvm.SVC`.
     kernel, gamma, degree, coef0
-        As in `DualProblem.classification`, RBF by default; positive
-        semi-definite.
+        As in `DualProblem.classification`, RBF by default. The kernel must be
+        positive semi-definite.
     gram : array-like of shape (n, n) or object, optional
-        The kernel matrix in place of X and kernel, as in
-        `DualProblem.classification`. The examples of an object are not
-        compared: duplicates keep variables of their own.
+        The kernel matrix instead of X and kernel, as in
+        `DualProblem.classification`. If it is an object, duplicate examples
+        are not merged.
     epsilon : float, optional
-        Asks for the path of a regression, with this width of the tube.
+        ε of a regression; makes the task a regression.
     C_min, C_max : float
-        The range of C; 0 < C_min < C_max. By default 1e-4 and 1e3; of a
-        regression, times the standard deviation of its targets.
+        The range of C, 0 < C_min < C_max. By default from 1e-4 to 1e3; for a
+        regression times the standard deviation of its targets.
     sample_weight : array-like of shape (n,), optional
         wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive
-        one.
-    tracker : PathTracker, default SVMP()
-    merge : bool
-        Whether examples with the same features and label share one variable,
-        which changes no value of the path and makes sets with many duplicates
-        much faster. False leaves duplicates to the tracker.
-    engine : {"auto", "numba", "numpy"}
-        The event search compiled, or readable; both give the same path bit for
-        bit.
-    cache_mb : float
-        Budget for the kernel matrix, in MiB: all of it is needed.
+        weight.
+    tracker : PathTracker, optional
+        Algorithm that follows the path, by default ``SVMP()``.
+    merge : bool, default True
+        Whether examples with equal features and labels share one variable.
+        This changes no value of the path, and saves much time on data with
+        many duplicates. False leaves duplicates to the tracker.
+    engine : {"auto", "numba", "numpy"}, default "auto"
+        Whether the search for events runs in compiled or in readable code;
+        both give the same path bit for bit.
+    cache_mb : float, default 1000
+        Budget for the whole kernel matrix in MiB.
     time_limit : float, optional
         Limit in seconds.
     max_events : int, optional
-        Limit on the breakpoints, of each pair of classes; max(10⁵, 100n) by
-        default.
+        Limit on the breakpoints, for each pair of classes; by default max(10⁵,
+        100n).
     callback : callable, optional
-        Called with every `Breakpoint`; a true result ends the path there.
-    progress : bool or "auto"
-        A line on stderr that says how far it is. "auto" shows it in a terminal
-        or a notebook, from two seconds on (`refsvm.services.line`).
+        Called with every `Breakpoint`. Return True to end the path there.
+    progress : bool or "auto", default "auto"
+        Whether to show the progress on a line on stderr. "auto" shows it in a
+        terminal or a notebook after two seconds (`refsvm.services.line`).
 
     Returns
     -------
     RegularizationPath or `refsvm.analysis.paths.OneVsOnePath`
-        Of two classes or a regression, or of several classes. Also after a
-        limit: then it ends at the last breakpoint found, and ``path.status``
-        says so.
+        The path, of the second type for several classes. After a limit it ends
+        at the last breakpoint found, and ``path.status`` names the limit.
 
     Raises
     ------
     ValueError
-        On NaN, wrong shapes, one class, C_min ≥ C_max, a kernel that is not
-        positive semi-definite, or a kernel matrix larger than the budget.
+        If data contain NaN, shapes differ, y contains one class, C_min ≥
+        C_max, the kernel is not positive semi-definite, or its matrix exceeds
+        the budget.
     KeyboardInterrupt
         After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
-        ``result`` is the path until there.
+        ``result`` is the path so far.
 
     Warns
     -----
     ConvergenceWarning
-        If rounding or a limit ends the path before its end;
-        `refsvm.core.engine.unsolved.UnsolvedWarning` without scikit-learn.
+        If rounding errors or a limit end the path early; without scikit-learn
+        a `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def regularization_path(
     classes = SIGNS
     if isinstance(X, DualProblem):
         alone = y is kernel is gram is None
-        # a problem of regression has a path, too; labels are asked of all others
+        # a regression also has a path; all other calls need labels
         is_regression = alone and X.z == 0.0 and not X.has_labels
         problem = X if is_regression else labelled(X, y, kernel, gram)
     else:

@@ -24,9 +24,9 @@ class RocCurve(Shown):
     t : ndarray of shape (k + 1,)
         Ends of the steps, ascending: C₊.
     fpr, tpr : ndarrays of shape (k,)
-        Share of class −1, and of class +1, that is said to be +1, for C₊ between two ends.
+        Shares of class −1 and of class +1 that are predicted as +1, for C₊ between two ends.
     status : Status
-        Whether the path reaches its end; what ended it before otherwise.
+        CONVERGED if the path reached its end, otherwise the reason why it ended early.
 
     Examples
     --------
@@ -47,16 +47,16 @@ class RocCurve(Shown):
         return Card(line, is_partial=self.status is not Status.CONVERGED)
 
     def at(self, t: float) -> tuple[float, float]:
-        """Return the share of false and of true positives at C₊ = t.
+        """Return the shares of false and of true positives at C₊ = t.
 
         Raises
         ------
         ValueError
-            If t lies outside of the path.
+            If t lies outside the path.
         """
         if not self.t[0] <= t <= self.t[-1]:
             raise ValueError(
-                f"C₊={t!r} is outside of the path, which goes from {self.t[0]:.6g} to {self.t[-1]:.6g}."
+                f"C₊={t!r} is outside of the path; give C₊ from {self.t[0]:.6g} to {self.t[-1]:.6g}."
             )
         k = min(int(self.t.searchsorted(t, side="right")) - 1, len(self.fpr) - 1)
         return float(self.fpr[k]), float(self.tpr[k])
@@ -66,34 +66,36 @@ class CostPath(ParametricPath):
     """The result of `refsvm.cost_path`: a `ParametricPath` in C₊, and the operating points along it."""
 
     def roc(self, X: Any, y: Any, sample_weight: Any = None) -> RocCurve:
-        """Return the share of false and of true positives on some examples as a function of C₊.
+        """Return the shares of false and of true positives on some examples as a function of C₊.
 
-        h is affine in C₊ between breakpoints, so the C₊ at which an example changes sides is as exact as these. h = 0
+        h is affine in C₊ between breakpoints, so each C₊ at which an example changes sides is as exact as these. h = 0
         counts as +1.
 
         Parameters
         ----------
         X : array-like or CSR of shape (m, d)
         y : array-like of shape (m,)
-            Labels, entries of `classes`, both present.
+            Labels, which must occur in `classes`; both classes must be present.
         sample_weight : array-like of shape (m,), optional
-            How often each example counts.
+            Weight of each example.
 
         Raises
         ------
         ValueError
-            If shapes differ, or a class is missing or has no weight.
+            If shapes differ, or a class is missing or has weight 0.
 
         Warns
         -----
         ConvergenceWarning
-            If the path ended early: the points beyond, and the area below them, are missing.
+            If the path ended early, so that the remaining points and the area below them are missing.
         """
         self.check_not_empty()
         X = examples_like(self.start.gram, X)
         codes = known_codes(y, self.classes, X.shape[0])
         if len(codes) == 0 or np.ptp(codes) == 0:
-            raise ValueError("y holds a single class; a share of errors of each takes examples of both.")
+            raise ValueError(
+                "y contains a single class; give examples of both classes, as the curve shows a share of each."
+            )
         weights = given_weights(sample_weight, len(codes))
         refuse_absent_class(self.classes, codes, weights)
         counts = steps_of(weights, len(codes))

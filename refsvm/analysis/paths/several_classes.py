@@ -1,7 +1,7 @@
-"""Paths of several classes: one for each pair of classes, over one kernel matrix, and the votes of all of them.
+"""Paths of several classes: a path for each pair of classes, over one kernel matrix, and the votes of all pairs.
 
-A pair is a path of two classes. In it the second class is the positive one: h = 0 then counts for the class that gets
-the vote of `refsvm.SVC` there. Outside, signs and order are those of `SVC`.
+On a pair's path the second class is the positive one, so that h = 0 counts for the class that gets the vote in
+`refsvm.SVC`. `OneVsOnePath` itself has the signs and the order of `SVC`.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from refsvm.services.summary import Card, Shown, Table, ended
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class OneVsOnePath(Shown):
-    """The machines of all pairs of classes for every C of a range. Made by `refsvm.regularization_path`.
+    """The models of all pairs of classes for every C of a range. Made by `refsvm.regularization_path`.
 
     Parameters
     ----------
     classes : ndarray of shape (k,)
-        The labels, sorted.
+        The sorted labels.
     rows : tuple of ndarrays of int64
         The examples of each pair, ascending, in the order (0, 1), (0, 2), …, (k − 2, k − 1).
     paths : tuple of RegularizationPath
-        Of each pair; the second class is +1 there. The kernel is that of the matrix of all examples, so that
-        `refsvm.display.PathDisplay` draws one, and `refsvm.analysis.paths.save_path` writes it.
+        The path of each pair, in which the second class is +1. Its kernel is the one of all examples, so that
+        `refsvm.display.PathDisplay` can draw it and `refsvm.analysis.paths.save_path` can store it.
     gram : KernelMatrix
-        Of all examples.
+        The kernel matrix of all examples.
     seconds : float
-        Time for all of it.
+        Wall time of the whole call.
 
     Examples
     --------
@@ -97,12 +97,12 @@ class OneVsOnePath(Shown):
 
     @property
     def status(self) -> Status:
-        """CONVERGED, or what ended the first path that does not reach C_max."""
+        """CONVERGED, or the status of the first path that does not reach C_max."""
         return first_unfinished(path.status for path in self.paths)
 
     @cached_property
     def C(self) -> np.ndarray:  # noqa: N802
-        """Breakpoints of all pairs, ascending, each once."""
+        """Breakpoints of all pairs, ascending and without repetitions."""
         return np.unique(np.concatenate([path.C for path in self.paths]))
 
     # -- values at any C ---------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class OneVsOnePath(Shown):
         Raises
         ------
         ValueError
-            If C is outside of the path of a pair, here and in the other methods that take one.
+            If C is outside the path of a pair; this holds for all methods with an argument C.
         """
         alpha = np.zeros((len(self.paths), self.n))
         for number, (rows, path) in enumerate(zip(self.rows, self.paths, strict=True)):
@@ -126,11 +126,11 @@ class OneVsOnePath(Shown):
         return 0.0 - np.array([path.intercept(C) for path in self.paths]) - np.array(moved)
 
     def n_support(self, C: float) -> int:
-        """Count the examples with α ≠ 0 in some pair."""
+        """Return the number of examples with α ≠ 0 in some pair."""
         return int(np.count_nonzero(self.alpha(C).any(axis=0)))
 
     def decision_function(self, X: Any, C: float) -> np.ndarray:
-        """h(x) of each pair at C, shape (t, k(k − 1)/2), positive for its first class.
+        """Return h(x) of each pair at C, shape (t, k(k − 1)/2), positive for the pair's first class.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class OneVsOnePath(Shown):
         return np.column_stack([0.0 - path.decision_function(cross[:, rows], C) for rows, path in pairs])
 
     def predict(self, X: Any, C: float) -> np.ndarray:
-        """Return the class with the most votes at C, the first of `classes` on a tie; shape (t,). As `refsvm.SVC`."""
+        """Return the class with most votes at C, shape (t,); on a tie the first in `classes`, as in `refsvm.SVC`."""
         return np.asarray(self.classes[OneVsOne(len(self.classes)).votes(self.decision_function(X, C))])
 
     def _cross(self, X: Any) -> np.ndarray:
@@ -155,20 +155,21 @@ class OneVsOnePath(Shown):
     def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
         """Return the error on other examples as a function of C.
 
-        An example changes sides of a pair where its Cʰ = λh is 0, which is as exact as the breakpoints; its votes are
-        counted anew at each of these C.
+        An example changes sides of a pair where its Cʰ = λh is 0, a C as exact as the breakpoints. Its votes
+        are counted again at each such C.
 
         Parameters
         ----------
         X : array-like or CSR of shape (t, d)
         y : array-like of shape (t,)
-            Labels, entries of `classes`.
+            Labels, which must occur in `classes`.
         sample_weight : array-like of shape (t,), optional
-            How often each example counts.
+            Weight of each example.
 
         Returns
         -------
         ErrorCurve
+            The error on these examples.
         """
         cross = self._cross(X)
         codes = known_codes(y, self.classes, len(cross))
@@ -178,11 +179,11 @@ class OneVsOnePath(Shown):
         return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights, self.status)
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
-        """Measure how far the path of the worst pair is from optimal (`RegularizationPath.kkt_audit`)."""
+        """Return how far the path of the worst pair is from optimal (`RegularizationPath.kkt_audit`)."""
         return max((path.kkt_audit(between) for path in self.paths), key=lambda audit: audit.worst)
 
     def to_frame(self) -> Any:
-        """Return the events of all pairs as a pandas DataFrame, by C; the columns "first" and "second" name them."""
+        """Return the events of all pairs as a pandas DataFrame, by C; "first" and "second" name the pair."""
         pd = pandas_for("to_frame()")
 
         frames = []
@@ -201,7 +202,7 @@ def common_range(paths: Sequence[RegularizationPath]) -> tuple[float, float]:
 
 
 def has_several_classes(y: Any) -> bool:
-    """Whether these are labels of more than two classes; what is wrong with others is said elsewhere."""
+    """Return whether y contains more than two classes; other errors in y are reported elsewhere."""
     try:
         labels = np.asarray(y)
     except ValueError:
@@ -215,7 +216,7 @@ def has_several_classes(y: Any) -> bool:
 
 
 def held_gram(gram: KernelMatrix, cache_mb: float) -> Gram:
-    """Return the matrix as an array, of which those of all pairs are parts."""
+    """Return the matrix as an array, whose parts are the matrices of the pairs."""
     held = Gram(Precomputed(), kernel_matrix(gram, cache_mb), is_checked=True)
     held.facts = replace(held.facts, is_psd=True, kernel_error=gram.facts.kernel_error)
     return held
@@ -225,7 +226,7 @@ def one_vs_one_path(
     gram: KernelMatrix, y: Any, sample_weight: Any, cache_mb: float, *, merge: bool, time_limit: float | None,
     max_events: int | None, callback: Callable[..., object] | None, progress: Progress | None = None, **options: Any,
 ) -> OneVsOnePath:  # fmt: skip
-    """Return the path of several classes; arguments as of `refsvm.regularization_path`."""
+    """Return the path of several classes; the arguments are as in `refsvm.regularization_path`."""
     began, limits = time.perf_counter(), PathLimits(gram.n, max_events, time_limit, callback)
     limits.progress = progress or limits.progress
     classes, codes = numbered(y, gram.n)
@@ -255,23 +256,23 @@ def pair_paths(
     alike: bool = False,
     **options: Any,
 ) -> Iterator[tuple[np.ndarray, RegularizationPath]]:
-    """Yield the examples of each pair of classes, and its path.
+    """Yield the examples of each pair of classes, and the pair's path.
 
     Parameters
     ----------
     gram : Gram
-        `held_gram` of n examples.
+        Result of `held_gram` for n examples.
     X : ndarray or CSR of shape (n, d), or None
-        By which equal examples are found; by their kernel values without it.
+        Examples, by which duplicates are found; without them kernel values are compared.
     codes, weights : ndarrays of shape (n,)
-        Class numbers, −1 for those that are left out, and factors of C.
+        Class numbers (−1 for examples to leave out), and factors of C.
     alike : bool
-        Whether merged examples have equal weights.
+        Whether only examples of equal weights are merged.
     limits : PathLimits
-        Its time is that of all pairs. After a limit, or a true result of the callback, the others end at once. After
-        Ctrl-C no other pair is begun: they share an empty path.
+        Limits on all pairs together. After a limit, or True from the callback, the other pairs end at once. After
+        Ctrl-C no further pair is started: the remaining ones share an empty path.
     merge, **options
-        As of `refsvm.regularization_path`.
+        As in `refsvm.regularization_path`.
     """
     ended = False
 
@@ -283,10 +284,10 @@ def pair_paths(
     pairs, empty = OneVsOne(int(codes.max()) + 1).pairs, None
     for number, (p, q) in enumerate(pairs):
         rows = np.flatnonzero((codes == p) | (codes == q))
-        if empty is not None:  # to begin thousands of paths takes long
+        if empty is not None:  # starting thousands of paths takes long
             yield rows, empty
             continue
-        labels = np.where(codes[rows] == q, 1.0, -1.0)  # of each pair the second class is the positive one
+        labels = np.where(codes[rows] == q, 1.0, -1.0)  # the second class of each pair is the positive one
         problem = DualProblem._of_labels(gram.restrict(rows), labels, weights[rows])
         merged = (
             merge_variables(problem, problem, None if X is None else X[rows], alike=alike)

@@ -50,87 +50,113 @@ def cross_validate(
 ) -> CrossValidation:  # fmt: skip
     """Predict every example by a model that was trained without the example's fold.
 
-    All rounds share one kernel matrix, and each is solved to the tolerance, so that `seeder` changes only the cost.
+    All rounds share one kernel matrix, and each is solved to the tolerance, so
+    that `seeder` changes only the cost.
 
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Instead of X, y and the parameters you can
-        pass a `DualProblem`. An estimator can come first: ``cross_validate(SVC(C=10), X, y)``.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix.
+        Instead of X, y and the parameters you can pass a `DualProblem`. An
+        estimator can come first: ``cross_validate(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
-        Labels of two or more classes, or targets if `epsilon` is given. More than two classes are solved one-vs-one
-        with the votes of `refsvm.SVC`. With `nu` there is no y.
+        Labels of two or more classes, or targets if `epsilon` is given. More
+        than two classes are solved one-vs-one with the votes of `refsvm.SVC`.
+        With `nu` there is no y.
     kernel, gamma, degree, coef0, gram
-        As in `DualProblem.classification`, with the defaults of `refsvm.SVC`. γ is computed from all examples.
+        As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.
+        γ is computed from all examples.
     C : float or array-like of shape (n,)
-        Penalty, 1 by default. An array gives each example its own penalty, which is also its weight in the scores;
-        examples of penalty 0 are ignored. With `nu` these are the weights of the examples.
+        Penalty, 1 by default. An array gives each example its own penalty,
+        which is also its weight in the scores; examples of penalty 0 are
+        ignored. With `nu` these are the weights of the examples.
     epsilon : float, optional
-        ε of a regression, as in `DualProblem.regression`; makes the task a regression.
+        ε of a regression, as in `DualProblem.regression`; makes the task a
+        regression.
     nu : float, optional
-        ν of novelty detection, as in `DualProblem.one_class`; makes the task novelty detection.
+        ν of novelty detection, as in `DualProblem.one_class`; makes the task
+        novelty detection.
     folds : int, array-like of int of shape (n,), splitter, or iterable of pairs (train, test)
         Number of folds, 10 by default, or the fold of each example; see
-        `refsvm.analysis.resampling.folds.fold_numbers`. n folds are leave-one-out.
+        `refsvm.analysis.resampling.folds.fold_numbers`. n folds are
+        leave-one-out.
     seeder : Seeder, optional
-        Rule that makes the starting point of a round from an earlier solution. By default `AVG` with
-        ``from_full=True`` and `SIR` with ``from_full=False``; the notes name two exceptions.
+        Rule that makes the starting point of a round from an earlier solution.
+        By default `AVG` with ``from_full=True`` and `SIR` with
+        ``from_full=False``; the notes name two exceptions.
     from_full : bool, default True
-        Whether to solve on all examples first and start every round from this solution. Otherwise the first round
-        starts from zero and each other round from the round before it, as in the paper.
+        Whether to solve on all examples first and start every round from this
+        solution. Otherwise the first round starts from zero and each other
+        round from the round before it, as in the paper.
     stratified : bool, default False
-        Whether to share each class equally among the folds. Only for classification.
+        Whether to share each class equally among the folds. Only for
+        classification.
     rng : int, numpy.random.Generator or None
-        Shuffles the examples before they are assigned to folds; None leaves them in order.
+        Shuffles the examples before they are assigned to folds; None leaves
+        them in order.
     groups : array-like of shape (n,), optional
-        Group of each example, for a splitter that uses groups, such as scikit-learn's ``GroupKFold``.
+        Group of each example, for a splitter that uses groups, such as
+        scikit-learn's ``GroupKFold``.
     n_jobs : int, optional
-        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
-        these are processes. The results are bit for bit those of one thread.
+        Number of threads; −1 means one for each core. If joblib is set up for
+        processes (``joblib.parallel_config``), these are processes. The
+        results are bit for bit those of one thread.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB. A matrix that fits is computed in one product.
+        Budget for kernel rows in MiB. A matrix that fits is computed in one
+        product.
     progress : bool or "auto", default "auto"
-        Whether to show the progress on a line on stderr. "auto" shows it in a terminal or a notebook after two
-        seconds (`refsvm.services.line`).
+        Whether to show the progress on a line on stderr. "auto" shows it in a
+        terminal or a notebook after two seconds (`refsvm.services.line`).
     **options
-        Further arguments of `refsvm.Rounds`: selector, step, stop, engine, shrinking, cache_dtype, max_iter,
-        time_limit, callback, trace. The notes describe the default tolerance and the callback.
+        Further arguments of `refsvm.Rounds`: selector, step, stop, engine,
+        shrinking, cache_dtype, max_iter, time_limit, callback, trace. The
+        notes describe the default tolerance and the callback.
 
     Returns
     -------
     CrossValidation
-        The predictions and scores. If a limit or the callback ended the call, `status` says so, the scores are NaN,
-        and `bounds` gives their lowest and highest possible values.
+        The predictions and scores. If a limit or the callback ended the call,
+        `status` says so, the scores are NaN, and `bounds` gives their lowest
+        and highest possible values.
 
     Raises
     ------
     ValueError
-            If an argument is invalid; see `DualProblem.classification` and `fold_numbers`.
+            If an argument is invalid; see `DualProblem.classification` and
+            `fold_numbers`.
         KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the rounds finished so
-            far.
+            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+            ``result`` contains the rounds finished so far.
 
     Warns
     -----
     ConvergenceWarning
-        If some rounds are not solved; without scikit-learn a `refsvm.core.engine.unsolved.UnsolvedWarning`.
+        If some rounds are not solved; without scikit-learn a
+        `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Notes
     -----
-    The rounds form one family of problems: holding out a fold means L = U = 0 for its examples. Kernel rows are
-    computed once for all rounds, and the decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
+    The rounds form one family of problems: holding out a fold means L = U = 0
+    for its examples. Kernel rows are computed once for all rounds, and the
+    decision values of a fold are read off the gradient, h(xᵢ) = vᵢ − Gᵢ + b.
 
-    With ``from_full=True`` the rounds are independent, and `AVG` spreads the α of a fold over the other examples. The
-    default seeder has two exceptions. If the full solution takes many steps, for instance with a large C and a linear
-    kernel, `ATO` walks to the optimum of each round (`refsvm.core.rounds.walked`). With ten classes or more and at
-    most 64 examples in each pair, all rounds of a fold are solved in few calls without a seed.
+    With ``from_full=True`` the rounds are independent, and `AVG` spreads the α
+    of a fold over the other examples. The default seeder has two exceptions.
+    If the full solution takes many steps, for instance with a large C and a
+    linear kernel, `ATO` walks to the optimum of each round
+    (`refsvm.core.rounds.walked`). With ten classes or more and at most 64
+    examples in each pair, all rounds of a fold are solved in few calls without
+    a seed.
 
-    The default tolerance is 1e-3 times the range of the decision values, or 1e-3 if the range exceeds 1; for a
-    regression, 1 is replaced by the standard deviation of the targets. After each fold, and
-    within longer ones, the callback gets a `refsvm.core.engine.progress.Progress` with the number of finished
-    folds, whose ``state`` is the solver's state in the current round. If it returns True, all rounds end.
+    The default tolerance is 1e-3 times the range of the decision values, or
+    1e-3 if the range exceeds 1; for a regression, 1 is replaced by the
+    standard deviation of the targets. After each fold, and within longer ones,
+    the callback gets a `refsvm.core.engine.progress.Progress` with the number
+    of finished folds, whose ``state`` is the solver's state in the current
+    round. If it returns True, all rounds end.
 
-    scikit-learn computes ``gamma="scale"`` from each training part, this function once from all examples.
+    scikit-learn computes ``gamma="scale"`` from each training part, this
+    function once from all examples.
 
     Examples
     --------

@@ -69,104 +69,131 @@ def leave_one_out(
     Parameters
     ----------
     X : array-like or CSR of shape (n, d)
-        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix. Instead of X, y and the parameters you can
-        pass a `DualProblem`. An estimator can come first: ``leave_one_out(SVC(C=10), X, y)``.
+        Examples; with ``kernel=Precomputed()`` the (n, n) kernel matrix.
+        Instead of X, y and the parameters you can pass a `DualProblem`. An
+        estimator can come first: ``leave_one_out(SVC(C=10), X, y)``.
     y : array-like of shape (n,)
-        Labels of two or more classes, or targets if `epsilon` is given. With two classes the larger label is the
-        positive one; more classes are solved one-vs-one. With `nu` there is no y.
+        Labels of two or more classes, or targets if `epsilon` is given. With
+        two classes the larger label is the positive one; more classes are
+        solved one-vs-one. With `nu` there is no y.
     kernel, gamma, degree, coef0, gram
-        As in `DualProblem.classification`, with the defaults of `refsvm.SVC`. γ is computed from all examples.
+        As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.
+        γ is computed from all examples.
     C : float or array-like of shape (n,)
-        Penalty, 1 by default. An array gives each example its own penalty, which is also its weight: an example of
-        weight w counts w times in the scores, and all its copies are left out together. Examples of weight 0 are
-        ignored; with `nu`, C holds the weights.
+        Penalty, 1 by default. An array gives each example its own penalty,
+        which is also its weight: an example of weight w counts w times in the
+        scores, and all its copies are left out together. Examples of weight 0
+        are ignored; with `nu`, C holds the weights.
     epsilon : float, optional
-        ε of a regression, as in `DualProblem.regression`; makes the task a regression.
+        ε of a regression, as in `DualProblem.regression`; makes the task a
+        regression.
     nu : float, optional
-        ν of novelty detection, as in `DualProblem.one_class`; makes the task novelty detection. Without example r,
-        the sum of α is the one for n − 1 examples.
+        ν of novelty detection, as in `DualProblem.one_class`; makes the task
+        novelty detection. Without example r, the sum of α is the one for n − 1
+        examples.
     seeder : Seeder, optional
-        Rule that makes the starting point of a round, by default ``TOP()``, which needs the fewest steps.
-        ``ATO(margin=inf, budget=inf)`` walks to the optimum of the round; it is the default if the full solution
-        takes many steps (`refsvm.core.rounds.walked`).
+        Rule that makes the starting point of a round, by default ``TOP()``,
+        which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks to
+        the optimum of the round; it is the default if the full solution takes
+        many steps (`refsvm.core.rounds.walked`).
     stop : StoppingRule, optional
-        Rule that ends a round, by default ``BallRule(relative=True)``. It certifies the sign of the decision value,
-        mostly without a step; use ``KKTGap(1e-3)`` if you need the value. The notes list the other defaults.
+        Rule that ends a round, by default ``BallRule(relative=True)``. It
+        certifies the sign of the decision value, mostly without a step; use
+        ``KKTGap(1e-3)`` if you need the value. The notes list the other
+        defaults.
     selector, step
         As in `refsvm.solve`.
     checks : iterable of Check or str
-        Checks that may decide an example without training: "zero alpha", "training error", "xi-alpha bound", "ball",
-        or your own (`refsvm.core.rounds.sufficiency.Check`). By default the first four. For regression and novelty
-        detection only "zero alpha" applies.
+        Checks that may decide an example without training: "zero alpha",
+        "training error", "xi-alpha bound", "ball", or your own
+        (`refsvm.core.rounds.sufficiency.Check`). By default the first four.
+        For regression and novelty detection only "zero alpha" applies.
     efficiency_test : bool, default True
-        Whether to give up a rule for left-out examples that ended fewer than half of the first ten rounds early.
-        `BallRule` is always kept, because it is evaluated rarely.
+        Whether to give up a rule for left-out examples that ended fewer than
+        half of the first ten rounds early. `BallRule` is always kept, because
+        it is evaluated rarely.
     n_jobs : int, optional
-        Number of threads; −1 means one for each core. If joblib is set up for processes (``joblib.parallel_config``),
-        these are processes. The rounds of one machine are shared among them, and the pairs of classes follow one
-        another.
+        Number of threads; −1 means one for each core. If joblib is set up for
+        processes (``joblib.parallel_config``), these are processes. The rounds
+        of one machine are shared among them, and the pairs of classes follow
+        one another.
     engine : {"auto", "numba", "numpy"}, default "auto"
-        Whether the rounds run in compiled or in readable code, with the same predictions and α. "auto" starts with
-        readable code, and changes to compiled code once that saves time.
+        Whether the rounds run in compiled or in readable code, with the same
+        predictions and α. "auto" starts with readable code, and changes to
+        compiled code once that saves time.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB. Compiled rounds need space for n² values, for a regression 5n²; otherwise rows
-        are computed on demand.
+        Budget for kernel rows in MiB. Compiled rounds need space for n²
+        values, for a regression 5n²; otherwise rows are computed on demand.
     max_iter : int, optional
         Limit on the steps of each round.
     time_limit : float, optional
         Limit on the whole call in seconds.
     callback : callable, optional
-        Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose ``done`` and ``total`` count the
-        decided examples and all examples. Return True to end the call. With k > 2 classes both numbers count an
+        Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose
+        ``done`` and ``total`` count the decided examples and all examples.
+        Return True to end the call. With k > 2 classes both numbers count an
         example k − 1 times, once for each of its pairs.
     trace : bool or int, default False
         Record every step, or every k-th step, of each round.
     progress : bool or "auto", default "auto"
-        Whether to show the progress on a line on stderr. "auto" shows it in a terminal or a notebook after two
-        seconds (`refsvm.services.line`).
+        Whether to show the progress on a line on stderr. "auto" shows it in a
+        terminal or a notebook after two seconds (`refsvm.services.line`).
 
     Returns
     -------
     LeaveOneOut
-        The predictions and scores. If a limit or the callback ended the call, ``is_complete`` is False, `status` says
-        why, the scores are NaN, and `bounds` gives their lowest and highest possible values.
+        The predictions and scores. If a limit or the callback ended the call,
+        ``is_complete`` is False, `status` says why, the scores are NaN, and
+        `bounds` gives their lowest and highest possible values.
 
     Raises
     ------
     ValueError
         If arguments are out of range or contradict each other.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the examples decided so
-        far.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+        ``result`` contains the examples decided so far.
 
     Warns
     -----
     ConvergenceWarning
-        If some models are not solved; without scikit-learn a `refsvm.core.engine.unsolved.UnsolvedWarning`.
+        If some models are not solved; without scikit-learn a
+        `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Notes
     -----
-    The default of `stop` depends on the task and the seeder. A seeder that walks to the optimum gets ``KKTGap(1e-8,
-    relative=True)``. Regression and novelty detection need values, so their default is ``KKTGap(relative=True)``, and
-    rules that prove a sign are refused; the tolerance of a regression is 1e-3 times the standard deviation of its
-    targets. `LOODualityGap` also proves the sign, but each test costs as much as several steps.
+    The default of `stop` depends on the task and the seeder. A seeder that
+    walks to the optimum gets ``KKTGap(1e-8, relative=True)``. Regression and
+    novelty detection need values, so their default is
+    ``KKTGap(relative=True)``, and rules that prove a sign are refused; the
+    tolerance of a regression is 1e-3 times the standard deviation of its
+    targets. `LOODualityGap` also proves the sign, but each test costs as much
+    as several steps.
 
-    With more than two classes, an example is left out of the pairs that contain its class, and predicted by the votes
-    of all pairs, as in `refsvm.SVC`. A regression has two variables for each example, which are left out together.
+    With more than two classes, an example is left out of the pairs that
+    contain its class, and predicted by the votes of all pairs, as in
+    `refsvm.SVC`. A regression has two variables for each example, which are
+    left out together.
 
-    If an example is the only one of its class, one class is left to train on. The model is then constant, and its
-    prediction is wrong. Examples with C = 0 are predicted by the full solution, which never used them, and count in
+    If an example is the only one of its class, one class is left to train on.
+    The model is then constant, and its prediction is wrong. Examples with C =
+    0 are predicted by the full solution, which never used them, and count in
     no score.
 
-    The sign of h is proved for each example: by a check, by the stopping rule, or by the duality gap at the end of the
-    round, with an allowance for rounding (`refsvm.core.stopping.midpoint`). If the end of a round does not prove the
-    sign, the round continues to smaller gaps, and at last takes an exact step and computes h to twice the digits
-    (`refsvm.analysis.resampling.ties`). If the sign is still open, the example is a "tie": either h is 0 up to
-    rounding, or b may lie anywhere in an interval that puts h on both sides of 0, as for an example in the middle of
-    the gap between two classes. The midpoint of the interval predicts a tie, and `bounds` counts it both ways.
+    The sign of h is proved for each example: by a check, by the stopping rule,
+    or by the duality gap at the end of the round, with an allowance for
+    rounding (`refsvm.core.stopping.midpoint`). If the end of a round does not
+    prove the sign, the round continues to smaller gaps, and at last takes an
+    exact step and computes h to twice the digits
+    (`refsvm.analysis.resampling.ties`). If the sign is still open, the example
+    is a "tie": either h is 0 up to rounding, or b may lie anywhere in an
+    interval that puts h on both sides of 0, as for an example in the middle of
+    the gap between two classes. The midpoint of the interval predicts a tie,
+    and `bounds` counts it both ways.
 
-    Nothing is proved if K is not positive semi-definite, if C is infinite, or if kernel values are float32. All rounds
-    then end at the KKT gap, with a warning if a check or a rule for left-out examples was asked for, and
+    Nothing is proved if K is not positive semi-definite, if C is infinite, or
+    if kernel values are float32. All rounds then end at the KKT gap, with a
+    warning if a check or a rule for left-out examples was asked for, and
     ``LeaveOneOut.is_proved`` is False.
 
     Examples

@@ -147,8 +147,7 @@ class LeaveOneOut(Scores):
         if len(self.full_solutions) > 1:
             raise AttributeError(
                 f"{len(self.full_solutions)} machines were trained on all examples, one for each pair of classes; "
-                "use "
-                "full_solutions."
+                "use full_solutions."
             )
         return self.full_solutions[0]
 

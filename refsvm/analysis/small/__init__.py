@@ -1,1 +1,1 @@
-"""Many small problems of one size at once: pairs of small classes, folds of them."""
+"""Solves many small problems of one size together: pairs of small classes, and folds of them."""

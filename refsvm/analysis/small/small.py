@@ -1,10 +1,10 @@
-"""Many small problems of one size: their steps in one call, and all else for all of them at once.
+"""Many small problems of one size, whose steps are taken in one call.
 
-A solve costs some tenths of a millisecond of Python, whatever it has to do. Of many classes with few examples each the
-pairs are thousands of problems of a few variables, whose steps take microseconds. So the arrays of all problems are
-stacked, a backend takes the steps (of all problems at once by `refsvm.analysis.small.stacked`, or of one after another
-in one compiled call), and NumPy does the rest on the stack. Every step is that of `refsvm.solve`; a problem that is not
-small after all is left to it.
+A solve costs some tenths of a millisecond of Python, whatever its size. With many classes of few examples there are
+thousands of pairs, problems with a few variables whose steps take microseconds. Here the arrays of all problems are
+stacked. A backend takes the steps, either of all problems together (`refsvm.analysis.small.stacked`) or of one after
+another in a single compiled call, and NumPy does the rest on the stack. Every step is a step of `refsvm.solve`, which
+also takes over problems that turn out not to be small.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from refsvm.services.guards.kernel_values import INDEFINITE
 from refsvm.services.guards.polish import MOST_FREE_VARIABLES, optima
 
 FEW: Final = 64
-"""Variables up to which a problem is small."""
+"""Largest number of variables of a small problem."""
 
 MOST_STEPS: Final = 1000
-"""Steps that a small problem may take, as many as a solve takes before it looks whether shrinking pays."""
+"""Largest number of steps of a small problem; after as many steps a solve considers shrinking for the first time."""
 
 CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE = range(5)
-"""Columns of the results: the code of the stopping rule, or why the steps ended; their number; the least curvature and
-the largest |αᵢ| met; and what the KKT gap was compared with."""
+"""Columns of the results: code of the stopping rule, or why the steps ended; number of steps; smallest curvature;
+largest |αᵢ|; and the tolerance that the KKT gap was compared with."""
 
 
 def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return `core.primal.best_intercept` of P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
+    """Return `core.primal.best_intercept` for P problems with z = 0 and finite boxes, one in each row; shape (P,)."""
     order = gradients.argsort(axis=1, kind="stable")
     width = np.take_along_axis(upper - lower, order, axis=1)
     after = width.cumsum(axis=1) - upper.sum(axis=1, keepdims=True)
@@ -50,27 +50,28 @@ def best_intercepts(gradients: np.ndarray, lower: np.ndarray, upper: np.ndarray)
 
 
 def supports(rules: Rules) -> bool:
-    """Whether these rules can solve small problems: rules of the package that end at the KKT gap."""
+    """Return whether small problems can be solved with these rules: rules of this package that end at the KKT gap."""
     return type(rules.stop) is KKTGap and all(map(is_builtin, map(type, rules)))
 
 
 class SmallProblems:
-    """Problems of m variables with z = 0, L ≤ 0 ≤ U and finite boxes, and the point where each of them stands.
+    """Problems of m variables with z = 0, L ≤ 0 ≤ U and finite boxes, with the present point of each.
 
     Parameters
     ----------
     kernels : ndarray of shape (P, m, m), float64
         The kernel matrix of each problem.
     v, lower, upper : ndarrays of shape (P, m), float64
+        Linear term and bounds of each problem.
     start : ndarray of shape (P, m), float64, optional
-        Feasible α; 0 by default.
+        Feasible α to start from, 0 by default.
 
     Attributes
     ----------
     alpha, gradient : ndarrays of shape (P, m), float64
         α and G = v − Kα.
     results : ndarray of shape (P, 5), float64
-        Of each problem, how its steps ended: CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE.
+        How the steps of each problem ended: CODE, STEPS, CURVATURE, LARGEST_ALPHA, TOLERANCE.
 
     Examples
     --------
@@ -106,20 +107,20 @@ class SmallProblems:
         return self.v.shape[1]
 
     def part(self, which: slice) -> SmallProblems:
-        """Return some of the problems, on the same memory."""
+        """Return some of the problems, sharing memory."""
         some = object.__new__(SmallProblems)
         some.__dict__.update({name: array[which] for name, array in self.__dict__.items()})
         return some
 
     def problem(self, p: int) -> DualProblem:
-        """Return one problem as `refsvm.solve` takes it."""
+        """Return one problem as a `DualProblem`."""
         gram = Gram(Precomputed(), self.kernels[p], is_checked=True)
         return DualProblem._of_checked(gram, *(each[p].copy() for each in (self.v, self.lower, self.upper)))
 
     def memories(self, rules: Rules) -> np.ndarray:
-        """Return the scratch memory that the rules begin with, one row for each problem."""
+        """Return the initial scratch memory of the rules, one row for each problem."""
         table = np.tile(np.concatenate(rules.memories(self.problem(0))), (len(self), 1))
-        if rules.stop.relative:  # that of `KKTGap`, which stands last, begins with v
+        if rules.stop.relative:  # the memory of `KKTGap` comes last and starts with v
             table[:, -2 - self.size : -2] = self.v
         return table
 
@@ -129,34 +130,35 @@ class SmallProblems:
         return rules.begin(problem, self.alpha[p], KernelRows(problem.gram), self.gradient[p])
 
     def take(self, p: int, state: SolverState, code: int) -> None:
-        """Take over where the steps of one problem have led."""
+        """Store the point that the steps of one problem have reached."""
         self.alpha[p], self.gradient[p] = state.alpha, state.gradient
         tolerance = state.stop_memory[-1] if len(state.stop_memory) else np.nan
         self.results[p] = code, state.iteration, state.least_curvature, state.largest, tolerance
 
     def extremes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the largest G over I_up and the smallest over I_down, shape (P,); infinite where there is none."""
+        """Return the largest G over I_up and the smallest G over I_down, shape (P,); infinite if the set is empty."""
         top = np.where(self.alpha < self.upper, self.gradient, -np.inf).max(axis=1)
         return top, np.where(self.alpha > self.lower, self.gradient, np.inf).min(axis=1)
 
     @property
     def gap(self) -> np.ndarray:
-        """ψ(α), shape (P,)."""
+        """Return the KKT gaps ψ(α), shape (P,)."""
         top, bottom = self.extremes()
         return np.asarray(top - bottom)
 
-    # -- the end of a solve, as `refsvm.core.solver.run.Run` makes it of one state -----------------------------
+    # -- the end of a solve, as in `refsvm.core.solver.run.Run` for a single state ---------------------------------
 
     def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
-        """Polish the solutions and set each α to its bound; return which of them stand, shape (P,), bool.
+        """Polish the solutions and set each α near a bound to it; return which solutions are valid, shape (P,).
 
         The others are left to `refsvm.solve`: they need more steps, their kernel is indefinite, or rounding decides.
 
         Parameters
         ----------
         rules : Rules
+            The rules of the solves.
         noise : float
-            About how far rounding puts kernel values from the true ones.
+            Approximate rounding error of kernel values.
         is_psd : bool
             Whether the kernel is known to be positive semi-definite.
         """
@@ -174,9 +176,9 @@ class SmallProblems:
         return np.asarray(stands & np.isfinite(self.gap))
 
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-        """Whether rounding may have moved G too far: `refsvm.core.guards.rounding.drifted`."""
+        """Return whether rounding may have moved G too far: `refsvm.core.guards.rounding.drifted`."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
-        updates = self.results[:, STEPS] + self.size  # at most m of a start
+        updates = self.results[:, STEPS] + self.size  # a start adds at most m
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:
@@ -198,12 +200,12 @@ class SmallProblems:
             moved[p, F], change[p, F] = points[found], points[found] - self.alpha[p, F]
         before = self.alpha, self.gradient
         self.alpha, self.gradient = moved, self.gradient - images(self.kernels, change)
-        # kept only where the gap falls
+        # keep the step only if the gap falls
         worse = ~(self.gap < gap)
         self.alpha[worse], self.gradient[worse] = before[0][worse], before[1][worse]
 
     def _snap(self, diagonal: np.ndarray, tolerance: np.ndarray) -> None:
-        """Set each α within rounding of its bound to the bound: `refsvm.core.guards.rounding.snap`."""
+        """Set each α within a rounding error of its bound to the bound: `refsvm.core.guards.rounding.snap`."""
         gap = self.gap
         bound, distance, near = next_to_bound(self.alpha, self.lower, self.upper)
         near &= (gap <= tolerance)[:, None]
@@ -212,11 +214,11 @@ class SmallProblems:
             near &= distance <= room(np.abs(sums), sizes, gap, tolerance, diagonal)[:, None]
             self.alpha[near] = bound[near]
 
-    # -- what a solution is asked for ---------------------------------------------------------------------------------
+    # -- quantities of the solutions ---------------------------------------------------------------------------------
 
     @property
     def intercept(self) -> np.ndarray:
-        """The b midway between the most violating pair, shape (P,)."""
+        """b midway between the most violating pair, shape (P,)."""
         top, bottom = self.extremes()
         return np.asarray((top + bottom) / 2.0)
 
@@ -235,7 +237,7 @@ class SmallProblems:
 
 
 def images(kernels: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return Kα of each problem, shape (P, m), from kernels of shape (P, m, m), one row after another."""
+    """Return Kα for each problem, shape (P, m), from kernels of shape (P, m, m), one row after another."""
     total = np.zeros(alpha.shape)
     for j in range(alpha.shape[1]):
         total += alpha[:, j, None] * kernels[:, j]

@@ -1,6 +1,6 @@
-"""The pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`), over one kernel matrix.
+"""Pairs of small classes as stacks of small problems (`refsvm.analysis.small.small`) over one kernel matrix.
 
-The kernel matrix of all examples is computed once, where the budget holds it. Otherwise the classes are shared among
+If the kernel matrix of all examples fits into the budget, it is computed once. Otherwise the classes are divided into
 groups, and the matrix of two groups at a time is computed for the pairs between them.
 """
 
@@ -20,26 +20,27 @@ from refsvm.core.kernels.precision import noise_of_values
 from refsvm.core.solver.rules import Rules
 
 CHUNK_ENTRIES: Final = 2**19
-"""Kernel values of the problems in a stack: 4 MiB, and steps of some ten milliseconds."""
+"""Number of kernel values in a stack: 4 MiB, whose steps take some ten milliseconds."""
 
 FEWEST_EXAMPLES: Final = 2 * FEW
-"""Examples whose kernel matrix is computed in one piece; a budget for less takes no stacks."""
+"""Number of examples whose kernel matrix is computed in one piece; a budget below this permits no stacks."""
 
 
 class Stack(NamedTuple):
-    """Pairs of classes with as many examples, whose problems begin at 0.
+    """Pairs of classes with equal numbers of examples, whose problems start at 0.
 
     Attributes
     ----------
     numbers : ndarray of shape (P,), int64
-        Of the pairs (0, 1), (0, 2), …, (k − 2, k − 1).
+        Indices of the pairs in the order (0, 1), (0, 2), …, (k − 2, k − 1).
     first, second : ndarrays of shape (P,), int64
-        Their two classes; the first is the positive one.
+        Class numbers of each pair; the first class is the positive one.
     rows : ndarray of shape (P, m), int64
-        Their examples, ascending.
+        Examples of each pair, ascending.
     problems : SmallProblems
+        The problems of the pairs.
     noise : float
-        About how far rounding puts kernel values from the true ones; 0 where that is slight.
+        Approximate rounding error of kernel values; 0 if it is negligible.
     is_psd : bool
         Whether the kernel is known to be positive semi-definite.
     """
@@ -53,18 +54,18 @@ class Stack(NamedTuple):
     is_psd: bool
 
     def solve(self, backend: SmallBackend, rules: Rules, limit: int) -> np.ndarray:
-        """Take up to `limit` steps in each problem; return which solutions stand (`SmallProblems.finish`)."""
+        """Take up to `limit` steps in each problem; return which solutions are valid (`SmallProblems.finish`)."""
         backend.small(self.problems, rules, limit)
         return self.problems.finish(rules, self.noise, self.is_psd)
 
 
 def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_mb: float) -> Iterator[Stack]:
-    """Yield the pairs of small classes, of three classes and more, stacked by the number of their examples.
+    """Yield the pairs of small classes (of at least three classes), stacked by their number of examples.
 
     Parameters
     ----------
     gram : KernelMatrix
-        Of n examples.
+        The kernel matrix of n examples.
     codes : ndarray of shape (n,), int
         Class numbers 0 … k − 1.
     penalties : ndarray of shape (n,), float64
@@ -104,7 +105,8 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
             alike = np.flatnonzero(size == m)
             for chunk in np.array_split(alike, -(-len(alike) * m * m // CHUNK_ENTRIES)):
                 p, q = first[chunk], second[chunk]
-                # fewer members than there is room for: their places hold a number beyond all examples, sorted last
+                # a class may have fewer members than columns: free columns hold a number beyond all examples, which
+                # sorts last
                 rows = np.sort(np.concatenate([members[p], members[q]], axis=1), axis=1)[:, :m]
                 there = np.searchsorted(examples, rows)
                 signed = np.where(codes[rows] == p[:, None], 1.0, -1.0)
@@ -120,7 +122,7 @@ def stacks(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarray, cache_m
 
 
 def members_of(codes: np.ndarray) -> np.ndarray:
-    """Return the examples of each class, ascending, in a table as wide as the largest small class; n in free places."""
+    """Return the examples of each class, ascending, in a table as wide as the largest small class."""
     n, sizes = len(codes), np.bincount(codes)
     few = sizes < FEW
     members = np.full((len(sizes), int(sizes[few].max(initial=1))), n)
@@ -132,12 +134,12 @@ def members_of(codes: np.ndarray) -> np.ndarray:
 
 
 def groups(sizes: np.ndarray, cache_mb: float) -> list[np.ndarray]:
-    """Share the small classes among groups, two of which have a kernel matrix within the budget; one if all have."""
+    """Divide the small classes into groups, any two of which have a kernel matrix within the budget."""
     few = np.flatnonzero(sizes < FEW)
     most = max((cache_mb * 2**20 / 8.0) ** 0.5, FEWEST_EXAMPLES)
     ends = np.cumsum(sizes[few])
     if not len(few) or ends[-1] <= most:
         return [few] if len(few) > 1 else []
-    # a group ends where it would exceed half of what the matrix of two may have
+    # a group ends before it exceeds half the budget of a matrix of two groups
     number = (ends - 1) // max(int(most / 2.0) - FEW, 1)
     return [few[number == each] for each in np.unique(number)]

@@ -1,9 +1,9 @@
-"""The loop for many small problems at once: NumPy takes one step in each of them, then the next.
+"""The loop for many small problems, where NumPy takes one step in all of them, then the next step.
 
-A readable step costs some 50 µs of Python, which of thousands of problems is seconds. Here an array holds a number, or
-a vector, of each problem that still runs. The formulas are those of `refsvm.core.solver.loop.steps`, `SecondOrder`,
-`PlanningAheadStep`, `KKTGap` and `SolverState.move`, in the same order, so that each problem takes the same steps, bit
-for bit.
+A readable step costs about 50 µs of Python, which adds up to seconds for thousands of problems. Here each array
+contains a number or a vector of every running problem. The formulas and their order are those of
+`refsvm.core.solver.loop.steps`, `SecondOrder`, `PlanningAheadStep`, `KKTGap` and `SolverState.move`, so that each
+problem takes the same steps bit for bit.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 LEFT: Final = 0.75
-"""Share of the problems in the arrays that still run, from which on only these are kept."""
+"""If the share of running problems in the arrays falls below this, the finished ones are removed."""
 
 STACKED_FROM_PROBLEMS: Final = 8
-"""Problems from which on it pays to solve them at once: a step of all takes as long as some steps of one."""
+"""Number of problems from which solving them together saves time: a step of all takes as long as some single steps."""
 
 
 def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
-    """Whether problems are solved at once: there are many, and their rules, the default ones, are written here."""
+    """Return whether problems are solved together: there are many, and their rules are the default ones."""
     is_known = type(rules.selector) is SecondOrder and type(rules.stop) is KKTGap
     return len(problems) >= STACKED_FROM_PROBLEMS and is_known and rules.step == PLANNING_AHEAD
 
 
 def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
-    """Take up to `limit` steps in each problem, and write where they have led; for the rules that `are_stacked`.
+    """Take up to `limit` steps in each problem and store the points, for rules that `are_stacked` accepts.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
     """
     selector, stop = cast("SecondOrder", rules.selector), cast("KKTGap", rules.stop)
     state = StackedStates(problems, stop)
-    # NaN and ∞ stand where a formula does not apply, and are not chosen
+    # entries to which a formula does not apply are NaN or ∞, and are never selected
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for iteration in range(limit):
             code = check(stop, state)
@@ -72,15 +72,16 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
 
 
 class StackedStates:
-    """What `refsvm.core.state.SolverState` holds, of each problem that still runs.
+    """The state of every running problem, as `refsvm.core.state.SolverState` holds it for one.
 
     Attributes
     ----------
     kernels : ndarray of shape (P, m, m)
-        Of all problems.
+        Kernel matrices of all problems.
     number : ndarray of shape (R,), int64
-        The places of those that run among all P, ascending.
+        Indices of the running problems among all P, ascending.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (R, m)
+        α, G, v, L, U and the diagonal of K.
     i, j, curvature and those before : ndarrays of shape (R,)
         The last working set, the one before it, and the curvatures of both; −1 if there was none yet.
     first_range, tolerance : ndarrays of shape (R,)
@@ -104,7 +105,7 @@ class StackedStates:
         self._refresh()
 
     def leave(self, problems: SmallProblems, code: np.ndarray, ends: np.ndarray, iteration: int) -> None:
-        """Write where the problems that end here stand, and go on with the others."""
+        """Store the points of problems that end here, and continue with the others."""
         ends = np.flatnonzero(ends & self.runs)
         if not len(ends):
             return
@@ -115,7 +116,7 @@ class StackedStates:
         problems.results[there] = np.stack(ended, axis=1)
         self.runs[ends] = False
         left = np.flatnonzero(self.runs)
-        # steps beyond the end of some cost less than to copy all arrays of the others each time
+        # finished problems may take further steps, which cost less than copying all arrays each time
         if len(left) <= LEFT * len(self.runs):
             self.__dict__.update({k: a[left] for k, a in self.__dict__.items() if k != "kernels"})
 
@@ -135,7 +136,7 @@ class StackedStates:
         self.gap = self.of(rising, self.top) - falling.min(axis=1)
 
     def measure(self, i: np.ndarray, j: np.ndarray) -> None:
-        """Describe the sub-problems of these pairs, which become the last working sets."""
+        """Compute the sub-problems of these pairs, which become the latest working sets."""
         self.before_i, self.before_j, self.before_curvature = self.i, self.j, self.curvature
         self.i, self.j = i, j
         self.row_i, self.row_j = self.rows(i), self.rows(j)
@@ -152,7 +153,7 @@ class StackedStates:
     def move(self, mu: np.ndarray, planned: np.ndarray) -> None:
         """αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j])."""
         here, stays = np.arange(len(mu)), True
-        # a copy at the first step: these are the caller's arrays until then
+        # copy at the first step, because the arrays belong to the caller until then
         self.alpha = self.alpha.copy()
         for t, change in ((self.i, mu), (self.j, -mu)):
             before = self.alpha[here, t]
@@ -167,12 +168,12 @@ class StackedStates:
 
 
 def least(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """min(a, b) as Python has it, which of equal numbers takes the first: 0 and −0 are equal."""
+    """Return min(a, b) as Python does, which returns the first of equal numbers (0 and −0 are equal)."""
     return np.where(b < a, b, a)
 
 
 def most(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """max(a, b) as Python has it."""
+    """Return max(a, b) as Python does."""
     return np.where(b > a, b, a)
 
 
@@ -246,7 +247,7 @@ def challenged(
 
 
 def length(state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
-    """`PlanningAheadStep.length`; return which steps are planned, too."""
+    """`PlanningAheadStep.length`; return the step lengths, and which steps are planned."""
     # μ* = clip(ℓ/q, lo, hi)
     mu = least(most(state.slope / state.curvature, state.low), state.high)
     planned = np.zeros(len(mu), dtype=bool)
@@ -283,17 +284,17 @@ def planned_steps(state: StackedStates, c: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 class SmallBackend(Protocol):
-    """A backend that takes the steps of many small problems, too."""
+    """A backend that can also take the steps of many small problems."""
 
     def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
         """Take up to `limit` steps in each problem."""
 
 
 class StackedBackend(NumPyBackend):
-    """The readable backend, which takes the steps of many small problems together where it can."""
+    """The readable backend, which takes the steps of many small problems together if the rules permit."""
 
     def small(self, problems: SmallProblems, rules: Rules, limit: int) -> None:
-        """Take the steps of all problems together, or, with rules that are not written here, one after another."""
+        """Take the steps of all problems together; for other rules than the default ones, one problem after another."""
         if are_stacked(problems, rules):
             stacked_steps(problems, rules, limit)
             self.used["numpy"] = None
@@ -308,6 +309,6 @@ def small_backend(engine: str) -> SmallBackend:
     return cast("SmallBackend", chosen_backend(engine))
 
 
-if BACKENDS["auto"] is BACKENDS["numpy"]:  # no compiled code is there
+if BACKENDS["auto"] is BACKENDS["numpy"]:  # there is no compiled code
     BACKENDS["auto"] = StackedBackend
 BACKENDS["numpy"] = StackedBackend

@@ -1,14 +1,14 @@
 """Polishing: one exact step on the free variables of a nearly solved problem.
 
-At the optimum G = b on every free variable. Where an approximate solution already has the right variables at their
-bounds, the rest is linear algebra: the step δ of the free variables F and b solve
+At the optimum G = b on every free variable. If an approximate solution has the right variables at their bounds, the
+rest is linear algebra: the step δ of the free variables F, and b, solve
 
     ⎡ K_FF  1 ⎤ ⎡ δ ⎤   ⎡ G_F ⎤
     ⎣  1ᵀ   0 ⎦ ⎣ b ⎦ = ⎣  0  ⎦
 
-If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, whatever the tolerance,
-the selector and the engine were. The gain is ½ δᵀG_F; where it is negative K is indefinite and the step leads to a
-saddle, so it is not taken. Solvers of quadratic programs do the same under this name (Stellato et al., "OSQP: an
+If α_F + δ stays in the box and the KKT gap falls, the result is the optimum up to rounding, for any tolerance,
+selector and engine. The gain is ½ δᵀG_F. If it is negative, K is indefinite and the step would lead to a saddle
+point, so it is not taken. Solvers of quadratic programs use the same name for this step (Stellato et al., "OSQP: an
 operator splitting solver for quadratic programs", Mathematical Programming Computation 12, 2020).
 """
 
@@ -24,30 +24,31 @@ from refsvm.core.result import Status
 from refsvm.core.state import SolverState
 
 MOST_FREE_VARIABLES: Final = 32
-"""Free variables up to which the step takes about a tenth of a millisecond."""
+"""Largest number of free variables; up to it the step takes about a tenth of a millisecond."""
 
 
 class Polish(Guard):
-    """Takes one exact step at the optimum, so that α is the same whatever selector and engine led there."""
+    """Takes one exact step to the optimum, so that α does not depend on selector and engine."""
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Do so where the stopping rule was satisfied; elsewhere the step would lead to no optimum."""
+        """Polish the state if the stopping rule was satisfied; otherwise the step would not lead to an optimum."""
         if verdict.status is Status.CONVERGED:
             polish(state)
 
 
 def polish(state: SolverState) -> bool:
-    """Move a nearly solved state to the exact optimum next to it, if that is within reach.
+    """Move a nearly solved state to the exact optimum next to it, if one step reaches it.
 
     Parameters
     ----------
     state : SolverState
-        Where a stopping rule was satisfied. Changed only if the KKT gap falls.
+        A state that satisfied a stopping rule. It is changed only if the KKT gap falls.
 
     Returns
     -------
     bool
-        Whether it moved. Not if there are more than `MOST_FREE_VARIABLES` free ones, or the wrong ones at their bounds.
+        Whether the state moved. It stays if more than `MOST_FREE_VARIABLES` are free, or wrong variables are at their
+        bounds.
 
     Examples
     --------
@@ -66,7 +67,7 @@ def polish(state: SolverState) -> bool:
     (point,), found = optima(*(each[None] for each in free))
     if not found.all():
         return False
-    # kept, because only the gap at the new point tells whether the right variables are free
+    # keep a copy, because only the gap at the new point shows if the right variables are free
     before, gap = (alpha.copy(), state.gradient.copy()), state.gap
     delta = np.zeros(len(alpha))
     delta[F] = point - alpha[F]
@@ -81,9 +82,10 @@ def polish(state: SolverState) -> bool:
 
 
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions near 0 of systems that may be singular: for duplicates, whose share of δ is not determined.
+    """Return solutions near 0 of systems that duplicates make singular, whose share of δ is undetermined.
 
-    With K + εI in place of K it is determined; iterative refinement removes the error that makes, as in OSQP.
+    With K + εI in place of K the solution is unique; iterative refinement removes the error that ε causes, as in
+    OSQP.
     """
     n = system.shape[-1]
     shift = np.diag(np.append(np.full(n - 1, 1e-8 * (n - 1)), 0.0))
@@ -98,12 +100,14 @@ def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
 def optima(
     K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray, lower_F: np.ndarray, upper_F: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return α_F of many problems with as many free variables, and which of them are in their box and a maximum.
+    """Return α_F of many problems with equal numbers of free variables, and whether each is a maximum in its box.
 
     Parameters
     ----------
     K_FF : ndarray of shape (P, m, m), float64
+        Kernel matrix of the free variables.
     alpha_F, G_F, lower_F, upper_F : ndarrays of shape (P, m), float64
+        α, G and the bounds of the free variables.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def optima(
     system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
     system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
     given = system, right, scale, alpha_F, lower_F, upper_F
-    # the quick one first: it fails where examples are equal, and then the other has as many digits as there are
+    # try the fast solve first: it fails if examples are equal, and the slower one then keeps all digits
     points, found = _attempt(arithmetic.current.solutions, *given)
     if not found.all():
         left = ~found
@@ -128,10 +132,10 @@ def _attempt(
     solver: Any, system: np.ndarray, right: np.ndarray, scale: np.ndarray, alpha_F: np.ndarray, lower_F: np.ndarray,
     upper_F: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Return α_F + δ, and in which problems it lies in the box and δ gains."""
+    """Return α_F + δ, and for each problem whether it lies in the box and δ gains."""
     m = alpha_F.shape[1]
     delta = solver(system, right)[:, :m, 0] / scale[:, None]
-    delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0, whatever the rounding
+    delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0 despite rounding
     points = alpha_F + delta
     inside = ((lower_F <= points) & (points <= upper_F)).all(axis=1)
     return points, inside & ((delta * right[:, :m, 0]).sum(axis=1) >= 0.0)

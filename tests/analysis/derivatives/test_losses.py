@@ -67,5 +67,5 @@ def test_a_loss_fits_labels_or_targets(has_labels):
                 ):
                     loss_called(given, has_labels)
     for wrong in (None, 1.0, "hinge of another kind", Huber):
-        with pytest.raises(ValueError, match="is no loss; "):
+        with pytest.raises(ValueError, match="is not a loss; "):
             loss_called(wrong, has_labels)

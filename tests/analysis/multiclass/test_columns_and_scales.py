@@ -61,7 +61,7 @@ def test_numbered_columns_are_places_unless_the_model_has_those_names(models, tm
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        ("aba", "columns holds 'a' twice"),
+        ("aba", "columns contains 'a' twice"),
         (["a", "", "b"], "feature 2 has no name"),
         (["", "", "a"], "feature 1"),
     ],

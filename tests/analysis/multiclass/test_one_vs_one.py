@@ -193,7 +193,7 @@ def test_a_warm_start_with_other_data_changes_nothing():
         if len(labels) == model.shape_fit_[0] and len(np.unique(labels)) == len(model.classes_):
             model.fit(data, labels, weights)
         else:
-            said = "the last fit had 75 examples of . classes.*it started cold"
+            said = "the last fit had 75 examples of . classes.*so this fit starts from zero"
             with pytest.warns(UserWarning, match=said) as caught:
                 model.fit(data, labels, weights)
             assert caught[0].filename == __file__

@@ -105,10 +105,10 @@ def test_what_cannot_grow_is_refused() -> None:
     with pytest.raises(ValueError, match="differ in C; give C="):
         weighted.extended(X[:1], y[:1])
     assert weighted.extended(X[:1], y[:1], C=7.0).upper[-1] + 7.0 * (y[0] < 0) == 7.0
-    with pytest.raises(ValueError, match="X has 3 features; the examples before have 2"):
+    with pytest.raises(ValueError, match="X has 3 features, but the problem's examples have 2"):
         weighted.extended(np.zeros((1, 3)), y[:1], C=1.0)
     start, _, _ = line("anything", "rbf")
-    with pytest.raises(ValueError, match="takes problems of classification, regression and one_class"):
+    with pytest.raises(ValueError, match="extended got a problem of another kind"):
         start.extended(X[:1], y[:1], C=1.0)
     with pytest.raises(ValueError, match="different kernel matrices"):
         solve(weighted).continue_to(DualProblem.classification(X, y, kernel=RBF(3.0)))

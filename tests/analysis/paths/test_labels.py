@@ -36,7 +36,7 @@ def test_the_path_is_that_of_the_signs(coded):
     assert path.validation_error(X, y) == plain.validation_error(X, signs) or np.array_equal(
         path.validation_error(X, y).errors, plain.validation_error(X, signs).errors
     )
-    with pytest.raises(ValueError, match=r"which is none of the classes that were trained"):
+    with pytest.raises(ValueError, match=r"which is not a class of the model"):
         path.validation_error(X, np.full(len(y), 99))
 
 

@@ -106,7 +106,7 @@ def test_regression_along_c(merge: bool) -> None:
             assert refit.objective(path.alpha(C)) == pytest.approx(solution.objective, rel=1e-8)
             # b need not be unique
             assert np.ptp(path.predict(X, C) - solution.decision_values[: len(X)]) < 1e-6
-    with pytest.raises(ValueError, match="one of regression"):
+    with pytest.raises(ValueError, match="the path of a regression"):
         path.validation_error(X, Y)
 
 

@@ -175,10 +175,10 @@ class Narrow(SVMP):
         (OTHER, {}, "different kernel matrices"),
         (END, {"t": (1, 1)}, r"t=\(1, 1\) does not move"),
         (END, {"t": 1.0}, "is not a pair"),
-        (3, {}, "end=3 is no DualProblem"),
-        (HARD, {}, "end has a box without a bound"),
+        (3, {}, "end=3 is not a DualProblem"),
+        (HARD, {}, "end has an infinite bound"),
         (END, {"cache_mb": 1e-4}, "does not hold the kernel matrix"),
-        (END, {"t": T, "tracker": Narrow()}, "follows 1/C alone"),
+        (END, {"t": T, "tracker": Narrow()}, "only follows lines of 1/C"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )

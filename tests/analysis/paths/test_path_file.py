@@ -78,8 +78,8 @@ def test_a_file_brings_every_line_back(line: str, name: str, tmp_path: Path) -> 
         ("a tube", "record_value", lambda a: 3.0 * a, "value lies outside of the box"),
         ("a tube", "merged_group", lambda a: a[::-1], "first is not in the group"),
         ("a tube", "merged_group", lambda a: a[:-1], "group has another length"),
-        ("a tube", "variables", lambda a: a[:-1], "holds no path"),
-        ("a tube", "lower", lambda a: a[:1], "holds no path"),
+        ("a tube", "variables", lambda a: a[:-1], "is not a path file"),
+        ("a tube", "lower", lambda a: a[:1], "is not a path file"),
     ],
     ids=lambda value: value if isinstance(value, str) else "changed",
 )
@@ -99,13 +99,13 @@ def test_a_damaged_path_is_refused(line: str, name: str, change: Any, sentence: 
 def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
     X, y, _ = SETS["overlapping, rbf"]
     path = regularization_path(X, y, kernel=lambda A, B: RBF(0.5)(A, B) + Linear()(A, B), C_max=1.0)
-    with pytest.raises(ValueError, match="has no name in a file"):
+    with pytest.raises(ValueError, match="cannot be stored by name"):
         save_path(path, tmp_path / "path.npz")
     file, archive = tmp_path / "other.npz", io.BytesIO()
     np.savez(archive, a=np.ones(3))
     for content in (b"", b"PK\x03\x04 nothing", b"1,2,3\n", archive.getvalue()):
         file.write_bytes(content)
-        with pytest.raises(ValueError, match="holds no path"):
+        with pytest.raises(ValueError, match="is not a path file"):
             load_path(file)
     with pytest.raises(FileNotFoundError):
         load_path(tmp_path / "nowhere.npz")
@@ -114,7 +114,7 @@ def test_what_is_no_path_is_refused(tmp_path: Path) -> None:
 def test_a_path_of_several_classes_is_saved_pair_by_pair(tmp_path):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0], [5.0], [6.0]]), np.array(["a", "b", "a", "b", "c", "c"])
     path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.1, C_max=10.0)
-    with pytest.raises(ValueError, match="has one for each pair; save each of its paths"):
+    with pytest.raises(ValueError, match="contains a path for each pair; save each of its paths"):
         save_path(path, tmp_path / "path.npz")
     save_path(path.paths[1], tmp_path / "pair.npz")
     again = load_path(tmp_path / "pair.npz")

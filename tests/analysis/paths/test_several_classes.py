@@ -261,7 +261,7 @@ def test_wrong_arguments_are_refused_with_a_sentence():
     path = regularization_path(X, y, kernel=RBF(0.3), **SMALL)
     for call, sentence in [
         (lambda: path.predict(X, 99.0), "outside of the path"),
-        (lambda: path.validation_error(X, np.where(y == "ant", "eel", y)), "none of the classes that were trained"),
+        (lambda: path.validation_error(X, np.where(y == "ant", "eel", y)), "not a class of the model"),
         (lambda: path.validation_error(X, y[1:]), "expected 21 labels"),
         (lambda: regularization_path(X, y, kernel="linear", sample_weight=-np.ones(len(y))), "must not be negative"),
         (

@@ -27,9 +27,7 @@ def test_the_best_c_of_an_unfinished_path_warns(labels, limit):
     # the curve carries the status; what it is asked for warns, once
     curve = path.validation_error(X, labels)
     assert curve.status is path.status is not Status.CONVERGED
-    with pytest.warns(
-        UserWarning, match=rf"best\(\) sees a part of the path: .* \({path.status.name}\)"
-    ) as said:
+    with pytest.warns(UserWarning, match=rf"The path ended early, at C=.* \({path.status.name}\)") as said:
         curve.best()
     assert [each.filename for each in said] == [__file__]
 

@@ -111,7 +111,7 @@ def test_folds_whose_paths_end_early_say_so(folds, classes, monkeypatch):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         cross_validate_path(X, labels, kernel=RBF(0.5), folds=folds, C_min=0.01, C_max=100.0)
-    assert "paths end before C_max=100, and the error curve at C=" in str(said[-1].message)
+    assert "paths ended before C_max=100, so the error curve ends at C=" in str(said[-1].message)
     assert any("The path ends at C=" in str(each.message) for each in said[:-1])
 
 

@@ -181,7 +181,9 @@ def test_a_path_of_an_object_has_no_file(tmp_path):
     from refsvm.analysis.paths import save_path
 
     path = regularization_path(y=Y, gram=GIVEN, C_min=0.01, C_max=0.1)
-    with pytest.raises(ValueError, match=r"gram=Spectrum has no name in a file; track with one of linear"):
+    with pytest.raises(
+        ValueError, match=r"gram=Spectrum cannot be stored by name; track the path with one of linear"
+    ):
         save_path(path, tmp_path / "path.npz")
 
 
@@ -277,9 +279,9 @@ def test_nan_that_comes_later_is_found_then():
         ({"gram": GIVEN}, "y is missing; give 60 labels"),
         ({"y": Y[:5], "gram": GIVEN}, "expected 60 labels"),
         ({"y": Y, "gram": K[:5]}, "expected a square matrix"),
-        ({"X": HELD, "y": Y}, "X is a DualProblem, which holds y already; leave y out"),
-        ({"X": HELD, "gram": K}, "holds gram already"),
-        ({"X": HELD, "kernel": RBF(1.0)}, "holds kernel already"),
+        ({"X": HELD, "y": Y}, "X is a DualProblem, which already contains y; omit y"),
+        ({"X": HELD, "gram": K}, "already contains gram"),
+        ({"X": HELD, "kernel": RBF(1.0)}, "already contains kernel"),
     ],
 )
 def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
@@ -290,7 +292,7 @@ def test_what_is_given_twice_or_not_at_all_is_said(arguments, words):
 
 
 def test_novelty_detection_has_no_path_of_its_penalty():
-    with pytest.raises(ValueError, match="none of classification"):
+    with pytest.raises(ValueError, match="not of classification"):
         regularization_path(DualProblem.one_class(gram=K))
 
 

@@ -52,6 +52,6 @@ def test_what_distances_of_sparse_data_lose(n):
 def test_new_examples_have_the_features_of_those_before():
     for kernel in (RBF(0.1), Linear()):
         gram = Gram(kernel, np.zeros((3, 2)))
-        with pytest.raises(ValueError, match="X has 4 features; the examples before have 2"):
+        with pytest.raises(ValueError, match="X has 4 features, but the problem's examples have 2"):
             grown(gram, np.zeros((1, 4)))
         assert grown(gram, np.ones((2, 2))).n == 5

@@ -257,7 +257,7 @@ def test_curves_add_up() -> None:
     assert (total.C[0], total.C[-1], total.count) == (0.2, 10.0, 20)
     for C in (0.3, 1.5, 3.0, 7.0):
         assert total.at(C) == pytest.approx((one.at(C) + two.at(C)) / 2)
-    with pytest.raises(ValueError, match="no range of C in common"):
+    with pytest.raises(ValueError, match="no common range of C"):
         ErrorCurve.total([one, ErrorCurve(np.array([10.0, 20.0]), np.array([0]), 1)])
     with pytest.raises(ValueError, match="outside of the path"):
         one.at(11.0)

@@ -154,5 +154,5 @@ class TooFar(StepRule):
 def test_a_step_beyond_the_box_is_refused():
     """αᵢ stops at 1, and αⱼ goes on to −2: the sum is another."""
     problem = DualProblem.classification(np.eye(2), [1, -1], kernel=Precomputed(), C=np.array([1.0, 3.0]))
-    with pytest.raises(ValueError, match="Σα is -1 in place of 0: a step length was outside"):
+    with pytest.raises(ValueError, match="Σα is -1 instead of 0: a step length was outside"):
         solve(problem, step=TooFar(), engine="numpy", shrinking=False, max_iter=1)

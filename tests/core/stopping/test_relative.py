@@ -124,11 +124,13 @@ def test_what_rounding_hides_is_not_asked_for(C):
 
 def test_a_warning_names_the_tolerance_in_force():
     X, y = curve()
-    with pytest.warns(ConvergenceWarning, match=r"asked for was tol=0.001 times .*: [1-9.]+e-08\."):
+    with pytest.warns(
+        ConvergenceWarning, match=r"the stopping rule requires tol=0.001 times .*: [1-9.]+e-08\."
+    ):
         SVR(C=1e-4, gamma=0.5, epsilon=1e-6, max_iter=15, engine="numpy").fit(X, y * 1e-5)
     with pytest.warns(ConvergenceWarning, match=r"tol=0.001 times .*: .*e-0[789]\."):
         SVC(C=1e-6, gamma=0.5, max_iter=5, engine="numpy").fit(*rare())
-    with pytest.warns(ConvergenceWarning, match=r"asked for was tol=0.001\. "):
+    with pytest.warns(ConvergenceWarning, match=r"the stopping rule requires tol=0.001\. "):
         SVR(C=10.0, gamma=0.5, epsilon=0.1, max_iter=5, engine="numpy").fit(X, y * 5.0)
 
 

@@ -1,13 +1,13 @@
-"""Lines with a name: `parametric_path` between two problems of one family, in the unit of what moves.
+"""Named lines: `parametric_path` between two problems of one kind, in the unit of the parameter that moves.
 
 ==============  ===============================================================================
-`epsilon_path`  the tube of regression: v¹ = −1 and +1 on the two copies of an example
-`nu_path`       the share of one-class: z¹ = Σ wᵢ
-`cost_path`     C₊ from 0 to C, C₋ = C − C₊: one class's box opens while that of the other closes
-`weight_path`   any Cᵢ to any other
+`epsilon_path`  along the width of a regression's tube: v¹ = −1 and +1 for the two copies of an example
+`nu_path`       along the share of novelties: z¹ = Σ wᵢ
+`cost_path`     along C₊ from 0 to C with C₋ = C − C₊: the box of one class opens while the other's closes
+`weight_path`   from any penalties to any others
 ==============  ===============================================================================
 
-One line per file; its line here registers it.
+Each line is one file; its entry in this module registers it.
 """
 
 from refsvm.analysis.paths.lines.cost import cost_path as cost_path

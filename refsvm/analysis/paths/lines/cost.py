@@ -1,4 +1,4 @@
-"""Every cost of the two errors of classification."""
+"""Classification for every division of a total cost between both kinds of errors."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ def cost_path(
     C: float = 1.0,
     **options: Any,
 ) -> CostPath:
-    """Train for every cost of the two errors: C₊ from 0 to C for class +1, and C₋ = C − C₊ for class −1.
+    """Train for every division of a total penalty C: C₊ from 0 to C for class +1, and C₋ = C − C₊ for class −1.
 
-    Of two labels of any kind the larger is the class +1.
-
-    At both ends α = 0: one class counts for nothing, and all is said to be of the other.
+    With labels of any kind, the larger one is class +1. At both ends α = 0: one class has no penalty, and the other
+    class is predicted for every example.
 
     Parameters
     ----------
@@ -50,17 +49,17 @@ def cost_path(
     Returns
     -------
     CostPath
-        Its t is C₊; `CostPath.roc` is the exact curve of the operating points.
+        The path, with C₊ as its t; `CostPath.roc` computes the exact ROC curve.
 
     Raises
     ------
     ValueError
-        As `DualProblem.classification` and `parametric_path`.
+        As in `DualProblem.classification` and `parametric_path`.
 
     References
     ----------
-    F. R. Bach, D. Heckerman and E. Horvitz, "Considering cost asymmetry in learning classifiers", JMLR 7, 2006, who
-    stay away from both ends and from singular systems, and whose slack variables are perturbed to keep α unique.
+    F. R. Bach, D. Heckerman and E. Horvitz, "Considering cost asymmetry in learning classifiers", JMLR 7, 2006; they
+    exclude both ends and singular systems, and perturb the slack variables to keep α unique.
 
     Examples
     --------

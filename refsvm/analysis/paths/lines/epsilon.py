@@ -1,4 +1,4 @@
-"""Every width of the tube of a regression."""
+"""Regression for every width of the tube."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def epsilon_path(
     C: float | np.ndarray = 1.0,
     **options: Any,
 ) -> ParametricPath:
-    """Solve ε-insensitive regression for every width of the tube between two.
+    """Solve ε-insensitive regression for every ε between two values.
 
     Parameters
     ----------
     X, y, kernel, gram, C
         As in `DualProblem.regression`; C is finite.
     epsilon : (float, float)
-        ε at both ends, not negative; it may rise or fall. It falls from where no example is outside the tube, half the
-        range of y, cheaply: there α = 0.
+        ε at both ends, at least 0; it may rise or fall. A fast choice starts at half the range of y, where every
+        example is inside the tube and α = 0.
     **options
         tracker, merge, engine, cache_mb, time_limit, max_events, callback, progress, as in
         `parametric_path`.
@@ -45,17 +45,18 @@ def epsilon_path(
     Returns
     -------
     ParametricPath
-        Its t is ε.
+        The path, with ε as its t.
 
     Raises
     ------
     ValueError
-        As `DualProblem.regression` and `parametric_path`.
+        As in `DualProblem.regression` and `parametric_path`.
 
     References
     ----------
     G. Wang, D.-Y. Yeung and F. H. Lochovsky, "A new solution path algorithm in support vector regression", IEEE
-    Transactions on Neural Networks 19(10), 2008, for regular systems; here singular ones as well. L. Gunter and J. Zhu,
+    Transactions on Neural Networks 19(10), 2008, for regular systems; this function also handles singular ones. L.
+    Gunter and J. Zhu,
     "Efficient computation and model selection for the support vector regression", Neural Computation 19, 2007, follow
     1/C at fixed ε, which is `regularization_path` of a `DualProblem.regression`.
 

@@ -1,4 +1,4 @@
-"""Every share of novelties."""
+"""Novelty detection for every share of novelties."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def nu_path(
     weights: float | np.ndarray = 1.0,
     **options: Any,
 ) -> ParametricPath:
-    """Find the region that holds all but at most a share ν of the examples, for every ν between two.
+    """Compute, for every ν between two values, the region that contains all but at most a share ν of the examples.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ def nu_path(
     Returns
     -------
     ParametricPath
-        Its t is ν. At every ν at most that share of the examples has h < 0, as for `refsvm.OneClassSVM`: those on the
-        edge are inside.
+        The path, with ν as its t. As in `refsvm.OneClassSVM`, at most a share ν of the examples has h < 0; examples
+        on the boundary are inside.
 
     Raises
     ------
     ValueError
-        As `DualProblem.one_class` and `parametric_path`.
+        As in `DualProblem.one_class` and `parametric_path`.
 
     References
     ----------
-    G. Lee and C. Scott, "The one class support vector machine solution path", ICASSP 2007, who scale α by ν, so that
-    the box moves and not the sum; the breakpoints are the same.
+    G. Lee and C. Scott, "The one class support vector machine solution path", ICASSP 2007; they scale α by ν, so that
+    the box moves instead of the sum, with the same breakpoints.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""All penalties between two."""
+"""Classification for all penalties between two vectors of penalties."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def weight_path(
     gram: ArrayLike = None,
     **options: Any,
 ) -> ParametricPath:
-    """Train for all penalties between two: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
+    """Train for all penalties between two vectors: Cᵢ(t) = (1 − t) C[0]ᵢ + t C[1]ᵢ.
 
-    An example of weight 0 at one end comes, or goes. Of two labels of any kind the larger is the positive class.
+    An example with weight 0 at one end is added or removed along the line. With labels of any kind, the larger one is
+    the positive class.
 
     Parameters
     ----------
@@ -45,11 +46,12 @@ def weight_path(
     Returns
     -------
     ParametricPath
+        The path.
 
     Raises
     ------
     ValueError
-        As `DualProblem.classification` and `parametric_path`.
+        As in `DualProblem.classification` and `parametric_path`.
 
     References
     ----------
