@@ -45,7 +45,7 @@ def relative_gap(tol: float, unit: float | None = None) -> KKTGap:
 
     Parameters
     ----------
-    The tolerance in units of the targets.
+    tol : float
         The tolerance in units of the targets.
     unit : float or None
         Value of `unit_of_targets`; None for classification and novelty detection, whose decision values are of size

@@ -263,7 +263,7 @@ def test_wrong_arguments_are_refused_with_a_sentence():
         (lambda: path.predict(X, 99.0), "outside of the path"),
         (lambda: path.validation_error(X, np.where(y == "ant", "eel", y)), "not a class of the model"),
         (lambda: path.validation_error(X, y[1:]), "expected 21 labels"),
-        (lambda: regularization_path(X, y, kernel="linear", sample_weight=-np.ones(len(y))), "must not be negative"),
+        (lambda: regularization_path(X, y, kernel="linear", sample_weight=-np.ones(len(y))), "weights of at least 0"),
         (
             lambda: regularization_path(X, y, kernel="linear", sample_weight=(y != "ant") * 1.0),
             "class 'ant' have weight 0",
