@@ -304,7 +304,7 @@ class DualProblem(Shown, Formulations):
         return self._with(**box(lower, upper, self.z, self.n))
 
     def with_gram(self, gram: KernelMatrix) -> DualProblem:
-        """Return the same problem with another source of its kernel matrix."""
+        """Return the same problem with another object for its kernel matrix."""
         return self._with(gram=gram)
 
     def without(self, r: ArrayLike) -> DualProblem:

@@ -63,13 +63,13 @@ def add_products(x, features, left, first, last, sums):  # type: ignore[no-untyp
 
 @inlined
 def add_products_of_four(x, features, left, first, last, sums):  # type: ignore[no-untyped-def]
-    """Do the same for four x, each of which gets the same bits: what is read of the features serves all of them."""
+    """Do the same for four x with the same bits, so that values of the features are read once for all four."""
     one, two, three, four = sums
     for k in range(first, last, GROUP):
         a, b, c, d = eight(x[0], k), eight(x[1], k), eight(x[2], k), eight(x[3], k)
         f = parts(features, k, left, left + len(one))
         for t in range(len(one)):
-            # all four before any is added: then what is read of f serves four times
+            # compute all four before adding any, so that values of f are read once for all four
             of_a, of_b, of_c, of_d = group(a, f, t), group(b, f, t), group(c, f, t), group(d, f, t)
             one[t] += of_a
             two[t] += of_b

@@ -37,13 +37,13 @@ from refsvm.core.stopping.midpoint import INDEFINITE
 
 @called
 def parts(memory, n):  # type: ignore[no-untyped-def]
-    """The left-out examples, α and G of w, and v."""
+    """Return the left-out examples, α of w, G of w, and v from the memory."""
     return memory[:n], memory[n : 2 * n], memory[2 * n : 3 * n], memory[3 * n : 4 * n]
 
 
 @called
 def begin(state):  # type: ignore[no-untyped-def]
-    """Take the present machine for w where none is given, and look how large its numbers are."""
+    """Take w from the present α if no solution is given, and store max |G| and max |α| for bounds of rounding."""
     memory, now, n = state.stop_memory, state.now[0], len(state.alpha)
     _, alpha, gradient, _ = parts(memory, n)
     if memory[HAS_POINT] == 0.0:
@@ -57,7 +57,7 @@ def begin(state):  # type: ignore[no-untyped-def]
 
 @called
 def square_of_radius(state, error, most):  # type: ignore[no-untyped-def]
-    """ρ² = ¼‖w − w̃‖² + T(α̃, G_w − b_w), summed from left to right."""
+    """Return ρ² = ¼‖w − w̃‖² + T(α̃, G_w − b_w), summed from left to right."""
     memory = state.stop_memory
     _, alpha, gradient, _ = parts(memory, len(state.alpha))
     # ‖w − w̃‖² = (α_w − α̃)ᵀ(G − G_w)
@@ -73,7 +73,7 @@ def square_of_radius(state, error, most):  # type: ignore[no-untyped-def]
 
 @called
 def prove(state):  # type: ignore[no-untyped-def]
-    """Prove one sign after another; return whether all are; a missing kernel row is asked for."""
+    """Prove one sign after another and return True if all are proved; ask for a kernel row if it is missing."""
     memory, now, G, diagonal = state.stop_memory, state.now[0], state.gradient, state.diagonal
     left_out, _, gradient, v = parts(memory, len(G))
     highest = largest_of(diagonal)
@@ -109,7 +109,7 @@ def prove(state):  # type: ignore[no-untyped-def]
 
 @called
 def verdict(state):  # type: ignore[no-untyped-def]
-    """Return 2 or 3 for the sign of the only left-out example, 4 where several have those of h, else 0."""
+    """Return 2 or 3 for the proved sign of the only left-out example, 4 if several have h's signs, or 0."""
     memory, now, G = state.stop_memory, state.now[0], state.gradient
     left_out, _, _, v = parts(memory, len(G))
     if memory[COUNT] == 1.0:

@@ -13,7 +13,7 @@ EPSILON = 2.0**-52
 
 @called
 def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
-    """P(b) and a slope of P there, −Σ_{G > b} U − Σ_{G ≤ b} L."""
+    """Return P(b) and a slope of P at b, −Σ_{G > b} U − Σ_{G ≤ b} L."""
     losses = bounds = 0.0
     for t in range(len(G)):
         excess = G[t] - b
@@ -25,7 +25,7 @@ def tangent(G, lower, upper, b):  # type: ignore[no-untyped-def]
 
 @called
 def largest_of(values):  # type: ignore[no-untyped-def]
-    """max |value|."""
+    """Return max |value|."""
     largest = 0.0
     for value in values:
         largest = larger(largest, abs(value))
@@ -43,13 +43,13 @@ def rounding_of(state, highest, more, largest, size):  # type: ignore[no-untyped
 
 @inlined
 def error_at(rounding, diagonal):  # type: ignore[no-untyped-def]
-    """Return by how much Gᵢ may be off."""
+    """Return a bound of the error of Gᵢ."""
     return rounding[0] * (rounding[1] + rounding[2] * math.sqrt(diagonal))
 
 
 @called
 def largest_moving(state):  # type: ignore[no-untyped-def]
-    """The largest Kᵢᵢ of the variables that may move."""
+    """Return the largest Kᵢᵢ of the variables that may move."""
     largest = 0.0
     for t in range(len(state.alpha)):
         largest = larger(largest, state.diagonal[t] if state.lower[t] < state.upper[t] else 0.0)
@@ -69,7 +69,7 @@ def gap(alpha, G, b, lower, upper, error):  # type: ignore[no-untyped-def]
 
 @inlined
 def distances(row, diagonal, r, rounding, result):  # type: ignore[no-untyped-def]
-    """Write ‖φᵢ − φᵣ‖ for all i."""
+    """Write ‖φᵢ − φᵣ‖ for all i to `result`, enlarged by rounding errors."""
     for t in range(len(diagonal)):
         # ‖φᵢ − φᵣ‖² = Kᵢᵢ + Kᵣᵣ − 2Kᵣᵢ
         sizes = diagonal[t] + diagonal[r]
@@ -78,15 +78,15 @@ def distances(row, diagonal, r, rounding, result):  # type: ignore[no-untyped-de
 
 @called
 def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: ignore[no-untyped-def]
-    """Return the sign of h_R(xᵣ) where (3) or (4) proves it, else 0.
+    """Return the sign of h_R(xᵣ) if (3) or (4) proves it, or 0.
 
-    `outputs` is a pair of arrays (G_w, G): tᵢ is their mean, and v less their mean at r.
+    `outputs` is a pair of arrays (G_w, G); tᵢ is their mean at i plus vᵣ minus their mean at r.
     """
     first, second = outputs
     alpha, lower, upper = state.alpha, state.lower, state.upper
     here, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
     up = down = 0
-    for t in range(len(alpha)):  # several at once: no sum depends on the order
+    for t in range(len(alpha)):  # several at once, as sums do not depend on the order
         value, reach, half = 0.5 * (first[t] + second[t]) + here, rho * distance[t] + error, 0.5 * distance[t]
         # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
         room = upper[t] - alpha[t]
@@ -116,7 +116,7 @@ def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: igno
 
 @called
 def sign_at(state, v, r):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.stopping.midpoint.sign_at`; its kernel row has to be there."""
+    """Twin of `refsvm.core.stopping.midpoint.sign_at`; the kernel row of r must be in memory."""
     G, now, highest = state.gradient, state.now[0], largest_of(state.diagonal)
     if now.least_curvature < INDEFINITE * state.diagonal[r]:
         return 0

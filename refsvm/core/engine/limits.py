@@ -114,7 +114,7 @@ class Limits(Generic[Seen]):
     default: ClassVar[int] = 10_000_000
     progress: Progress | None = None
     was_asked: bool = False
-    """Whether the callback was called in the solve under way."""
+    """True if the callback was called during the current solve."""
 
     def __init__(
         self, n: int, most: Any = None, time_limit: Any = None,
@@ -160,7 +160,7 @@ class Limits(Generic[Seen]):
         return bool(callback(progress))
 
     def ask(self, seen: Seen) -> bool:
-        """Note the point that was reached and call the callback, if there is one; return whether it ends the call."""
+        """Update the progress report and call the callback, if there is one; return True if it asks to stop."""
         if self.progress is None:
             return False
         self.tell(self.progress, seen)

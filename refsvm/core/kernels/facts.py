@@ -45,9 +45,9 @@ class KernelFacts:
 
     @property
     def rounding(self) -> float:
-        """The rounding that proofs allow for a term αⱼKᵢⱼ, relative to |αⱼ| √(KᵢᵢKⱼⱼ): sixteen times that of a value.
+        """The rounding error, relative to |αⱼ| √(KᵢᵢKⱼⱼ), that proofs allow for a term αⱼKᵢⱼ: 16 times a value's error.
 
-        With float32 values a term counts as unknown: nothing is proved.
+        With float32 values it is 1, so that nothing is proved.
         """
         return 1.0 if self.keeps_float32 else 16.0 * max(2.0**-52, self.data_error)
 

@@ -74,12 +74,12 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def supports_float32(self) -> bool:
-        """Whether rows as float32 are computed in single precision, with values of which none exceeds 1."""
+        """True if float32 rows are computed in single precision and no value exceeds 1."""
         return False
 
     @property
     def is_float32(self) -> bool:
-        """Whether the matrix itself is held as a float32 array."""
+        """True if the matrix itself is held as a float32 array."""
         return self.dense is not None and self.dense.dtype == np.float32
 
     @property

@@ -85,7 +85,7 @@ class DenseProducts:
     ) -> np.ndarray:  # fmt: skip
         """Write x·z to `out`, shape (m, w), and return it; see `SparseProducts.of`.
 
-        `features`, shape (d, n), replaces the features of Z by those of other z.
+        `features`, shape (d, n), replaces the features of Z by the features of other z.
         """
         rows = np.arange(len(X)) if rows is None else rows
         arithmetic.current.products(X, rows, self.features if features is None else features, start, out)

@@ -82,7 +82,7 @@ class MIR(Seeder):
 
 
 def gradient_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np.ndarray:
-    """Return dG, shape (n,): b − Gᵢ for free variables and for members of T that violate optimality at 0, else 0."""
+    """Return dG, shape (n,): b − Gᵢ for free variables and for members of T that violate optimality at 0, or 0."""
     old, alpha, G, b = solved.problem, solved.alpha, solved.gradient, offset(solved)
     moving = (alpha > old.lower) & (alpha < old.upper)
     moving[T] = np.where(G[T] > b, problem.upper[T] > 0.0, problem.lower[T] < 0.0)

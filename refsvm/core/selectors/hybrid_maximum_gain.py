@@ -71,7 +71,7 @@ class HybridMaximumGain(WorkingSetSelector):
         """Return True if both variables of the previous working set are at a bound, up to η(U − L)."""
         for k in state.working_sets[0].tolist():
             value, lower, upper = state.alpha[k], state.lower[k], state.upper[k]
-            # η ∞ is ∞, or NaN
+            # η·∞ would be ∞ or NaN
             margin = self.eta * width if (width := upper - lower) < math.inf else 0.0
             if value > lower + margin and value < upper - margin:
                 return False

@@ -171,7 +171,7 @@ class BallRule(StoppingRule):
         return 1
 
     def restricted_tolerance(self, gap: float) -> float:
-        """Solve restricted problems to a tenth of the gap, so that the ball is tested in between."""
+        """Return a tenth of the gap, so that the balls are tested often enough on the full problem."""
         return max(gap / 10.0, self.tol)
 
 
@@ -181,7 +181,7 @@ def of_sign(value: float, sign: int) -> float:
 
 
 def _begin(state: SolverState) -> None:
-    """Take w from the present α if no solution is given, and note how large its numbers are."""
+    """Take w from the present α if no solution is given, and store max |G| and max |α| for bounds of rounding."""
     memory = state.stop_memory
     _, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     if not memory[HAS_POINT]:

@@ -238,7 +238,7 @@ def _with_partner(
 
 
 def _decided(state: SolverState) -> bool:
-    """Whether F(α, b̂) < H(η), with the sign that the midway intercept gives too."""
+    """Return True if F(α, b̂) < H(η) and the reported intercept, the middle one, gives the same sign as b̂."""
     if state.problem.is_open:
         return False
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])

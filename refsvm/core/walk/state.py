@@ -236,7 +236,7 @@ class PathState(Walk):
         self.total = line.z - total(of.pace)
 
     def is_finite(self) -> bool:
-        """Whether all α, all G and b are finite: NaN would pass for the end of a path."""
+        """Return True if all α, all G and b are finite; NaN would look like the end of a path."""
         return math.isfinite(self.values[:2].sum() + self.b)
 
     def violation(self) -> float:
