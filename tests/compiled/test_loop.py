@@ -97,7 +97,7 @@ class Outdated(RowBelow):
 
 
 @pytest.mark.parametrize(
-    ("rule", "words"), [(Beyond(), "asked for kernel row 32 of 32"), (Outdated(), "it calls row_or_ask")]
+    ("rule", "words"), [(Beyond(), "asked for kernel row 32 of 32"), (Outdated(), "it must call row_or_ask")]
 )
 def test_a_stopping_rule_that_asks_for_no_row_is_stopped(rule, words):
     with pytest.raises(IndexError, match=words):
