@@ -105,7 +105,7 @@ def with_twin(base: type, twin, **members):
         (MostViolatingPair, "last_of_equals", r"step 1: the engines differ .*: [ij] is \d+ in the readable"),
         (MostViolatingPair, "writes_alpha", r"step 4: the engines differ .*: alpha\[0\] is"),
         (MostViolatingPair, "insatiable", r"asked for kernel row .* which is in memory"),
-        (MostViolatingPair, "outdated", r"it calls row_or_ask\(state, i\)"),
+        (MostViolatingPair, "outdated", r"it must call row_or_ask\(state, i\)"),
         (NewtonStep, "one_bit_off", "the engines differ .*: step is"),
         (NewtonStep, "touches_gradient", r"step 6: .* differ .*: (gradient\[0\]|objective|gap|step) is"),
         (KKTGap, "strict", "the engines differ .*: iterations is"),
