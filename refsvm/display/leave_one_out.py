@@ -131,7 +131,7 @@ class LOODecisionDisplay(Display):
     labels : ndarray of shape (n,)
         Labels: the larger one is drawn as circles, the other as squares.
     decided_by : ndarray of shape (n,) of str
-        What decided each example.
+        The check, rule or tie that decided each example.
     wrong : ndarray of shape (n,) of bool
         Whether the prediction is wrong.
 
