@@ -54,7 +54,7 @@ def test_compare_tells_the_same_as_scikit_learn():
 
 
 def test_compare_prints_a_table_and_nothing_on_stderr():
-    result = works("compare", "heart")
+    result = works("compare", "heart", "--wide")
     lines = result.stdout.splitlines()
     assert lines[0] == "heart: 270 examples, 13 features; rbf kernel (gamma=0.005), C=1, tol=1e-06"
     assert sum(line.split()[:2] == ["second-order", "newton"] for line in lines) == 2

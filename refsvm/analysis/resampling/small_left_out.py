@@ -212,7 +212,6 @@ class Bounds:
         error, excess = self.at(np.sqrt(diagonal)), G - (0.5 * (self.top + self.bottom))[:, None]
         above, below = np.maximum(excess + error, 0.0), np.maximum(error - excess, 0.0)
         self.delta = ((problems.upper - alpha) * above + (alpha - problems.lower) * below).sum(axis=1)
-        self.has_free = ((problems.lower < alpha) & (alpha < problems.upper)).any(axis=1)
         self.error = error.max(axis=1)
 
     def at(self, sizes: np.ndarray) -> np.ndarray:
@@ -222,11 +221,10 @@ class Bounds:
     def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
         """Whether h is on both sides of 0 at the two ends of the interval of b, shape (P, …) of f.
 
-        Each variable is at a bound that it does not leave, for every b between `top` and `bottom`: α is the optimum.
+        Then G is below `bottom` where α is below U, and above `top` where α is above L, for both b: α is the optimum.
         """
-        is_interval = (~self.has_free & (self.bottom - self.top > 4.0 * self.error))[:, None]
         off = off + self.error[:, None]
-        return np.asarray(is_interval & (f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))
+        return np.asarray((f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))
 
 
 def signs_of_rounds(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from refsvm import RBF, KKTGap, Linear, Status, leave_one_out
+from refsvm.analysis.resampling.task_table import TaskTable
 
 from ...settings import FAST, interrupted
 
@@ -67,6 +68,17 @@ def test_signs_and_ties_are_those_of_the_rounds(name, monkeypatch):
             assert one.objective == pytest.approx(other.objective, rel=1e-5)
             assert one.kkt_gap <= 1e-3
     assert ties > 0 or name != "small C"
+
+
+def test_proved_ties_need_no_rounds(monkeypatch):
+    def begin(*_):
+        raise AssertionError("a pair was left to the rounds")
+
+    monkeypatch.setattr(TaskTable, "begin", begin)
+    sizes, spread, kernel, C = CASES["small C"]
+    X, y, _ = examples(0, sizes, spread)
+    found = leave_one_out(X, y, kernel=kernel, C=C, engine=FAST)
+    assert (found.decided_by == "tie").any()
 
 
 def test_rounds_are_left_to_pairs_that_are_not_small(monkeypatch):
