@@ -17,13 +17,14 @@ from typing import Any, Final
 __all__ = ["MODULES", "Audit", "Found", "audit_of", "main", "two_workers"]
 
 MODULES: Final = {
-    "fuzz": "fuzz", "families": "families", "narrow": "narrow", "scales": "scales", "lines": "lines",
+    "fuzz": "fuzz", "families": "families", "narrow": "narrow",
+    "open_boxes": "open_boxes", "scales": "scales", "lines": "lines",
     "lines_of_sets": "lines", "derivatives": "derivatives", "events": "derivatives",
     "every_machine": "left_out", "loo_signs": "left_out", "loo_path": "left_out", "ball_signs": "ball_signs",
-    "signs": "signs",
-    "weights": "weights", "searches": "searches", "scores": "searches", "interruptions": "interruptions",
+    "signs": "signs", "weights": "weights",
+    "searches": "searches", "scores": "searches", "interruptions": "interruptions",
     "files": "files", "killed": "killed", "identities": "identities", "identities_by_dask": "identities",
-    "broken_map": "broken_map", "screening": "screening", "open_boxes": "open_boxes",
+    "broken_map": "broken_map", "screening": "screening",
 }  # fmt: skip
 """In which module an audit is; its `AUDITS` has it by name."""
 
