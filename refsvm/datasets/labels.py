@@ -119,7 +119,7 @@ def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> 
     ...     warnings.simplefilter("always")
     ...     note_lookalikes("trees.csv", ["oak", "Oak", "elm"])
     >>> print(caught[0].message)  # doctest: +ELLIPSIS
-    path='trees.csv': the labels 'Oak' and 'oak' differ in case alone, and are two classes; write them alike if ...
+    path='trees.csv': the labels 'Oak' and 'oak' differ only in case, and are two classes; write them alike if ...
     """
     known: dict[str, str] = {}
     for label in sorted(set(labels)):

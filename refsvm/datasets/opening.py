@@ -135,7 +135,7 @@ def data_directory(data_dir: str | os.PathLike[str] | None = None) -> Path | Non
     --------
     >>> data_directory("no/such/place")
     Traceback (most recent call last):
-    FileNotFoundError: data_dir='no/such/place' is not a directory; create it or name another one.
+    FileNotFoundError: data_dir='no/such/place' is not a directory; create it or give another one.
     """
     name, value = (
         ("data_dir", data_dir) if data_dir is not None else (_ENVIRONMENT, os.environ.get(_ENVIRONMENT))

@@ -43,7 +43,10 @@ def test_a_selector_of_a_file_is_compared(mine):
     first, second = json_of("compare", "heart", *chosen)["runs"]
     assert second["selector"] == f"{mine}:Mine"
     assert (first["iterations"], first["objective"]) == (second["iterations"], second["objective"])
-    assert f"{mine}:Mine" in works("compare", "heart", "thyroid", *chosen, "--steps", f"{mine}:Half").stdout
+    assert (
+        f"{mine}:Mine"
+        in works("compare", "heart", "thyroid", *chosen, "--steps", f"{mine}:Half", "--wide").stdout
+    )
 
 
 def test_without_a_twin_it_is_left_out_of_compiled_code(mine):

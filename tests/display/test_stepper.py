@@ -201,7 +201,11 @@ def test_the_reader_moves_a_pair():
     assert np.array_equal(same.alpha, second.alpha)
     assert np.flatnonzero(after.alpha != first.alpha).tolist() == sorted([i, j])
     assert after.objective > first.objective
-    for pair, said in (((i, i), "no pair"), ((i, 99), "indices from 0 to 39"), ((-1, -1), "numbers from 0")):
+    for pair, said in (
+        ((i, i), "no pair"),
+        ((i, 99), "indices from 0 to 39"),
+        ((-1, -1), "indices from 0 to 39"),
+    ):
         stepper.receive({"do": "own", "with": pair})
         assert said in stepper.note
     positive = np.flatnonzero(DATA.y > 0)[:2].tolist()

@@ -183,7 +183,7 @@ def test_what_cannot_be_is_said() -> None:
         model.forget(np.flatnonzero(Y[:40] > 0))
     with pytest.raises(ValueError, match="raise cache_size, or use fit"):
         SVC(cache_size=0.01).partial_fit(X, Y)
-    with pytest.raises(ValueError, match="keep one"):
+    with pytest.raises(ValueError, match="keep at least one"):
         OneClassSVM().partial_fit(X[:3]).forget([0, 1, 2])
     with pytest.raises(ValueError, match="gives no kernel function for new examples"):
         SVC(kernel="precomputed").partial_fit(X @ X.T, Y).forget(0)

@@ -107,7 +107,7 @@ def test_examples_that_the_model_was_not_trained_on_are_refused(given, kernel):
 def test_other_data_are_refused():
     model = made().fit(X, y)
     for data in ((X[:100], y[:100]), (X, np.minimum(y + 1, 3))):
-        with pytest.raises(ValueError, match="give those"):
+        with pytest.raises(ValueError, match="pass the examples given to fit"):
             model.solutions(*data)
     with pytest.raises(ValueError, match="not fitted"):
         made().solutions(X, y)

@@ -194,7 +194,7 @@ def test_a_warm_start_goes_on(ours, theirs, options):
     limited.set_params(max_iter=-1).fit(X, Y)
     assert limited.status_ is Status.CONVERGED
     with pytest.warns(
-        UserWarning, match="had 90 examples and this one has 60, so this fit starts from zero"
+        UserWarning, match="had 90 examples and this one has 60; so this fit starts from zero"
     ) as caught:
         model.fit(X[:60], Y[:60])
     assert caught[0].filename == __file__
@@ -248,7 +248,7 @@ def test_bad_data_are_refused_with_a_sentence():
     for wrong in (np.inf, np.nan):
         with pytest.raises(ValueError, match=r"contains (NaN|infinity)"):
             SVR().fit(X, np.where(Y > 1, wrong, Y))
-    with pytest.raises(ValueError, match=r"y reaches 1e.200; scale the targets"):
+    with pytest.raises(ValueError, match=r"y reaches 1e.200, beyond 1e150; scale the targets"):
         SVR().fit(X, np.where(Y > 1, 1e200, Y))
     for model in (SVR(), OneClassSVM()):
         for weights in (np.zeros(90), -1.0 * (np.arange(90) % 2)):

@@ -264,7 +264,7 @@ MATRIX = SVC(kernel="precomputed")
         (lambda: SVC().fit(X3, Y3, HEAVY[1e308]), r"sample_weight contains 1e\+308"),
         (
             lambda: SVC(class_weight={1: 1e200}).fit(X3, Y3, HEAVY[1e200]),
-            r"times class_weight and sample_weight, 1e\+200 and 1e\+200, is beyond",
+            r"times class_weight and sample_weight, 1e\+200 and 1e\+200, exceeds",
         ),
         (lambda: SVC(class_weight={-2: 0.0, 1: 0.0}).fit(X3, Y3), "leave the class -2 without examples"),
         (lambda: SVC().fit(X3 * 1e200, Y3), r"gives 0\.0 on data of variance inf"),

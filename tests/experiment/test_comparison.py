@@ -138,7 +138,7 @@ def test_tables_of_what_is_not_there_are_refused(store):
     experiment.run()
     refused(lambda: experiment.compare("fist"), "metric='fist'", "did you mean 'first'?")
     refused(lambda: experiment.compare("permutation"), "metric='permutation'")
-    refused(lambda: experiment.compare("status"), "metric='status'", "not a number")
+    refused(lambda: experiment.compare("status"), "metric='status'", "is not a metric")
     refused(lambda: experiment.compare("first", baseline="x"), "baseline='x'", "times 1, times 2")
 
 
@@ -173,4 +173,4 @@ def test_friedman_ranks_over_the_problems():
     alike = {place: Summary(1, 1.0, None) for place in means}
     assert Comparison("x", ("p0", "p1"), tuple("abc"), None, alike).friedman().p == 1.0
     few = Comparison("x", ("p0", "p1"), ("a", "b"), None, means)
-    refused(few.friedman, "2 strategies on 2 problems")
+    refused(few.friedman, "2 strategies with solved runs on 2 common problems")

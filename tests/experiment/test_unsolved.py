@@ -183,7 +183,7 @@ def test_a_picture_of_nothing_solved_is_refused(store, which):
 
     experiment = runs_of(store, Cut("cut", 99.0))
     draw = getattr(display, which).from_experiment
-    refused(lambda: draw(experiment, "steps"), "no run", "did not converge in 18 of 18")
+    refused(lambda: draw(experiment, "steps"), "did not converge in 18 of 18")
     other = runs_of(store, Cut("base", 99.0), Cut("other"))
     if which == "BoxDisplay":
         refused(lambda: draw(other, "steps", "base"), "baseline='base'", "no solved run")

@@ -251,7 +251,7 @@ def run_leave_one_out(
     # Ctrl-C ends the rounds between two of them
     with interruptible() as interrupt, np.errstate(under="ignore"):
         small = None
-        if is_plain and have_small_pairs(task, options):
+        if is_plain and callback is None and have_small_pairs(task, options):
             small = SmallPairs(task, options, kkt, table)
             table.take_small(small.run(), options.time_limit, interrupt)
         for number, part in enumerate(task.parts()):

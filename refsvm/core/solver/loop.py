@@ -6,7 +6,7 @@ G −= μ(K[i] − K[j]). It also ends when the selector finds no pair, or when 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
 def iterate(
     problem: DualProblem, *, selector: WorkingSetSelector | None = None, step: StepRule | None = None,
     stop: StoppingRule | None = None, start: ArrayLike = None, cache_mb: float = 200.0
-) -> Iterator[SolverState]:  # fmt: skip
+) -> Steps:  # fmt: skip
     """Walk through the solution of a dual problem, one readable NumPy step at a time.
 
     Parameters
@@ -78,8 +78,12 @@ def iterate(
         return _each(steps(rules.begin(problem, starting_point(problem, start), rows), *validated(*rules)))
 
 
-def _each(loop: Steps) -> Iterator[SolverState]:
+def _each(loop: Steps) -> Steps:
     """Yield the states; in a step, but not between two, underflow gives 0 whatever the caller asks of NumPy."""
     take = np.errstate(under="ignore")(next)
-    while (state := take(loop, None)) is not None:
+    while True:
+        try:
+            state = take(loop)
+        except StopIteration as end:
+            return end.value
         yield state

@@ -121,7 +121,7 @@ def test_a_gamma_of_each_feature_in_a_direction(make):
         return DualProblem.classification(X, y, kernel=kernel, C=1.3)
 
     assert max(compared(at, "gamma", 0.0, way)) < 1e-6
-    with pytest.raises(ValueError, match=r"Every feature has gamma of its own.*along="):
+    with pytest.raises(ValueError, match=r"Every feature has its own gamma.*along="):
         exactly(at(0.0)).derivative("gamma")
     with pytest.raises(ValueError, match=r"along has shape \(2,\)"):
         exactly(at(0.0)).derivative("gamma", [1.0, 2.0])

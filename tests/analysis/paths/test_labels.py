@@ -55,7 +55,7 @@ def test_other_lines_of_two_classes(coded):
     path, plain = (cost_path(X, each, kernel=RBF(0.3), C=2.0) for each in (y, signs))
     assert path.classes.tolist() == sorted(set(y.tolist()))
     np.testing.assert_array_equal(path.roc(X, y).tpr, plain.roc(X, signs).tpr)
-    with pytest.raises(ValueError, match="y holds a single class"):
+    with pytest.raises(ValueError, match="y contains a single class"):
         path.roc(X[y == y[0]], y[y == y[0]])
     path, plain = (weight_path(X, each, kernel=RBF(0.3), C=(0.5, 2.0)) for each in (y, signs))
     np.testing.assert_array_equal(path.alpha(0.5), plain.alpha(0.5))

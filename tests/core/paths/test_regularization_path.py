@@ -43,7 +43,7 @@ def path() -> Any:
         ({"cache_mb": 0.001}, "does not hold the kernel matrix of 36 examples"),
         ({"tracker": "smvp"}, "did you mean 'svmp'"),
         ({"engine": "fortran"}, 'choose "auto", "numba" or "numpy"'),
-        ({"sample_weight": -np.ones(36)}, "must not be negative"),
+        ({"sample_weight": -np.ones(36)}, "give weights of at least 0"),
         ({"sample_weight": (Y > 0) * 1.0}, "All examples of class -1 have weight 0"),
         ({"time_limit": 0}, "time_limit=0 is not positive"),
         ({"max_events": 0}, "max_events=0 is not a whole number"),

@@ -113,7 +113,7 @@ def test_any_two_labels(names):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"y": [1] * 30}, "y holds a single class, 1; two classes are needed"),
+        ({"y": [1] * 30}, "y holds a single class, 1; give labels of at least two"),
         ({"y": [1, -1]}, "y has shape"),
         ({"C": -1.0}, "C"),
         ({"seeder": KKTGap}, "seeder=.* is not a Seeder"),
