@@ -159,7 +159,7 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 
 # %%
 # From the optimum to a computed solution
-# --------------------------------------
+# ---------------------------------------
 #
 # The three proofs are about the optimum, but a solver only returns a point near it. How near? The duality gap of
 # chapter 6 tells. At a feasible :math:`\alpha` and any :math:`b` it is a sum of terms that are never negative:

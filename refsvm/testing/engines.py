@@ -31,9 +31,10 @@ def check_engines(
 ) -> None:
     """Solve with both engines and compare them; if they differ, find the first step that shows it.
 
+    Parameters
+    ----------
     case : Case
         The problem and its rules.
-    limit : int
     limit : int
         Number of steps.
     shrinking : bool or Shrinking

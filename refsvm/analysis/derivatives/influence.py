@@ -200,9 +200,9 @@ def influence(
     Raises
     ------
     ValueError
-            If the problem is neither classification nor regression, a group is empty, or the loss does not fit.
-        KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the groups so far.
+        If the problem is neither classification nor regression, a group is empty, or the loss does not fit.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the groups so far.
 
     Warns
     -----

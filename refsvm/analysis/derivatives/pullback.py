@@ -223,9 +223,9 @@ def pullback(
     Raises
     ------
     ValueError
-            At an event, where derivatives have two sides; or if the loss depends on α without a unique derivative.
-        MemoryError
-            If there is no memory for four matrices of m² numbers, for m free variables; `derivative` needs ten.
+        At an event, where derivatives have two sides; or if the loss depends on α without a unique derivative.
+    MemoryError
+        If there is no memory for four matrices of m² numbers, for m free variables; `derivative` needs ten.
 
     Notes
     -----

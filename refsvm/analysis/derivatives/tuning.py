@@ -197,9 +197,9 @@ def tune_by_gradient(
     Raises
     ------
     ValueError
-            If arguments are out of range or contradict each other.
-        ModuleNotFoundError
-            If SciPy is not installed.
+        If arguments are out of range or contradict each other.
+    ModuleNotFoundError
+        If SciPy is not installed.
     KeyboardInterrupt
         After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the best parameters so far.
 

@@ -75,10 +75,10 @@ def parametric_path(
     Raises
     ------
     ValueError
-            If the problems have different kernel matrices or infinite bounds, t has equal ends, the kernel is not
-            positive semi-definite, or its matrix exceeds the budget.
-        KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the path so far.
+        If the problems have different kernel matrices or infinite bounds, t has equal ends, the kernel is not
+        positive semi-definite, or its matrix exceeds the budget.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` is the path so far.
 
     Warns
     -----

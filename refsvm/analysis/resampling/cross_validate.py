@@ -122,11 +122,11 @@ def cross_validate(
     Raises
     ------
     ValueError
-            If an argument is invalid; see `DualProblem.classification` and
-            `fold_numbers`.
-        KeyboardInterrupt
-            After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
-            ``result`` contains the rounds finished so far.
+        If an argument is invalid; see `DualProblem.classification` and
+        `fold_numbers`.
+    KeyboardInterrupt
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose
+        ``result`` contains the rounds finished so far.
 
     Warns
     -----
