@@ -23,7 +23,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 if find_spec("sklearn") is None:
     collect_ignore = [
         "core/kernels/test_distinct_rows.py", "core/solver/test_precision.py",
-        "core/stopping/test_relative.py", "test_origin.py", "test_rounding_is_said.py", "test_scales.py",
+        "core/stopping/test_relative.py", "services/test_labels.py", "services/writers.py", "test_origin.py",
+        "test_rounding_is_said.py", "test_scales.py",
     ]  # fmt: skip
 
 try:

@@ -139,6 +139,7 @@ def numbers_of(result):
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_every_question_takes_a_model_or_the_data(name):
+    pytest.importorskip("sklearn")
     call, kinds, more = QUESTIONS[name]
     for kind in ("SVC", "SVR", "OneClassSVM"):
         model = getattr(refsvm, kind)
@@ -165,6 +166,7 @@ def test_every_question_takes_a_model_or_the_data(name):
 
 
 def test_weights_of_classes_are_weights_of_a_path():
+    pytest.importorskip("sklearn")
     weights = np.where(LABELS == "ill", 3.0, 1.0)
     model = refsvm.SVC(gamma=0.5, C=7.0, class_weight={"ill": 3.0})
     paths = (
@@ -189,6 +191,7 @@ def test_labels_of_held_out_examples_are_those_of_the_data():
 
 @pytest.mark.parametrize("other", ["coverage", "alpha", "confidence_level"])
 def test_other_names_of_the_confidence_are_answered(other):
+    pytest.importorskip("sklearn")
     model = refsvm.SVR(gamma=0.5).fit(POINTS, TARGETS)
     with pytest.raises(TypeError, match=f"takes no {other}; give confidence="):
         model.predict_interval(POINTS[:1], **{other: 0.1})
