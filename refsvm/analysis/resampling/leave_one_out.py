@@ -132,7 +132,8 @@ def leave_one_out(
         Called repeatedly with a `refsvm.core.engine.progress.Progress`, whose
         ``done`` and ``total`` count the decided examples and all examples.
         Return True to end the call. With k > 2 classes both numbers count an
-        example k − 1 times, once for each of its pairs.
+        example k − 1 times, once for each of its pairs. With a callback,
+        pairs of small classes run round by round, not in one call.
     trace : bool or int, default False
         Record every step, or every k-th step, of each round.
     progress : bool or "auto", default "auto"
