@@ -204,3 +204,14 @@ def test_missing_rows_are_made_without_leaving_the_loop(capacity, dtype, monkeyp
             for name in ("iterations", "kernel_rows", "kernel_hits", "alpha"):
                 np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
             assert shrinking or len(asked) <= TIMED
+
+
+@needs_jit
+def test_no_helper_is_loaded_by_itself() -> None:
+    """Its unoptimised code would be called by later code, in which the optimised helper has the same name."""
+    called = pytest.importorskip("refsvm.compiled.interface.twin").called
+    halved = called(lambda x: 0.5 * x)
+    caller = numba.njit(lambda x: halved(x) + halved(1.0))
+    assert caller(3.0) == 2.0
+    [code] = halved.overloads.values()
+    assert code.library.get_pointer_to_function(code.fndesc.llvm_func_name) == 0

@@ -31,6 +31,7 @@ from types import FunctionType
 from typing import Any
 
 import llvmlite
+import llvmlite.binding as llvm
 import numba
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
@@ -51,10 +52,18 @@ is allocated."""
 
 
 class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
-    """The unoptimised code of a helper, which is optimised as a part of its callers."""
+    """The unoptimised code of a helper, which is optimised and run only as a part of its callers."""
 
     def _optimize_final_module(self) -> None:
         """Leave it to the callers."""
+
+    def _finalize_final_module(self) -> None:
+        """Load no function: callers would call it in place of the optimised function that has the same name."""
+        whole: llvm.ModuleRef = self._final_module  # type: ignore[has-type,unused-ignore]
+        names = [str(each) for each in whole.global_variables if "NumbaEnv" in each.name]
+        self._final_module = llvm.parse_assembly("\n".join(names))  # Numba writes to these variables
+        super()._finalize_final_module()
+        self._final_module = whole
 
 
 class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
