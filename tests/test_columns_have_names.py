@@ -70,7 +70,7 @@ def test_columns_in_another_order_or_with_other_names_are_refused(tmp_path):
         np.testing.assert_array_equal(call(F), right, err_msg=name)
         for other in (F[["b", "a", "c"]], F.rename(columns={"c": "d"})):
             with pytest.raises(
-                ValueError, match=r"^X has the columns .*; give those of the examples, in their order"
+                ValueError, match=r"^X has the columns .*; give the columns of the training examples, in this"
             ):
                 call(other)
 
@@ -124,7 +124,7 @@ def test_gammas_that_name_their_features_are_taken_by_name(name):
 
 
 def test_a_kernel_object_does_not_know_the_columns():
-    with pytest.raises(ValueError, match=r"^gamma names its values 'a', .*to_numpy\(\)"):
+    with pytest.raises(ValueError, match=r"^gamma has the labels 'a', .*to_numpy\(\)"):
         RBF(pd.Series(GAMMAS))
     with pytest.raises(ValueError, match=r"^gamma has shape \(1, 2\)"):
         RBF(pd.DataFrame([[0.5, 0.1]]))

@@ -9,7 +9,7 @@ For example, ``compiled/selectors/second_order.py`` holds the twin of the rule i
 ``interface.seeding``              the arguments of a seeder's twin
 ``interface.dispatch``             how the loop calls a rule
 ``interface.extremes``             the largest of many floats
-``interface.rows``                 how a twin gets a kernel row, and asks for its memory
+``interface.rows``                 how a twin gets a kernel row and the memory for it
 ``interface.stamp``                the stamp in the names of files of compiled code
 ``interface.families``             the functions that are loaded or compiled together
 ``interface.background_compiler``  lets a child process compile code that is not on disk
@@ -20,8 +20,10 @@ For example, ``compiled/selectors/second_order.py`` holds the twin of the rule i
 =================================  ====================================================================
 
 A twin is a plain function of ``(parameters, state, …)`` where ``parameters`` is a float64 array of the rule's
-hyper-parameters and ``state`` has the names of `refsvm.core.state.SolverState`; its numbers are in ``state.now[0]``.
+hyper-parameters. The arrays in ``state`` are named as in `refsvm.core.state.SolverState`; its numbers are in
+``state.now[0]``.
 Twins are passed to the loop as first-class functions with one signature for each role, so that one compiled loop serves
 every combination of rules, and users can write ``@njit`` functions of their own. A twin is compiled when a solve first
-uses it. Its code in the disk cache has a stamp of all files in this folder, so that outdated code is never used.
+uses it. Compiled code is kept in a disk cache. The names of its files contain a stamp of all files in this folder, so
+that outdated code is never used.
 """

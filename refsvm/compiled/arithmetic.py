@@ -1,4 +1,4 @@
-"""Twin of `refsvm.core.arithmetic`: importing this file loads or compiles passes over arrays and installs them."""
+"""Twin of `refsvm.core.arithmetic`: importing this file installs the compiled version of the arithmetic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _indices = types.Array(int64, 1, "C", readonly=True)
 
 @cache
 def compiled(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any]:
-    """Compile or load the twin of a function of the arithmetic for values of this type, and return it."""
+    """Compile a function of the arithmetic for arrays of the type `kind`, or load its code from disk; return it."""
     value = from_dtype(kind)
     vector, matrix = (types.Array(value, k, "C", readonly=True) for k in (1, 2))
     line, table, stack = (types.Array(value, k, "C") for k in (1, 2, 3))
@@ -42,31 +42,34 @@ def compiled(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any]
     return cached(copied(function, f"{function.__name__}_{kind}"), signature, nogil=True)
 
 
-_there: dict[tuple[Any, np.dtype], Callable[..., Any]] = {}
+_loaded: dict[tuple[Any, np.dtype], Callable[..., Any]] = {}
 
 
-def there(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | None:
-    """Return the twin of a function for values of this type, or None while a child process still compiles it.
+def loaded_twin(function: Callable[..., Any], kind: np.dtype) -> Callable[..., Any] | None:
+    """Return the twin of a function for arrays of the type `kind`, or None while a child process compiles the twin.
 
     Each function is compiled when it is first called, because few programs need all of them.
     """
-    if (found := _there.get((function, kind))) is not None:
-        return found
+    if (twin := _loaded.get((function, kind))) is not None:
+        return twin
     order = f"{function.__name__} {kind}", (), function.__module__
     if not all(look(*order) for look in LOOKS):
         return None
-    _there[function, kind] = compiled(function, kind)
-    return _there[function, kind]
+    _loaded[function, kind] = compiled(function, kind)
+    return _loaded[function, kind]
 
 
 def calling(function: Callable[..., Any], typed_by: int = -1) -> Any:
-    """Return a static method that calls the twin for the type of argument `typed_by`, or else the readable function."""
+    """Return a static method that calls the twin of a function, or the readable function until the twin is compiled.
+
+    The type of the argument at position `typed_by` decides for which type of values the twin is compiled.
+    """
     readable = getattr(arithmetic.Arithmetic, function.__name__)
-    return staticmethod(lambda *given: (there(function, given[typed_by].dtype) or readable)(*given))
+    return staticmethod(lambda *given: (loaded_twin(function, given[typed_by].dtype) or readable)(*given))
 
 
 class CompiledArithmetic(arithmetic.Arithmetic):
-    """The compiled version, which gives the same bits in one pass over each array."""
+    """Computes the same bits as the readable version, in compiled code that passes over each array once."""
 
     threads = int(numba.config.NUMBA_NUM_THREADS)
     sparse: ClassVar = sparse
@@ -79,7 +82,7 @@ class CompiledArithmetic(arithmetic.Arithmetic):
     @staticmethod
     def norms(X: np.ndarray) -> np.ndarray:
         """Return ‖x‖² of each row."""
-        twin = there(norms, X.dtype)
+        twin = loaded_twin(norms, X.dtype)
         if twin is None:
             return arithmetic.Arithmetic.norms(X)
         out = np.empty(len(X), X.dtype)
@@ -89,7 +92,7 @@ class CompiledArithmetic(arithmetic.Arithmetic):
     @staticmethod
     def solutions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Solve many systems AX = B."""
-        twin = there(solutions, B.dtype)
+        twin = loaded_twin(solutions, B.dtype)
         if twin is None:
             return arithmetic.Arithmetic.solutions(A, B)
         X = np.empty(B.shape)

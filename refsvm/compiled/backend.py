@@ -1,4 +1,4 @@
-"""CompiledBackend: does all work in compiled code; importing this file imports Numba, which nothing before it does."""
+"""CompiledBackend: does all work in compiled code. Numba is imported only when this file is imported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-import refsvm.compiled.arithmetic  # noqa: F401  which installs itself
+import refsvm.compiled.arithmetic  # noqa: F401  importing this module installs the compiled arithmetic
 from refsvm.compiled.analysis.small.small import take_small_steps
 from refsvm.compiled.interface.families import load
 from refsvm.compiled.interface.seeding import TwinSeeder
@@ -37,7 +37,7 @@ class CompiledBackend:
         load(family, twins_of(rules))
 
     def steps(self, state: SolverState, rules: Rules, budget: int, trace: Trace | None = None) -> int:
-        """Take up to `budget` steps."""
+        """Take up to `budget` steps in compiled code; see `refsvm.core.backend.Backend.steps`."""
         self.used["numba"] = None
         session = state.session
         # keep the session between chunks, because a new session must pack the arrays and the rules again
@@ -58,7 +58,7 @@ class CompiledBackend:
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
         """Run rounds for some ten milliseconds, or a single round if compiled code cannot read these kernel rows."""
-        # after the deadline, run a readable round, which checks the limits; a chunk would overrun them
+        # after the deadline, run a readable round, which checks the limits; a chunk of rounds would not
         late = runner.family.limits.deadline.left() <= 0.0
         if late or not runner.is_short(waiting[0]):
             return [runner.round(waiting[0])]
@@ -71,7 +71,7 @@ class CompiledBackend:
 
     def seeder(self, seeder: Any, rows: KernelRows) -> Any:
         """Return an object that calls the seeder's twin, if there is one and all rows are in memory."""
-        # a seed reads many rows, and each missing row would make the twin begin again
+        # a seed reads many rows, and the twin would start again from the beginning after each missing row
         if not (rows.holds_all and rows.values.dtype == np.float64) or twin_of(seeder) is None:
             return seeder
         if self._seeder is None or self._seeder.of is not seeder or self._seeder.rows is not rows:
@@ -79,5 +79,5 @@ class CompiledBackend:
         return self._seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
-        """Follow a run of ordinary events, if the tracker has a twin."""
+        """Follow up to `most` ordinary events in one call if the tracker has a twin; return them."""
         return follow_run(walk, tracker, end, most)

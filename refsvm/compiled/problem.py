@@ -16,7 +16,7 @@ def most_violating_pair(alpha, gradient, lower, upper):  # type: ignore[no-untyp
     top = bottom = -1
     highest, lowest = -np.inf, np.inf
     for t in range(len(alpha)):
-        # lowest index on ties
+        # strict comparisons, so that the lowest index wins a tie
         if alpha[t] < upper[t] and gradient[t] > highest:
             top, highest = t, gradient[t]
         if alpha[t] > lower[t] and gradient[t] < lowest:

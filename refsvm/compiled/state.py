@@ -54,14 +54,17 @@ def side(value, lower, upper):  # type: ignore[no-untyped-def]
 
 @inlined
 def set_side(state, t, now):  # type: ignore[no-untyped-def]
-    """Write the side of a variable only if it has changed, so that the pass over all sides rarely waits for a write."""
+    """Set the side of variable t to `now`, but only if it has changed: the pass over all sides then waits less."""
     if state.sides[t] != now:
         state.sides[t] = now
 
 
 @inlined
 def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
-    """Return the variable on a side in the tile at `start` whose gradient is this extreme, or −1 for start = −1."""
+    """Return the variable in the tile at `start` that is on this side and has the gradient `extreme`.
+
+    For start = −1, return −1.
+    """
     if start < 0:
         return -1
     stop = min(start + TILE, len(state.gradient))
@@ -72,18 +75,19 @@ def place_of(extreme, side, state, start):  # type: ignore[no-untyped-def]
 def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignore[no-untyped-def]
     """Do G −= μ (K[i] − K[j]) and find the extremes of G, as `refsvm.core.problem.most_violating_pair` does.
 
-    If the step uses momentum, do G −= μ (K[i] − K[j]) + κKΔ, which becomes the next KΔ; with `anew`, the next KΔ is
-    without the carried part.
+    If the step uses momentum, do G −= μ (K[i] − K[j]) + κKΔ, which becomes the next KΔ. If `anew` is True, the next KΔ
+    is μ (K[i] − K[j]), without the carried part.
     """
     now = state.now[0]
     highest, lowest, top_tile, bottom_tile = -MOST, MOST, -1, -1
-    # tile by tile; at the end, the lowest index of an extreme is searched in its tile only
+    # go through G tile by tile and note the tile of each extreme; only this tile is searched for the lowest index
     for start in range(0, len(state.gradient), TILE):
         stop = min(start + TILE, len(state.gradient))
         # slices show the compiler that the arrays have equal lengths, so that it drops checks
         G, sides = state.gradient[start:stop], state.sides[start:stop]
         row_i, row_j = state.kernel[state.slots[i], start:stop], state.kernel[state.slots[j], start:stop]
-        prefetch(state.kernel[state.slots[j]], start, TILE)  # row i has just been read
+        # row i is in the cache, because it has just been read
+        prefetch(state.kernel[state.slots[j]], start, TILE)
         images = state.displacement_image[start:stop]
         high, low = -MOST, MOST
         for t in range(len(G)):
@@ -95,12 +99,12 @@ def update_gradient(state, i, j, mu, kappa, uses_momentum, anew):  # type: ignor
             G[t] = g
             high = larger(high, g if (sides[t] & RISES) != 0 else -MOST)
             low = smaller(low, g if (sides[t] & FALLS) != 0 else MOST)
-        # strictly larger, so that the lowest index wins among equal extremes, as in NumPy
+        # strict comparisons, so that the lowest index wins among equal extremes, as in NumPy
         if high > highest:
             highest, top_tile = high, start
         if low < lowest:
             lowest, bottom_tile = low, start
-    # −1 if no variable may rise (or fall)
+    # top is −1 if no variable may rise, and bottom is −1 if no variable may fall
     now.top = place_of(highest, RISES, state, top_tile)
     now.bottom = place_of(lowest, FALLS, state, bottom_tile)
     both = min(now.top, now.bottom) >= 0
@@ -114,7 +118,7 @@ def remember(state, i, j, mu):  # type: ignore[no-untyped-def]
     now.last_step, now.last_newton = mu, now.slope / now.curvature
     now.last_free = 1 if now.low < mu < now.high else 0
     now.last_planned = 1 if now.n_candidates > 0 else 0
-    # moved one by one, because the history has only a few entries
+    # a loop shifts the entries of the history, because there are only a few
     for h in range(len(state.curvatures) - 1, 0, -1):
         state.working_sets[h, 0] = state.working_sets[h - 1, 0]
         state.working_sets[h, 1] = state.working_sets[h - 1, 1]
@@ -146,7 +150,7 @@ def move(state, i, j, mu):  # type: ignore[no-untyped-def]
 
 @inlined
 def leave_support(state):  # type: ignore[no-untyped-def]
-    """Empty the support."""
+    """Remove all variables from the support, the list of variables whose displacement may differ from 0."""
     now = state.now[0]
     for c in range(now.n_support):
         state.places[state.support[c]] = -1
@@ -156,7 +160,7 @@ def leave_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def filled_up(count):  # type: ignore[no-untyped-def]
-    """Return the number of entries of the support that loops read; zeros follow the last variable."""
+    """Return `count` rounded up to a multiple of AT_ONCE: loops read so many entries, and those after `count` are 0."""
     return (count + (AT_ONCE - 1)) & -AT_ONCE
 
 
@@ -185,7 +189,7 @@ def find_support(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def write_displacement(state):  # type: ignore[no-untyped-def]
-    """Update Δ of all variables."""
+    """Write Δ of all variables from the support to `state.displacement`."""
     for t in range(len(state.displacement)):
         state.displacement[t] = displacement_of(state, t)
 
@@ -208,9 +212,9 @@ def forget_displacement(state):  # type: ignore[no-untyped-def]
 
 @inlined
 def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
-    """Do Δ ← μ(eᵢ − eⱼ) + κΔ and α += Δ on the support, setting α exactly to reached bounds.
+    """Do Δ ← μ(eᵢ − eⱼ) + κΔ and α += Δ on the support; set each α that reaches a bound exactly to the bound.
 
-    Return the number of variables that move, of α that change, and of variables at a bound.
+    Return three counts: the variables with Δ ≠ 0, the variables whose α changes, and the variables at a bound.
     """
     now = state.now[0]
     # without a carried part, only the pair moves
@@ -227,7 +231,8 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     )
     moves = changed = bounded = np.int64(0)
     size, share, largest = abs(mu), SNAP if kappa != 0.0 else 0.0, now.largest
-    for c in range(len(delta)):  # without branches, so that several entries are computed at once
+    # the loop has no branches, so that the processor computes several entries at once
+    for c in range(len(delta)):
         before, low, high = alpha[c], lower[c], upper[c]
         change = kappa * delta[c] + (mu if c == first else 0.0) - (mu if c == second else 0.0)
         rounding = share * (abs(before) + size)
@@ -249,7 +254,7 @@ def advance(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
 
 @inlined
 def carry_the_pair(state, i, j, mu, slope):  # type: ignore[no-untyped-def]
-    """Set Δ ← μ(eᵢ − eⱼ) and its carried slope and curvature; `slope` is the slope left along eᵢ − eⱼ."""
+    """Set Δ ← μ(eᵢ − eⱼ) and its carried slope and curvature; `slope` is the slope along eᵢ − eⱼ after the step."""
     now, delta = state.now[0], state.moving[0]
     leave_support(state)
     first, second = enter_support(state, i), enter_support(state, j)
@@ -270,7 +275,7 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.last_carry = kappa
     now.last_moved, changed, bounded = advance(state, i, j, mu, kappa)
     now.stalled = now.stalled + 1 if changed == 0 else 0
-    # most steps reach no bound, and then only the pair can have left a bound
+    # after most steps no variable is at a bound; then only the two variables of the pair can have left a bound
     if bounded > 0:
         for c in range(now.n_support):
             set_side(
@@ -286,16 +291,16 @@ def carry(state, i, j, mu, kappa):  # type: ignore[no-untyped-def]
     now.objective += slope - 0.5 * curvature
     now.carried_slope, now.carried_curvature = slope - curvature, curvature
     if anew:
-        # a bound stops the carried part, but not the pair:  Δ ← μ(eᵢ − eⱼ)
+        # a bound has cut the carried part of the step but not the pair's part:  Δ ← μ(eᵢ − eⱼ)
         carry_the_pair(state, i, j, mu, now.slope - kappa * beta - mu * now.raw_curvature)
     remember(state, i, j, mu)
     if kappa != 0.0:
-        # free: neither i nor j is at its bound
+        # a step with κ ≠ 0 counts as free if neither i nor j is at a bound
         now.last_free = 1 if inside else 0
 
 
 def move_by(state, i, j, length):  # type: ignore[no-untyped-def]
-    """Take a step of length μ or (μ, κ), which is decided when the loop is compiled."""
+    """Take a step with `move` for a length μ, or with `carry` for a length (μ, κ); the compiler makes this choice."""
     return carry(state, i, j, *length) if isinstance(length, tuple) else move(state, i, j, length)
 
 
@@ -303,7 +308,7 @@ def move_by(state, i, j, length):  # type: ignore[no-untyped-def]
 def _move_by(state, i, j, length):  # type: ignore[no-untyped-def]
     if isinstance(length, types.BaseTuple):
         return lambda state, i, j, length: carry(state, i, j, length[0], length[1])
-    return lambda state, i, j, length: move(state, i, j, length)  # noqa: PLW0108  Numba wants these arguments
+    return lambda state, i, j, length: move(state, i, j, length)  # noqa: PLW0108  Numba needs these arguments
 
 
 @called

@@ -11,9 +11,9 @@
 `seeders`, `rounds`                where a related solve starts; leave-one-out and folds as many solves
 `walk`, `trackers`, `paths`        following the optimum along a line, finding its breakpoints, for every C
 `engine`, `guards`                 limits, Ctrl-C and progress; guards that correct rounding errors
-`backend`, `doors`                 the engine that takes the steps, NumPy or compiled; functions from outside
+`backend`, `doors`                 the engine that takes the steps, NumPy or compiled; functions set by code outside
 `_checks`, `shown`                 checks of arguments; how a result prints
 =================================  ===================================================================
 
-Each file that also runs compiled has a twin in `refsvm.compiled`, at the same path.
+If the code of a file also exists in compiled form, `refsvm.compiled` holds its twin at the same path.
 """

@@ -36,8 +36,8 @@ def is_sparse(X: Any) -> bool:
 def column_names(values: Any) -> tuple[str, ...]:
     """Return the column names of a DataFrame or the labels of a pandas Series, or () if these are not texts."""
     names = getattr(values, "columns", getattr(values, "index", None))
-    found = () if names is None or callable(names) else tuple(names)
-    return found if all(isinstance(name, str) for name in found) else ()
+    labels = () if names is None or callable(names) else tuple(names)
+    return labels if all(isinstance(name, str) for name in labels) else ()
 
 
 def hint(
@@ -78,7 +78,7 @@ def refuses(
             return f"{call} takes no {name}; {advice[name].format(shown(options[name]))}."
         return f"{second}."
 
-    def of(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
         @wraps(function)
         def call(*given: Given.args, **options: Given.kwargs) -> Result:
             if (second and len(given) > 1) or advice.keys() & options.keys():
@@ -87,7 +87,7 @@ def refuses(
 
         return call
 
-    return of
+    return decorate
 
 
 def known_options(call: str, options: Iterable[str], known: Iterable[str]) -> None:
@@ -117,7 +117,7 @@ def frames_within() -> int:
 
 def version() -> str:
     """Return the version of the package."""
-    # looked up, because an import of the package from its lowest module would be circular
+    # read from sys.modules, because the package imports this module and importing it here would be circular
     return str(sys.modules["refsvm"].__version__)
 
 
@@ -152,7 +152,7 @@ def number(name: str, value: Any) -> float:
     if type(value) is float:
         return value
     try:
-        # float() would take the text '3', the real part of 3j, and an array of one number
+        # float() would accept the text '3' and an array of one number; NumPy would drop the imaginary part of 3j
         if isinstance(value, NO_NUMBERS) or np.ndim(value):
             raise TypeError
         return float(value)
@@ -253,7 +253,7 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
     # the usual case, checked fast: no number beyond 1e150 and no NaN
     if np.vdot(array, array) <= LARGEST_NUMBER:
         return array
-    # check for NaN first: it compares false with everything and would pass the check of the size
+    # check for NaN first: every comparison with NaN is False, so that NaN would pass the check of the size below
     if infinite and np.isnan(array).any():
         raise ValueError(f"{name} contains NaN; give numbers.")
     finite = array[np.isfinite(array)]
@@ -261,9 +261,9 @@ def vector(name: str, values: Any, n: int, *, infinite: bool = False) -> np.ndar
         raise ValueError(f"{name} contains NaN or infinity; give finite numbers.")
     if len(finite) and np.abs(finite).max() > LARGEST_NUMBER:
         largest = finite[np.abs(finite).argmax()]
-        remedy = "scale it down, or give infinity" if infinite else "scale it down"
+        remedy = "scale the numbers down, or give infinity" if infinite else "scale the numbers down"
         raise ValueError(
-            f"{name} contains {largest:.3g}, beyond what can be computed with (1e300); {remedy}."
+            f"{name} contains {largest:.3g}, but finite numbers must lie between -1e300 and 1e300; {remedy}."
         )
     return array
 
@@ -283,10 +283,10 @@ def read_only(values: np.ndarray) -> np.ndarray:
 
 
 def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
-    """Check that L ≤ U are bounds of n variables between which some α has the sum z; return read-only copies.
+    """Check that L ≤ U and that some α of n variables between L and U has the sum z; return read-only copies of both.
 
-    The dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible` (True if α = 0 is between
-    the bounds and has the sum z).
+    The returned dictionary also holds `is_open` (True if a bound is infinite) and `zero_is_feasible` (True if α = 0 is
+    between the bounds and has the sum z).
     """
     is_open, zero_is_feasible = False, z == 0.0 and _surrounds_zero(lower, upper, n)
     if not zero_is_feasible:
@@ -304,30 +304,30 @@ def box(lower: Any, upper: Any, z: float, n: int) -> dict[str, Any]:
 
 
 def _surrounds_zero(lower: Any, upper: Any, n: int) -> bool:
-    """Return True if both are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150: the usual case, checked in microseconds."""
+    """Return True if both bounds are vectors with −1e150 ≤ L ≤ 0 ≤ U ≤ 1e150; this usual case takes microseconds."""
     for bound in (lower, upper):
         if not isinstance(bound, np.ndarray) or bound.dtype != np.float64 or bound.shape != (n,):
             return False
-        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # also True if an entry is NaN
+        if not np.vdot(bound, bound) <= LARGEST_NUMBER:  # this condition is also True if an entry is NaN
             return False
     return np.count_nonzero(lower > 0.0) == 0 and np.count_nonzero(upper < 0.0) == 0
 
 
 def _refuse_empty_box(lower: np.ndarray, upper: np.ndarray, z: float) -> None:
-    """Raise if the bounds cross, or no α between them has the sum z."""
+    """Raise ValueError if a lower bound exceeds its upper bound, or no α between the bounds has the sum z."""
     crossed = lower > upper
     if crossed.any():
         raise ValueError(
             f"lower exceeds upper at index {crossed.argmax()}; give a box with lower ≤ upper everywhere."
         )
     least, most = lower.sum(), upper.sum()
-    # infinite sums of bounds are allowed if finite numbers lie between them
+    # the lower bounds may sum to −∞ and the upper bounds to +∞, because finite sums lie between these
     if not (least < np.inf and most > -np.inf):
         raise ValueError("lower contains +∞ or upper −∞, which no α reaches; give a box that holds numbers.")
     if least <= z <= most:
         return
     sizes = np.abs([*lower, *upper, z])
-    # the sum of the bounds may equal z exactly and differ only by rounding
+    # if z equals the sum of all lower or all upper bounds, the computed sum may differ from z by rounding
     slack = 1e-12 * sizes[np.isfinite(sizes)].sum()
     if not least - slack <= z <= most + slack:
         raise ValueError(
@@ -339,7 +339,7 @@ def penalties(C: Any, n: int) -> np.ndarray:
     """Return the penalties of n examples, from one positive number for all or from n numbers that are not negative."""
     if type(C) is float and 0.0 < C <= LARGEST_NUMBER:  # the usual case, checked fast
         return np.full(n, C)
-    # C = 0 for all examples leaves nothing to train; a penalty of 0 for some examples leaves these out
+    # a single C must be positive: C = 0 leaves no example to train on; in a vector, 0 leaves only its example out
     if isinstance(C, str | bytes) or numbers("C", C).ndim == 0:
         positive_or_inf("C", C)
     result = vector("C", C, n, infinite=True)
@@ -377,7 +377,7 @@ def owned(X: Any, given: Any) -> Any:
 
 
 def signs(y: Any, n: int) -> np.ndarray:
-    """Return the labels of n examples as float64; refuse them unless they are −1 and +1 and both occur."""
+    """Return the labels of n examples as float64; raise ValueError unless all are −1 or +1 and both values occur."""
     refuse_missing(y, n, "labels")
     try:
         array = np.asarray(y)
@@ -387,7 +387,7 @@ def signs(y: Any, n: int) -> np.ndarray:
         ) from None
     if array.shape != (n,):
         raise ValueError(f"y has shape {array.shape}; expected {n} labels, one for each row of X.")
-    # correct labels pass in microseconds; `_refuse_signs` finds out what is wrong with others
+    # accept correct labels within microseconds; for all other labels `_refuse_signs` finds out what is wrong
     if array.dtype.kind in "if" and (np.abs(array) == 1).all() and array.min() < array.max():
         return array.astype(np.float64)
     _refuse_signs(array)
@@ -395,7 +395,7 @@ def signs(y: Any, n: int) -> np.ndarray:
 
 
 def _refuse_signs(y: np.ndarray) -> None:
-    """Raise an error that fits unless the labels are −1 and +1 and both occur."""
+    """Raise ValueError unless the labels are −1 and +1 and both occur; its message says what is wrong with them."""
     refuse_nan_labels(y)
     refuse_targets(y)
     distinct = _distinct(y)
@@ -413,7 +413,7 @@ def targets(y: Any, n: int) -> np.ndarray:
     """Return the targets of a regression for n examples as float64."""
     refuse_missing(y, n, "targets")
     array = vector("y", np.atleast_1d(y), n)
-    # the squared error of a fit would overflow
+    # with larger targets, the squared error of a fit would overflow
     if np.abs(array).max() > LARGEST_TARGET:
         raise ValueError(f"y reaches {np.abs(array).max():.3g}, beyond 1e150; scale the targets down.")
     return array
@@ -453,7 +453,7 @@ def _distinct(labels: np.ndarray) -> list[Any]:
 def positions(name: str, values: Any, n: int) -> np.ndarray:
     """Return distinct positions from 0 to n − 1 as an int64 vector."""
     array = np.asarray(values)
-    # NumPy makes an empty list float64
+    # NumPy converts an empty list to an array of float64
     if array.size == 0:
         array = array.astype(np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -1,12 +1,12 @@
 """One arithmetic for all processors: kernel values and sums of rows in plain IEEE operations, in NumPy.
 
-All functions here use only additions, multiplications, divisions and comparisons of two numbers in a fixed order.
-Results of BLAS, `np.exp` or fused multiplications depend on the processor, and SMO would amplify a different last bit.
-With this arithmetic, a problem takes the same steps on every processor.
+The functions of this module add, multiply, divide and compare only two numbers at a time, in a fixed order. The results
+of BLAS, `np.exp` and fused multiplications differ between processors in the last bits, and SMO amplifies such a
+difference until other pairs are chosen. With this arithmetic, a problem takes the same steps on every processor.
 
 Compiled code installs its own version (`install`), which gives the same bits faster. Callers use ``arithmetic.current``
-and need not know which version it is. There is one version for the process, because a kernel matrix is made before an
-engine is chosen.
+and need not know which version they call. All callers in a process share one version, because a kernel matrix is made
+before an engine is chosen.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ BELOW_ALL: Final = np.array(-np.inf)
 ABOVE_ALL: Final = np.array(np.inf)
 
 AT_ONCE: Final = 2**14
-"""Number of values treated at a time, which fit in a core's cache."""
+"""Number of values that a function handles at a time; this many values fit into the cache of a processor core."""
 
 GROUP: Final = 8
-"""Number of features whose products are summed as a group before the sum is added to the total. This reduces rounding:
-in float32 with 784 uniform features, the average error is 1.2e-7, and 3.3e-7 when adding one by one."""
+"""Number of features whose products are summed as a group before the sum is added to the total.
+
+Groups reduce rounding errors: for 784 uniform features in float32, the average error is 1.2e-7 with groups and 3.3e-7
+if the products are added one by one."""
 
 
 class Exponential(NamedTuple):
     """The constants for e^x = 2^k e^r with x = k ln 2 + r and |r| ≤ ln(2)/2, for x ≤ 0.
 
-    e^r ≈ 1 + r + c₂ r² + c₃ r³ + … interpolates at the Chebyshev nodes of the interval. The result is right to 1.03
-    units in the last place.
+    The polynomial 1 + r + c₂ r² + c₃ r³ + … equals e^r at the Chebyshev nodes of the interval. The error of e^x is at
+    most 1.03 units in the last place.
     """
 
-    least: Any  # e^x is 0 for x up to this
+    least: Any  # for x up to this number, e^x is set to 0
     per_unit: Any  # 1/ln 2
-    rounder: Any  # adding it leaves the nearest whole number in the lowest bits of the sum
+    rounder: Any  # x + rounder holds the whole number nearest to x in its lowest bits
     high: Any  # ln 2 = high + low, where high has few bits, so that k·high is exact
     low: Any
     coefficients: tuple[Any, ...]  # c₂, c₃, …
@@ -70,7 +72,7 @@ def reduced(x: np.ndarray, of: Exponential) -> tuple[np.ndarray, np.ndarray]:
     k = shifted - of.rounder
     r -= k * of.high
     r -= k * of.low
-    # r + (r² low + r⁶ high) in short chains, so that rounding is small and the processor computes parts in parallel
+    # compute r + (r² low + r⁶ high) in short chains: rounding is small, and the processor computes parts in parallel
     square = r * r
     if of is SINGLE:
         c2, c3, c4, c5, c6 = of.coefficients
@@ -92,7 +94,7 @@ def reduced(x: np.ndarray, of: Exponential) -> tuple[np.ndarray, np.ndarray]:
 
 
 def line(a: Any, b: Any, r: np.ndarray, factor: Any = None) -> np.ndarray:
-    """Return a + br, multiplied by a factor if one is given."""
+    """Return factor·(a + br), or a + br if `factor` is None."""
     result: np.ndarray = b * r
     result += a
     if factor is not None:
@@ -101,7 +103,7 @@ def line(a: Any, b: Any, r: np.ndarray, factor: Any = None) -> np.ndarray:
 
 
 def scaled(power: np.ndarray, k: np.ndarray, of: Exponential) -> np.ndarray:
-    """Return 2^k·power by adding k, which is in the lowest bits of floats, to the exponent."""
+    """Return 2^k·power: take k from the lowest bits of the floats in `k` and add it to the exponents of `power`."""
     bits: np.ndarray = power.view(of.integer)
     bits += k.view(of.integer) << of.integer(of.fraction_bits)
     return power
@@ -131,7 +133,7 @@ def add_group(out: np.ndarray, pairs: Iterable[tuple[np.ndarray, np.ndarray]], m
 
 
 class Arithmetic:
-    """The readable version, in NumPy."""
+    """Computes kernel values and sums of rows in readable NumPy code."""
 
     threads: ClassVar[int] = 1
     """Number of threads that can work at once: one, because interpreted code holds the interpreter's lock."""
@@ -147,7 +149,7 @@ class Arithmetic:
 
     @staticmethod
     def norms(X: np.ndarray) -> np.ndarray:
-        """Return ‖x‖² of each row, shape (n,), with the bits of the product of x with itself."""
+        """Return ‖x‖² of each row, shape (n,), with the same bits as the product x·x computed by `products`."""
         total, memory = np.zeros(len(X), X.dtype), np.empty((2, len(X)), X.dtype)
         with np.errstate(over="ignore"):
             for group in groups(X.shape[1]):
@@ -158,8 +160,8 @@ class Arithmetic:
     def products(X: np.ndarray, rows: np.ndarray, features: np.ndarray, start: int, out: np.ndarray) -> None:
         """Write x·z to `out`, shape (m, w), for x in X[rows] and z in the columns start … start + w of `features`.
 
-        Groups of eight features (the last may be smaller) are summed in order, and then the sums of the groups. Each
-        product has the same bits in every block and after swapping x and z.
+        The function sums the products within each group of eight features in order, and then adds the sums of the
+        groups in order. A product has the same bits in every block, and z·x has the same bits as x·z.
         """
         columns, memory = slice(start, start + out.shape[1]), None
         for piece in pieces(out):
@@ -171,16 +173,16 @@ class Arithmetic:
 
     @classmethod
     def products_of_rows(cls, X: np.ndarray, W: np.ndarray, out: np.ndarray) -> None:
-        """Write x·w for all rows to `out`, shape (m, p), with the bits of `products`; meant for many x and few w."""
+        """Write x·w for all rows to `out`, shape (m, p), with the bits of `products`; fast for many x and few w."""
         for start in range(0, len(X), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             cls.products(W, np.arange(len(W)), np.ascontiguousarray(X[part].T), 0, out[part].T)
 
     @staticmethod
     def solutions(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """Solve P systems AX = B, shapes (P, m, m) and (P, m, k), by pivoted elimination; NaN for singular systems.
+        """Solve P systems AX = B, shapes (P, m, m) and (P, m, k), by elimination with pivots.
 
-        LAPACK is not used, because it calls BLAS.
+        The solution of a singular system is filled with NaN. LAPACK is not used, because it calls BLAS.
         """
         n, each = A.shape[1], np.arange(len(A))
         A = np.concatenate([A, B], axis=2)
@@ -198,27 +200,27 @@ class Arithmetic:
 
     @staticmethod
     def exponentials(values: np.ndarray) -> None:
-        """Replace x ≤ 0 by e^x; see `Exponential`."""
+        """Replace each x ≤ 0 by e^x; see `Exponential` for the method."""
         of, line = SINGLE if values.dtype == np.float32 else DOUBLE, values.reshape(-1)
         for start in range(0, line.size, AT_ONCE):
             x = line[start : start + AT_ONCE]
             k, power = reduced(x, of)
             power += 1.0
             np.multiply(scaled(power, k, of), x > of.least, out=x)
-        if not np.shares_memory(line, values):  # a part of a larger array
+        if not np.shares_memory(line, values):  # `reshape` has copied the values (if not contiguous)
             values[...] = line.reshape(values.shape)
 
     @staticmethod
     def hyperbolic_tangents(values: np.ndarray) -> None:
-        """Replace x by tanh x in float64, as −m/(2 + m) with the sign of x, where m = e^(−2|x|) − 1."""
+        """Replace each x by tanh x in float64: −m/(2 + m) with the sign of x, where m = e^(−2|x|) − 1."""
         k, less_one = reduced(-2.0 * np.abs(values), DOUBLE)
-        # small m keep their digits
+        # for k = 0, m is e^r − 1 itself: computing e^r and subtracting 1 would lose the digits of a small m
         m = np.where(k == DOUBLE.rounder, less_one, scaled(1.0 + less_one, k, DOUBLE) - 1.0)
         np.copysign(m / (2.0 + m), values, out=values)
 
     @staticmethod
     def powers(values: np.ndarray, exponent: int) -> None:
-        """Replace x by its power with a whole exponent ≥ 0, computed by squares and products."""
+        """Replace each x by x^exponent, with a whole exponent ≥ 0, by repeated squaring."""
         square = values.copy()
         values[...] = 1.0
         while exponent:
@@ -230,10 +232,10 @@ class Arithmetic:
 
     @classmethod
     def gaussian(cls, inner: np.ndarray, gamma: float, x_norms: np.ndarray, z_norms: np.ndarray) -> None:
-        """Replace x·z by exp(−γ‖x − z‖²); the norms have the type of `inner`."""
+        """Replace each x·z by exp(−γ‖x − z‖²); the arrays of norms must have the type of `inner`."""
         for rows in pieces(inner):
             part = inner[rows]
-            # ‖x − z‖² = (‖x‖² + ‖z‖²) − 2 x·z has the same bits for (z, x), and is exactly 0 for z = x
+            # ‖x − z‖² = (‖x‖² + ‖z‖²) − 2 x·z has the same bits if x and z are swapped, and is exactly 0 for z = x
             part += part
             np.subtract(x_norms[rows, None] + z_norms, part, out=part)
             # rounding must not make a value exceed 1
@@ -246,7 +248,7 @@ class Arithmetic:
         cls, X: np.ndarray, rows: np.ndarray, x_norms: np.ndarray, features: np.ndarray, norms: np.ndarray,
         start: int, gamma: float, out: np.ndarray,
     ) -> None:  # fmt: skip
-        """Write exp(−γ‖x − z‖²) to `out`, by `products` and then `gaussian`."""
+        """Write exp(−γ‖x − z‖²) to `out`, by calling `products` and then `gaussian`."""
         for piece in pieces(out):
             cls.products(X, rows[piece], features, start, out[piece])
             cls.gaussian(out[piece], gamma, x_norms[rows[piece]], norms[start : start + out.shape[1]])
@@ -284,13 +286,13 @@ def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Return aᵀb of two vectors, summed by NumPy's `sum`, which adds in the same order on every processor."""
+    """Return aᵀb for two vectors; NumPy's `sum` adds the products in the same order on every processor."""
     return float((a * b).sum())
 
 
 def install(arithmetic: Arithmetic) -> None:
-    """Make this version the current one."""
-    global current  # noqa: PLW0603  one for the process
+    """Make all callers in this process use `arithmetic` from now on."""
+    global current  # noqa: PLW0603  all callers in a process share one version
     current = arithmetic
 
 
@@ -305,9 +307,10 @@ def can_be_fast() -> bool:
 
 
 def fastest(waits: bool = True) -> Arithmetic:
-    """Return the fastest version, for much work: load compiled code if it is available.
+    """Load compiled code if it is available, and return the version of the arithmetic that is now current.
 
-    If compiled code is not on disk, `waits` compiles it at once.
+    Call this function before much work. If the compiled code is not on disk and `waits` is True, the call compiles it
+    before it returns.
     """
     for loader in _loaders:
         loader(waits)

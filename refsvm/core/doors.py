@@ -1,6 +1,7 @@
 """Doors: four functions that code outside hands to the reference where no caller can pass them as arguments.
 
-`refsvm.doors` opens them when `refsvm` is imported. Each has a default with which the reference runs alone.
+`refsvm.doors` sets these functions when `refsvm` is imported. Each function has a default, so that the reference also
+works alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 
 class Doors:
-    """Holds the four functions; code outside replaces the defaults by its own functions.
+    """Holds the four functions; code outside the reference replaces the defaults by its own functions.
 
     Attributes
     ----------
@@ -25,8 +26,9 @@ class Doors:
         ``DualProblem.classification(X, y, kernel="rbf")`` themselves.
     rows_and_guards : callable or None
         ``rows_and_guards(problem, options, limits, rows, reads_values)`` returns the kernel rows of a run, in float64
-        or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Functions outside pass
-        it as an argument of `refsvm.core.solver.options.RunOptions`, but users call ``Rounds(problem)`` themselves.
+        or float32, and its guards; the default is `refsvm.core.solver.options.rows_and_guards`. Public functions pass
+        it to `refsvm.core.solver.options.RunOptions`. It is also a door because users call ``Rounds(problem)``
+        themselves.
     workers : callable
         ``workers(n_jobs)`` returns an object that shares rounds among several workers; the default returns None, for
         one worker. It cannot be an argument, because users call ``Rounds(problem, n_jobs=2)`` themselves.
@@ -40,4 +42,4 @@ class Doors:
 
 
 DOORS: Final = Doors()
-"""The doors of this process."""
+"""The four functions that this process uses."""

@@ -23,7 +23,7 @@ from refsvm.core.kernels.matrix import KernelMatrix, View
 
 
 class Formulations:
-    """Constructors that make a `refsvm.DualProblem` from examples."""
+    """Holds the constructors that make a `refsvm.DualProblem` from examples."""
 
     gram: KernelMatrix
     v: np.ndarray
@@ -81,16 +81,16 @@ class Formulations:
             Constant term of the kernels "poly" and "sigmoid".
         gram : array-like of shape (n, n) or object, optional
             The kernel matrix itself, in place of X and kernel: an array, which is not copied, or an object of your own
-            that evaluates blocks of it (see `refsvm.core.kernels.checked.GivenMatrix`).
+            that evaluates blocks of the matrix (see `refsvm.core.kernels.checked.GivenMatrix`).
         C : float or array-like of shape (n,)
-            Penalty above 0, or one penalty for each example; examples with penalty 0 are ignored. Infinity asks for a
-            hard margin: no example may be on the wrong side. If no function of the kernel separates the classes,
+            Penalty above 0, or one penalty for each example; examples with penalty 0 are ignored. An infinite C is a
+            hard margin: no example may be on the wrong side of the margin. If the kernel cannot separate the classes,
             `solve` then ends with ``Status.INSEPARABLE``.
 
         Raises
         ------
         ValueError
-            On NaN, wrong shapes, a single class, labels other than ±1, C ≤ 0.
+            If the data contain NaN, shapes are wrong, y holds a single class or labels other than ±1, or C ≤ 0.
 
         Notes
         -----
@@ -110,8 +110,8 @@ class Formulations:
     ) -> Self:  # fmt: skip
         """Make the dual of regression with the loss C·max(0, |y − h(x)| − ε): 2n variables share n kernel rows.
 
-            vᵢ = yᵢ − ε,  0 ≤ αᵢ ≤ C        for example i, pulling h(xᵢ) up
-            vₙ₊ᵢ = yᵢ + ε,  −C ≤ αₙ₊ᵢ ≤ 0    for example i, pulling h(xᵢ) down;      z = 0
+            vᵢ = yᵢ − ε,  0 ≤ αᵢ ≤ C        the variable that raises h(xᵢ)
+            vₙ₊ᵢ = yᵢ + ε,  −C ≤ αₙ₊ᵢ ≤ 0    the variable that lowers h(xᵢ);      z = 0
 
         h(x) = Σ (αᵢ + αₙ₊ᵢ) k(x, xᵢ) + b. Each kernel row serves both variables of its example and is stored once.
         A. J. Smola and B. Schölkopf, "A tutorial on support vector regression", Statistics and Computing 14, 2004,
@@ -120,7 +120,7 @@ class Formulations:
         Parameters
         ----------
         X, kernel, gamma, degree, coef0, gram, C
-            As for `classification`; an infinite C allows no error beyond ε.
+            As for `classification`; with an infinite C no error may exceed ε.
         y : array-like of shape (n,)
             Finite targets.
         epsilon : float
@@ -129,7 +129,7 @@ class Formulations:
         Raises
         ------
         ValueError
-            On NaN, wrong shapes, C ≤ 0, ε < 0, targets beyond 1e150.
+            If the data contain NaN, shapes are wrong, C ≤ 0, ε < 0, or the size of a target exceeds 1e150.
 
         Examples
         --------
@@ -157,7 +157,7 @@ class Formulations:
         gamma: str | float = "scale", degree: int = 3, coef0: float = 0.0, gram: Any = None, nu: float = 0.5,
         weights: np.ndarray | float = 1.0
     ) -> Self:  # fmt: skip
-        """Make the dual of the one-class SVM, which finds a region with at least a share 1 − ν of the examples in it.
+        """Make the dual of the one-class SVM, which finds a region that holds at least a share 1 − ν of the examples.
 
             v = 0,   0 ≤ αᵢ ≤ wᵢ,   1ᵀα = ν Σ wᵢ
 
@@ -173,12 +173,12 @@ class Formulations:
             Share ν of the examples, in (0, 1]: at most this share lies outside the region, and at least this share are
             support vectors.
         weights : float or array-like of shape (n,)
-            Weights wᵢ ≥ 0 of the examples, not all zero.
+            Weights wᵢ ≥ 0 of the examples; at least one weight must be positive.
 
         Raises
         ------
         ValueError
-            On NaN, ν outside (0, 1], negative weights.
+            If the data contain NaN, ν is outside (0, 1], or a weight is negative.
 
         Examples
         --------
@@ -197,13 +197,13 @@ class Formulations:
 
     @property
     def has_labels(self) -> bool:
-        """True for a classification problem: z = 0, each vᵢ = ±1, and each box runs from 0 in the direction of vᵢ."""
-        # 0 ≤ αᵢ ≤ Cᵢ where yᵢ = 1, −Cᵢ ≤ αᵢ ≤ 0 where yᵢ = −1
+        """True for a classification problem: z = 0, and each box is [0, Cᵢ] with vᵢ = 1, or [−Cᵢ, 0] with vᵢ = −1."""
+        # the bound that must be 0: Lᵢ if vᵢ = 1, Uᵢ if vᵢ = −1
         ends = np.where(self.v > 0.0, self.lower, self.upper)
         return bool(self.z == 0.0 and (np.abs(self.v) == 1.0).all() and not ends.any())
 
     extended: ClassVar[Callable[..., Any]]
-    """``extended(X, y, C=None)``, a method that `refsvm.analysis.paths.extending` sets here when it is imported."""
+    """The method ``extended(X, y, C=None)``; the module `refsvm.analysis.paths.extending` sets it when imported."""
 
 
 def epsilon_of(problem: Formulations, n: int) -> float:

@@ -1,4 +1,4 @@
-"""The primal side of the dual problem: the best b, and F(α, b), also where the box is open.
+"""The primal objective F(α, b) and the b that minimises it, for boxes with finite and infinite bounds.
 
     F(α, b) = ½ αᵀKα + Σᵢ max(Uᵢ(Gᵢ − b), Lᵢ(Gᵢ − b)) + bz
 
@@ -85,7 +85,7 @@ def primal_value(
 def _stretched(
     v: np.ndarray, excess: np.ndarray, hard_up: np.ndarray, hard_down: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return the smallest t ≥ 1 for which (t·w, t·b) meets all hard margins (else infinity), and v − h(x) there."""
+    """Return the smallest t ≥ 1 for which (t·w, t·b) meets all hard margins, or infinity, and v − t·h(x)."""
     value = v - excess
     short = (hard_up & (excess > 0.0)) | (hard_down & (excess < 0.0))
     if not short.any():

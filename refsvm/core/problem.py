@@ -3,9 +3,9 @@
     maximise   f(α) = vᵀα − ½ αᵀKα     subject to   1ᵀα = z,   L ≤ α ≤ U
 
 C-SVM classification with labels yᵢ = ±1 and penalties Cᵢ is v = y, z = 0, Lᵢ = min(0, yᵢCᵢ), Uᵢ = max(0, yᵢCᵢ).
-The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection have another v and another box.
-Leaving out example r sets Lᵣ = Uᵣ = 0 (`DualProblem.without`). Folds, shrunk problems and blocks are made by
-`DualProblem.restrict`.
+The α of the literature is aᵢ = yᵢαᵢ ∈ [0, Cᵢ]. Regression and novelty detection differ in v, z and the box.
+`DualProblem.without` leaves out example r by setting Lᵣ = Uᵣ = 0. `DualProblem.restrict` makes folds, shrunk problems
+and blocks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EPSILON: Final = float(np.finfo(float).eps)
 """Relative rounding error of one floating-point operation."""
 
 BALANCED: Final = 1e-12
-"""If |Σα| is at most this multiple of Σ|α|, the sum is taken to be 0 and its value to be rounding error."""
+"""If |Σα| is at most this multiple of Σ|α|, the code treats Σα as 0: its value is only rounding error."""
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -81,8 +81,8 @@ class DualProblem(Shown, Formulations):
     zero_is_feasible : bool
         True if α = 0 satisfies both constraints.
     fixed_noise : float
-        Estimated error of v that comes from rounded kernel values of the
-        variables that `restrict` has fixed.
+        Estimated error of v: `restrict` computes v from rounded kernel values
+        of the variables that it fixes.
 
     Examples
     --------
@@ -111,9 +111,9 @@ class DualProblem(Shown, Formulations):
         self.__dict__.update(gram=gram, n=gram.n, v=v, z=z, **box(self.lower, self.upper, z, gram.n))
 
     def _line(self) -> str:
-        return "{1}; {2}, C={3}".format(*self._told())
+        return "{1}; {2}, C={3}".format(*self._description())
 
-    def _told(self) -> tuple[str, str, str, str]:
+    def _description(self) -> tuple[str, str, str, str]:
         """Return four texts: the kind of problem, its data, its kernel and C."""
         width, z, n = self.upper - self.lower, self.z, self.n
         if self.has_labels:
@@ -130,22 +130,24 @@ class DualProblem(Shown, Formulations):
         C = f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
         return kind, what, self.gram.kernel_name, C
 
-    # -- values at a point. Pass the gradient G = v − Kα if you know it, or it is computed again. With z = 0 and a
-    # linear kernel, only `gradient` and `intercept` depend on the origin of the data: `refsvm.core.kernels.origin` ----
+    # -- values at a point. Pass the gradient G = v − Kα if you know it; otherwise each method computes it again. If
+    # z = 0 and the kernel is linear, moving the origin of the data (`refsvm.core.kernels.origin`) changes only the
+    # results of `gradient` and `intercept` ----
 
     @property
     def centred(self) -> DualProblem:
         """The problem that the solver works on: if z = 0, its kernel is computed on data moved to mean 0.
 
-        Both problems have the same optima; b and all components of G differ
-        by one common constant. If z ≠ 0 or the kernel gains nothing from
-        centring, this property returns the problem itself.
+        Both problems have the same optima. Their b, and all components of
+        their G, differ by one common constant. If z ≠ 0, or if moving the data
+        does not make kernel values more precise, this property returns the
+        problem itself.
         """
         gram = self.gram.centred if self.z == 0.0 else self.gram
         return self if gram is self.gram else self.with_gram(gram)
 
     def _where_exact(self, alpha: np.ndarray) -> DualProblem:
-        """Return the problem in which G is most precise at this α, up to a constant common to all entries."""
+        """Return `centred` or this problem, whichever gives the more precise G at this α, up to one common constant."""
         balanced = abs(float(alpha.sum())) <= BALANCED * float(np.abs(alpha).sum())
         return self.centred if balanced else self
 
@@ -156,7 +158,8 @@ class DualProblem(Shown, Formulations):
     @at_point
     def gradient(self, alpha: np.ndarray) -> np.ndarray:
         """Compute G = ∇f(α) = v − Kα from scratch, shape (n,), from the kernel rows of the non-zero αᵢ."""
-        exact = self._where_exact(vector("alpha", alpha, self.n))  # refuse NaN, which `at_point` lets pass
+        # `vector` refuses NaN, which `at_point` accepts in arrays
+        exact = self._where_exact(vector("alpha", alpha, self.n))
         if exact is not self:
             return exact.gradient(alpha) - exact.gram.offset(alpha)
         result = self.v.copy()
@@ -180,21 +183,21 @@ class DualProblem(Shown, Formulations):
 
     @at_point
     def intercept(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """b = ½ (max over I_up of G + min over I_down of G); if one of the two sets is empty, the other's value."""
+        """b = ½ (max over I_up of G + min over I_down of G); if one set is empty, b is the value from the other set."""
         G = self.gradient(alpha) if gradient is None else gradient
         return self.midway(G, *most_violating_pair(alpha, G, self.lower, self.upper)[:2])
 
     def midway(self, gradient: np.ndarray, top: int, bottom: int) -> float:
-        """Return b from a known most violating pair (top, bottom); −1 says that I_up or I_down is empty."""
+        """Return b from a known most violating pair (top, bottom); −1 means that I_up or I_down is empty."""
         ends = [float(gradient[i]) for i in (top, bottom) if i >= 0]
         return sum(ends) / len(ends) if ends else best_intercept(gradient, self.z, self.lower, self.upper)
 
     @at_point
     def decision_range(self, alpha: np.ndarray, gradient: np.ndarray | None = None) -> float:
-        """Return the range (max − min) of the decision values, up to b equal to v − G = Kα, where Lᵢ < Uᵢ.
+        """Return the range (max − min) of the decision values of the variables with Lᵢ < Uᵢ.
 
-        At α = 0 all decision values are equal, and the range of v, which holds
-        the targets, is returned in place of 0.
+        Up to b, the decision values are v − G = Kα. At α = 0 they are all
+        equal; the method then returns the range of v, which holds the targets.
         """
         values = self.v
         if np.count_nonzero(alpha):
@@ -209,10 +212,10 @@ class DualProblem(Shown, Formulations):
 
         Each entry of `gradient` is wrong by about `error`. The variables that
         may be at an end are therefore the members of I_up whose G is within
-        twice the error of max G, and the members of I_down within twice the
-        error of min G. If a recomputed value differs by more than that, the
-        method enlarges the error and repeats. Equal examples are evaluated
-        once.
+        twice the error of max G, and the members of I_down whose G is within
+        twice the error of min G. If the recomputed values show a larger error,
+        the method repeats the search with that error. Kernel values of equal
+        examples are computed once.
         """
         G, matrix, known = gradient.copy(), self.gram.exact, np.zeros(self.n, dtype=bool)
         _, first, labels = np.unique(matrix.distinct, return_index=True, return_inverse=True)
@@ -289,7 +292,7 @@ class DualProblem(Shown, Formulations):
             fixed[B] = 0.0
             N = np.flatnonzero(fixed)
             z = self.z - float(fixed.sum())
-            # rounding of the sum may have put z_B slightly outside the sums that the box allows
+            # rounding errors may have moved z_B slightly out of the interval of sums that the box allows
             least, most = float(self.lower[B].sum()), float(self.upper[B].sum())
             if abs(z - min(max(z, least), most)) <= 1e-12 * float(np.abs(fixed).sum()):
                 z = min(max(z, least), most)
@@ -308,10 +311,10 @@ class DualProblem(Shown, Formulations):
         return self._with(gram=gram)
 
     def without(self, r: ArrayLike) -> DualProblem:
-        """Return the problem without one or several examples r: Lᵣ = Uᵣ = 0; everything but the box stays as it is.
+        """Return the problem without the examples r: Lᵣ = Uᵣ = 0; everything except the box stays unchanged.
 
-        r is a position or an array of m positions. ValueError is raised if r
-        is not a valid position or no α in the new box has the sum z.
+        r is a position or an array of positions. The method raises ValueError
+        if r is not a valid position or no α in the new box has the sum z.
         """
         if type(r) is not int or not 0 <= r < self.n:
             r = positions("r", [r] if np.ndim(r) == 0 else r, self.n)
@@ -320,7 +323,7 @@ class DualProblem(Shown, Formulations):
         return self._part_of_box(lower, upper)
 
     def _part_of_box(self, lower: np.ndarray, upper: np.ndarray) -> DualProblem:
-        """Return the same problem in a smaller box (new arrays), which needs a check only if α = 0 is infeasible."""
+        """Return the same problem in a smaller box (new arrays); the box is checked only if α = 0 is not feasible."""
         if self.zero_is_feasible:
             return self._of_checked(self.gram, self.v, lower, upper)
         return self.boxed(lower, upper)
@@ -332,15 +335,15 @@ class DualProblem(Shown, Formulations):
         return problem
 
     def feasible(self, alpha: ArrayLike) -> np.ndarray:
-        """Return a feasible point near `alpha`: clip it to the box, then spread what the sum lacks over the variables.
+        """Return a feasible point near `alpha`: clip it to the box, then change its entries until their sum is z.
 
         αᵢ ← clip(αᵢ);  s = z − 1ᵀα;  αᵢ ← αᵢ + s·roomᵢ/Σ room, with room = U −
         α if s > 0 and α − L otherwise.
 
-        Each variable gets a part in proportion to its distance from the bound
-        (its room). Variables strictly inside the box take their part first, so
-        that a point that only rounding made infeasible keeps its variables
-        exactly at their bounds.
+        Each variable moves in proportion to its distance from the bound (its
+        room). Variables strictly inside the box move first. If the point is
+        infeasible only because of rounding, variables at a bound therefore stay
+        exactly there.
         """
         lower, upper = self.lower, self.upper
         point = vector("start", alpha, self.n).clip(lower, upper)
@@ -352,7 +355,7 @@ class DualProblem(Shown, Formulations):
             if only_inside:
                 room[(point == lower) | (point == upper)] = 0.0
             total = float(room.sum())
-            if total == np.inf:  # unbounded variables take the whole missing sum
+            if total == np.inf:  # only the unbounded variables move
                 point = point + missing * ((room == np.inf) / float((room == np.inf).sum()))
             elif total > 0.0:
                 share = np.sign(missing) * min(abs(missing), total)

@@ -25,12 +25,12 @@ TRACE_ROW = np.dtype(
         ("step", np.float64),  # μ
         ("newton", np.float64),  # μ̂ = ℓ/q
         ("planned", np.int64),  # 1 for a planning-ahead step
-        ("free", np.int64),  # 1 if the step ended inside the box, 0 if clipped
+        ("free", np.int64),  # 1 if the step ended inside the box, 0 if a bound cut it short
         ("moved", np.int64),  # number of variables moved: 2, or more if the step has momentum
         ("objective", np.float64),  # f(α) after the step
         ("gap", np.float64),  # ψ(α) after the step
         ("rows", np.int64),  # number of kernel rows computed so far
-        ("seconds", np.float64),  # since the start; interpolated between the chunks of the compiled loop
+        ("seconds", np.float64),  # seconds since the start, interpolated between the ends of chunks
     ]
 )
 
@@ -53,7 +53,7 @@ class Status(Enum):
     INSEPARABLE = (
         "C = inf: no function of this kernel separates the classes, or stays within epsilon of the targets."
     )
-    STALLED = "The selector finds no pair that still gains, though the stopping rule is not satisfied."
+    STALLED = "The selector finds no pair that raises the objective, but the stopping rule is not satisfied."
     NOT_FINITE = (
         "A gradient is NaN or infinite: the kernel matrix was changed during the solve, or a sum overflows."
     )
@@ -65,9 +65,10 @@ class Trace(Shown):
     Attributes
     ----------
     every : int
-        Distance between recorded steps: every `every`-th step is recorded.
+        Number of steps from one recorded step to the next.
     rows : structured ndarray of dtype `TRACE_ROW`
-        iteration, i, j, step, newton, planned, free, moved, objective, gap, rows, seconds.
+        The recorded steps, with the columns iteration, i, j, step, newton, planned, free, moved, objective, gap, rows
+        and seconds.
 
     Examples
     --------
@@ -116,11 +117,11 @@ class Trace(Shown):
             self._fresh = []
 
     def drop(self) -> None:
-        """Drop the steps recorded since the last call of `stamp`, because the solve has gone back to before them."""
+        """Drop the steps recorded since the last call of `stamp`, because the solve has undone these steps."""
         self._fresh = []
 
     def append_later(self, later: Trace, steps: int) -> None:
-        """Append the steps of a later run that continued after `steps` steps."""
+        """Append the steps of another run, which continued this run after `steps` steps."""
         rows = later.rows
         rows["iteration"] += steps
         rows["seconds"] += self.rows["seconds"][-1] if len(self) else 0.0
@@ -172,19 +173,21 @@ class Solution(Shown):
     intercept : float
         b of the decision function h(x) = Σ αᵢ k(x, xᵢ) + b.
     objective, primal_objective, duality_gap, kkt_gap : float
-        f(α); F(α, b) at the best b; their difference; ψ(α).
+        In this order: f(α); F(α, b) at the b that minimises it; F − f; the KKT
+        gap ψ(α).
     objective_error : float
         Difference between `objective` and f(α) with kernel values in float64.
     iterations, kernel_rows, kernel_hits : int
         Numbers of steps taken, of kernel rows computed, and of kernel rows
         taken from the cache.
     status, reason : Status, str
-        Why the solve ended, and the sentence of the stopping rule if this
-        rule ended it.
+        The reason why the solve ended, and a sentence that explains it. If the
+        stopping rule ended the solve, the sentence is the rule's own.
     seconds : float
         Wall time inside `solve`, including compilation.
     engine : str
-        "numpy", "numba", or "numpy, numba" if the compiled loop took over.
+        "numpy", "numba", or "numpy, numba" if the solve began in NumPy and
+        continued in compiled code.
     trace : Trace or None
         The recorded steps, if the solve was called with `trace`.
     rounding : float
@@ -192,12 +195,12 @@ class Solution(Shown):
         (`refsvm.core.kernels.precision.decision_error`); 0 with float64.
     longest_round : int
         Number of steps of the longest round solved so far, including this
-        one: an estimate of the cost of a bad start.
+        one; it estimates the steps that a solve takes after a bad start.
     around_mean : ndarray of shape (n,), float64, or None
         G of the centred problem (``problem.centred``), if the solver worked
-        on that. It stays exact if the mean c of the data is large; `gradient`
-        and `intercept`, for the data as given, lose digits to the large w·c.
-        The other values are therefore computed from `around_mean`.
+        on the centred problem. If the mean c of the data is large, adding w·c
+        costs `gradient` and `intercept` digits that `around_mean` keeps. All
+        other values are therefore computed from `around_mean`.
     offset : float
         w·c: the intercept of the centred problem minus `intercept`.
     """
@@ -222,14 +225,14 @@ class Solution(Shown):
     def read(cls, problem: DualProblem, state: SolverState, ending: Ending, longest: int = 0) -> Solution:
         """Make a solution from the state of a run that has ended.
 
-        `longest` is the number of steps of the longest round before it.
+        `longest` is the number of steps of the longest round before this run.
         """
         alpha, gradient, steps = state.alpha.copy(), state.gradient.copy(), state.iteration
         solution = cls(problem, alpha, gradient, steps, *ending, longest_round=max(longest, steps))
         return solution.of(problem)
 
     def of(self, problem: DualProblem) -> Solution:
-        """Translate this solution of a centred problem to `problem`, which has the data as given."""
+        """Return this solution of a centred problem as the solution of `problem`, whose data are not centred."""
         centred = problem.centred
         if centred is problem or self.around_mean is not None:
             return self
@@ -238,7 +241,7 @@ class Solution(Shown):
         return replace(self, problem=problem, gradient=gradient, around_mean=around_mean, offset=offset)
 
     def in_solver_coordinates(self, problem: DualProblem | None = None) -> Solution:
-        """Return the solution of the centred problem that the solver worked on; the inverse of `of`.
+        """Return the solution of the centred problem that the solver worked on; this method is the inverse of `of`.
 
         Parameters
         ----------
@@ -251,13 +254,13 @@ class Solution(Shown):
         return replace(self, problem=problem, gradient=self.around_mean, around_mean=None, offset=0.0)
 
     continue_to: ClassVar[Callable[..., Any]]
-    """``continue_to(problem, **options)``, a method that `refsvm.analysis.paths.continuing` sets here."""
+    """The method ``continue_to(problem, **options)``; `refsvm.analysis.paths.continuing` adds it to this class."""
 
     derivative: ClassVar[Callable[..., Any]]
-    """``derivative(name)``, a method that `refsvm.analysis.derivatives.derivative` sets here."""
+    """The method ``derivative(name)``; `refsvm.analysis.derivatives.derivative` adds it to this class."""
 
     pullback: ClassVar[Callable[..., Any]]
-    """``pullback(alpha, intercept)``, a method that `refsvm.analysis.derivatives.pullback` sets here."""
+    """The method ``pullback(alpha, intercept)``; `refsvm.analysis.derivatives.pullback` adds it to this class."""
 
     def _line(self) -> str:
         ended, support = self.status.name.lower().replace("_", " "), int(np.count_nonzero(self.alpha))
@@ -266,12 +269,12 @@ class Solution(Shown):
 
     @property
     def _exact(self) -> np.ndarray:
-        """G, up to a constant common to all entries."""
+        """G of the problem that the solver worked on, which differs from `gradient` by one common constant."""
         return self.gradient if self.around_mean is None else self.around_mean
 
     @cached_property
     def intercept(self) -> float:
-        """b: the mean of the two G of the most violating pair, computed with float64 kernel values (`exact_ends`)."""
+        """b = ½ (Gᵢ + Gⱼ) for the most violating pair (i, j), computed with float64 kernel values (`exact_ends`)."""
         return self._intercept - self.offset
 
     @cached_property
@@ -286,8 +289,8 @@ class Solution(Shown):
         """G, shape (n,), recomputed with float64 kernel values where float32 rounding (`rounding`) could change b."""
         if not self.rounding:
             return self.gradient
-        there = self.in_solver_coordinates()
-        return there.problem.with_exact_ends(self.alpha, there.gradient, self.rounding) - self.offset
+        centred = self.in_solver_coordinates()
+        return centred.problem.with_exact_ends(self.alpha, centred.gradient, self.rounding) - self.offset
 
     @property
     def decision_values(self) -> np.ndarray:
@@ -314,12 +317,12 @@ class Solution(Shown):
 
     @property
     def duality_gap(self) -> float:
-        """F(α, b) − f(α)."""
+        """F(α, b) − f(α), at the b that minimises F(α, b)."""
         return self.primal_objective - self.objective
 
     @cached_property
     def kkt_gap(self) -> float:
-        """ψ(α)."""
+        """The KKT gap ψ(α); see `refsvm.DualProblem.kkt_gap`."""
         return self.most_violating[2]
 
     @property

@@ -34,7 +34,7 @@ class PlainNumbers:
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make each subclass convert its numbers after its own checks, even if these do not call its base's checks."""
+        """Make each subclass convert its numbers after its own ``__post_init__``, which need not call this class's."""
         super().__init_subclass__(**options)
         if check := vars(cls).get("__post_init__"):
 
@@ -65,7 +65,7 @@ def _plain(value: Any, kinds: list[str]) -> Any:
 
 @cache
 def _kinds_of(cls: Any) -> list[tuple[str, list[str]]]:
-    """Return each field of a dataclass with the names of the types in its annotation."""
+    """Return the name of each field of a dataclass, with the names of the types in the field's annotation."""
     words = re.compile(r"\w+")
     described = fields(cls) if is_dataclass(cls) else ()
     return [(each.name, words.findall(f"{each.type}, NoneType")) for each in described]
@@ -75,8 +75,8 @@ class Rule(PlainNumbers, ABC):
     """A frozen dataclass of hyper-parameters that makes one decision, in the abstract method of its family.
 
     A family is a subclass such as `refsvm.WorkingSetSelector`. One instance of a rule serves many solves, so it holds
-    nothing that changes. A rule that must remember something from step to step writes it to its memory, an array that
-    the solver keeps for it.
+    nothing that changes. If a rule must remember numbers from step to step, it writes them to its memory, an array
+    that the solver keeps for the rule.
 
     **It may read** the state (`refsvm.core.state.SolverState`): α, G, the box, the recent steps, ``state.problem``, the
     kernel row ``state.row(i)``, the left-out examples ``state.left_out``, and ``state.duality_gap()``.
@@ -86,7 +86,7 @@ class Rule(PlainNumbers, ABC):
     Attributes
     ----------
     example_call : str
-        The call of a rule of this family, as an example in error messages.
+        Text of a call that makes a rule of this family; error messages show it as an example.
     role : str
         Name of the signature in `refsvm.compiled.interface` that the family's twins share; "" if each twin has its own.
 
@@ -118,8 +118,8 @@ class Rule(PlainNumbers, ABC):
         (`refsvm.compiled.interface.rows`). If `there` is False, the twin must return at once, with any value; it is
         called again when the row has been computed.
         """
-        found: Callable[..., Any] | None = type(self).find_twin(type(self).__module__)
-        return found
+        twin: Callable[..., Any] | None = type(self).find_twin(type(self).__module__)
+        return twin
 
     def memory(self, problem: Any, steps: int = 0) -> np.ndarray:
         """Return the memory that the rule needs for one solve: a new float64 array of any length.
@@ -196,8 +196,8 @@ def export(names: dict[str, Any], *lazy: str) -> None:
 
     To register a rule, add one line to the ``__init__`` of its folder, such as ``from refsvm.core.steps.newton import
     NewtonStep as NewtonStep``: `refsvm` itself, the command line, `refsvm.warm_up`, the catalogue of the tests and the
-    documentation's page of all rules read ``__all__``. It is set by this call and not by an assignment, because an
-    assignment would hide the imported names from type checkers.
+    documentation's page of all rules read ``__all__``. An assignment to ``__all__`` would hide the imported names from
+    type checkers, so the ``__init__`` calls this function instead.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def rules_in(package: ModuleType) -> list[type[Any]]:
 
 
 def memory_of(rule: Rule, *of: Any) -> np.ndarray:
-    """Return the memory of a rule for a new solve, after a check of its type, which compiled code relies on.
+    """Return the memory of a rule for a new solve; compiled code relies on the check of its type that is made here.
 
     Raises
     ------
@@ -239,5 +239,5 @@ def memory_of(rule: Rule, *of: Any) -> np.ndarray:
     if isinstance(memory, np.ndarray) and memory.dtype.char == "d" and memory.ndim == 1:
         return memory
     raise ValueError(
-        f"{rule!r}.memory() returned {memory!r:.60}; it must return a float64 vector, a new one each time."
+        f"{rule!r}.memory() returned {memory!r:.60}; each call must return a new float64 vector."
     )

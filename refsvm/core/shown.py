@@ -23,7 +23,7 @@ def ordered(text: str) -> list[int]:
 
 
 class Stamped:
-    """Base of results whose pickles hold the version of refsvm that wrote them, which loading checks."""
+    """Base of results whose pickles hold the version of refsvm that wrote them; loading a pickle checks it."""
 
     needed: ClassVar[tuple[str, ...]] = ()
     """Attributes that each pickle must have, in addition to the fields of a dataclass."""
@@ -37,7 +37,8 @@ class Stamped:
         Raises
         ------
         ValueError
-            If a later version wrote the pickle, or if attributes are missing. Pickles hold a version since 0.5.0.
+            If a later version of refsvm wrote the pickle, or if attributes are missing. Versions before 0.5.0 did not
+            write their number into pickles.
         """
         names = [*self.needed, *getattr(self, "__dataclass_fields__", ())]
         lacks = [name for name in names if name not in state and not hasattr(type(self), name)]
@@ -54,10 +55,10 @@ class Shown(Stamped):
     """Base of results that show themselves as one line (`repr`), as a table of text (`str`), or as a notebook card."""
 
     plot: ClassVar[Callable[..., Any]]
-    """``plot(ax=None)``, the method that draws the result; `refsvm` sets it to `refsvm.display.of_result.plot`."""
+    """The method ``plot(ax=None)``, which draws the result; `refsvm` sets it to `refsvm.display.of_result.plot`."""
 
     def _line(self) -> str:
-        """Return the content of the line, without the name of the class; subclasses in the reference override this."""
+        """Return the text inside the parentheses of the `repr`; subclasses in the reference override this method."""
         return DOORS.rendered(self, "line")
 
     def __repr__(self) -> str:

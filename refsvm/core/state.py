@@ -1,11 +1,12 @@
 """SolverState: everything that changes while a problem is solved.
 
-Rules read it and never write to it, with one exception: a planning step leaves candidate pairs. The loop alone
-moves α, and keeps these invariants after every step (up to rounding):
+Rules read the state but do not change it, with one exception: a planning step writes candidate pairs. Only the loop
+moves α. After every step these relations hold up to rounding:
 
     L ≤ α ≤ U,   1ᵀα = z,   G = v − Kα,   (top, bottom, gap) = most violating pair and ψ(α)
 
-The Numba twins see the same names: arrays are shared, the numbers of `SCALARS` travel in one record.
+The Numba twins use the same names. They read and write the same arrays; the numbers of `SCALARS` are passed to them in
+one record.
 """
 
 from __future__ import annotations
@@ -26,24 +27,24 @@ TAU = 1e-12
 SCALARS = np.dtype(
     [
         ("iteration", np.int64),  # steps taken so far
-        ("top", np.int64),  # argmax of G over I_up, −1 if empty
-        ("bottom", np.int64),  # argmin of G over I_down, −1 if empty
+        ("top", np.int64),  # argmax of G over I_up, −1 if I_up is empty
+        ("bottom", np.int64),  # argmin of G over I_down, −1 if I_down is empty
         ("gap", np.float64),  # ψ = G[top] − G[bottom]
         ("slope", np.float64),  # ℓ = Gᵢ − Gⱼ for the pair (i, j) about to move
         ("curvature", np.float64),  # q = Kᵢᵢ + Kⱼⱼ − 2Kᵢⱼ for this pair, or TAU if q ≤ 0
-        ("raw_curvature", np.float64),  # q itself
-        ("low", np.float64),  # lo and hi: limits of the step μ along eᵢ − eⱼ
-        ("high", np.float64),
+        ("raw_curvature", np.float64),  # q itself, even if q ≤ 0
+        ("low", np.float64),  # lo: lower limit of the step μ along eᵢ − eⱼ
+        ("high", np.float64),  # hi: upper limit of μ
         ("last_step", np.float64),  # μ of the previous step
         ("last_newton", np.float64),  # μ̂ = ℓ/q of the previous step
-        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step; with κ: if i, j are inside
+        ("last_free", np.int64),  # 1 if lo < μ < hi in the previous step; if κ ≠ 0: 1 if i and j ended inside
         ("last_planned", np.int64),  # 1 if the previous step was planned
-        ("n_candidates", np.int64),  # candidate pairs left by the step rule for the next selection
+        ("n_candidates", np.int64),  # number of pairs that the step rule offers to the next selection
         ("objective", np.float64),  # f(α), summed from the gains
         ("least_curvature", np.float64),  # smallest raw q so far; if clearly negative, K is not PSD
-        ("stalled", np.int64),  # consecutive steps that changed nothing in floating point
+        ("stalled", np.int64),  # number of latest steps in a row that changed no α in floating point
         ("largest", np.float64),  # largest |αᵢ| since G was last computed from scratch
-        ("updates", np.int64),  # updates of G since then, without those of the current solve
+        ("updates", np.int64),  # updates of G since that computation and before the current solve
         ("kernel_rounding", np.float64),  # relative rounding of a term αⱼKᵢⱼ of G (`stopping.midpoint`)
         ("carried_slope", np.float64),  # ΔᵀG for the last displacement Δ, if the step rule uses momentum
         ("carried_curvature", np.float64),  # ΔᵀKΔ
@@ -56,11 +57,11 @@ MEMORIES: Final = "selector_memory", "step_memory", "stop_memory"
 """Names of the attributes that hold the rules' scratch memory."""
 
 SNAP: Final = 2e-15
-"""A step with momentum sets a variable to its bound if it ends this close, relative to |α| and the step."""
+"""A step with momentum sets a variable to its bound if it ends within this multiple of |α| + |μ| of the bound."""
 
 NO_PAIR: Final = (
     "select() returned ({}, {}), which is not a pair; return two different indices, i in I_up and j in I_down, or "
-    "(-1, -1) if no pair gains."
+    "(-1, -1) if no pair can raise the objective."
 )
 
 
@@ -86,24 +87,25 @@ class SolverState(Shown):
     rows : KernelRows
         Kernel rows of ``problem.gram``.
     history : int
-        Number of recent working sets to keep for the step rule, in addition to the last two.
+        Number of recent working sets that the state keeps for the step rule, in addition to the last two.
     memories : (ndarray, ndarray, ndarray), float64
         Scratch memory for the selector, the step rule and the stopping rule.
     gradient : ndarray of shape (n,), optional
         G = v − Kα at the starting point; by default it is computed from kernel rows.
     uses_momentum : bool
-        True if the step rule continues along the last displacement, which the state then keeps.
+        True if the step rule continues along the last displacement Δ; the state then keeps Δ.
 
     Attributes
     ----------
     problem : DualProblem
         The problem that is solved.
     parent : (SolverState, ndarray) or None
-        For a restricted problem: the state of the full problem, and the positions there of this state's variables.
+        For a restricted problem: the state of the full problem, and the positions of this state's variables in the
+        full problem.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (n,), float64
         α, G, the linear term v, the bounds L and U, and the diagonal of K.
     working_sets : ndarray of shape (h, 2), int64
-        Recent working sets (i, j), latest first; rows of −1 stand for steps that have not been taken yet.
+        Recent working sets (i, j), latest first; rows of −1 fill the array until enough steps have been taken.
     curvatures : ndarray of shape (h,), float64
         Curvature q of each recent working set.
     candidates, candidate_curvatures : ndarrays of shape (h, 2) and (h,)
@@ -115,9 +117,9 @@ class SolverState(Shown):
     selector_memory, step_memory, stop_memory : ndarrays, float64
         The scratch array that each rule's method `memory` has made.
     shrinking : object
-        What `refsvm.core.solver.shrinking.Shrinking` remembers of this solve; None at the start.
+        Data that `refsvm.core.solver.shrinking.Shrinking` keeps during this solve; None at the start.
     session : object
-        The arrays that a backend derives from these and keeps; they hold no reference to the state.
+        Data that a backend derives from these arrays and keeps between chunks; it holds no reference to the state.
     iteration, top, bottom, gap, slope, curvature, low, high, … : numbers
         See `SCALARS` in this module.
 
@@ -170,9 +172,9 @@ class SolverState(Shown):
     ) -> None:  # fmt: skip
         """Begin another solve, with the box of `problem` and α = `start` (None: α = 0), and set the counters to 0.
 
-        G at the start is updated from `origin`, an earlier (α, G), if it is given. Otherwise G is updated from the
-        current state or from G(0) = v, whichever needs fewer kernel rows. Arrays whose length does not change are
-        overwritten in place, because a compiled loop refers to them.
+        If `origin`, an earlier pair (α, G), is given, the method computes the new G from it. Otherwise it computes the
+        new G from the current G or from G(0) = v, whichever needs fewer kernel rows. Arrays whose length does not
+        change are overwritten in place, because a compiled loop refers to them.
         """
         self.updates += self.iteration
         if origin is not None and start is not None:
@@ -184,7 +186,7 @@ class SolverState(Shown):
             self.updates, self.largest = 0, 0.0
         if start is not None:
             self.shift(start - self.alpha, by_variable=True)
-            self.alpha[:] = start  # adding the difference would round
+            self.alpha[:] = start  # `shift` has added the difference, which leaves rounding errors
         self.problem = problem
         self.lower[:], self.upper[:] = problem.lower, problem.upper
         for name, memory in zip(MEMORIES, memories, strict=True):
@@ -208,8 +210,9 @@ class SolverState(Shown):
         self.least_curvature, self.shrinking = np.inf, None
 
     def refresh(self, recompute: bool = True) -> None:
-        """Compute f(α) and the most violating pair from scratch; before that, if `recompute`, also G = v − Kα."""
-        if self.displacement is not None and self.displacement_image is not None:  # forget it
+        """Compute f(α) and the most violating pair from scratch; if `recompute` is True, compute G = v − Kα first."""
+        # forget the last displacement
+        if self.displacement is not None and self.displacement_image is not None:
             self.displacement[:] = self.displacement_image[:] = 0.0
             self.carried_slope = self.carried_curvature = 0.0
         if recompute:
@@ -222,19 +225,19 @@ class SolverState(Shown):
             self.largest = max(self.largest, float(np.abs(self.alpha).max()))
             # f = ½ αᵀ(v + G)
             self.objective = 0.5 * total(self.alpha * (self.v + self.gradient))
-        found = arithmetic.current.most_violating_pair(self.alpha, self.gradient, self.lower, self.upper)
-        self.top, self.bottom, self.gap = found
+        violating = arithmetic.current.most_violating_pair(self.alpha, self.gradient, self.lower, self.upper)
+        self.top, self.bottom, self.gap = violating
 
     def recompute_gradient(self) -> None:
-        """Restore the sum z of α, which rounding of earlier, larger α may have changed, and compute G from scratch."""
+        """Restore the sum z of α, which rounding may have changed while α was larger, and compute G from scratch."""
         self.alpha[:] = self.problem.feasible(self.alpha)
         self.refresh()
 
     def shift(self, delta: np.ndarray, *, by_variable: bool = False) -> None:
         """Move α by any δ, shape (n,): α += δ, G −= Kδ. Call `refresh(recompute=False)` afterwards.
 
-        K δ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
-        share a kernel row are merged into one term, except with `by_variable`, which rounds use.
+        Kδ is summed row by row in the order of the variables, so that compiled code gets the same bits. Variables that
+        share a kernel row are merged into one term, unless `by_variable` is True, as it is in rounds.
         """
         support = np.flatnonzero(delta)
         self.alpha += delta
@@ -255,9 +258,9 @@ class SolverState(Shown):
     def duality_gap(self) -> float:
         """Return the duality gap F(α, b) − f(α) at the best b, an upper bound of f* − f(α).
 
-        It sorts n numbers and passes over them a few times, which takes as long as about one step in NumPy, or ten and
-        more compiled steps. On a restricted problem it returns the duality gap of the full problem, and needs one
-        more kernel row for each variable that has moved.
+        The method sorts n numbers and passes over them a few times. It takes about as long as one step in NumPy, or as
+        ten or more compiled steps. For a restricted problem it returns the duality gap of the full problem, and needs
+        one more kernel row for each variable that has moved.
         """
         if self.parent is None:
             return self.problem.duality_gap(self.alpha, gradient=self.gradient)
@@ -309,7 +312,7 @@ class SolverState(Shown):
             free = inside if kappa else free
             self.last_carry = kappa
         self.top, self.bottom, self.gap = most_violating_pair(alpha, self.gradient, lower, upper)
-        # history for planning steps
+        # planning steps read the history of the last steps
         self.last_step, self.last_newton = mu, self.slope / self.curvature
         self.last_free, self.last_planned = int(free), int(self.n_candidates > 0)
         self.working_sets[1:] = self.working_sets[:-1].copy()
@@ -349,7 +352,7 @@ class SolverState(Shown):
             self.lower[i] < self.alpha[i] < self.upper[i] and self.lower[j] < self.alpha[j] < self.upper[j]
         )
         if kappa and inside and ((after == lower) | (after == upper)).any():
-            # a bound stops the carried part, but not the pair:  Δ ← μ(eᵢ − eⱼ)
+            # a bound has cut the carried part of the step but not the pair's part:  Δ ← μ(eᵢ − eⱼ)
             delta.fill(0.0)
             delta[i], delta[j], image[:] = mu, -mu, pair
             self.carried_slope = mu * (self.slope - kappa * beta - mu * self.raw_curvature)

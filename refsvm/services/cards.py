@@ -22,7 +22,7 @@ def of_matrix(matrix: KernelMatrix) -> Card:
 
 def of_problem(problem: DualProblem) -> Card:
     """Return the card for a problem."""
-    kind, what, kernel, C = problem._told()
+    kind, what, kernel, C = problem._description()
     n = problem.n // 2 if kind == "regression" else problem.n
     told = {
         "examples": f"{n:,}", "kernel": kernel, "C": C, "Σα": f"{problem.z:.6g}", "next": "solve(problem)",

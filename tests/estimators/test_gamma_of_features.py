@@ -77,8 +77,8 @@ def test_a_later_change_of_the_array_does_not_reach_the_fitted_model(estimator):
     ("gamma", "more", "sentence"),
     [
         ([0.5, 0.25], {}, "gamma has 2 entries, but X has 3 features; give one number for each feature."),
-        ([0.5, -0.25, 1.0], {}, "gamma=[0.5, -0.25, 1.0] should hold a number for each feature, none negative."),
-        ([], {}, "gamma=[] should hold a number for each feature, none negative."),
+        ([0.5, -0.25, 1.0], {}, "gamma=[0.5, -0.25, 1.0] is empty or contains a negative number; give a γ ≥ 0 for"),
+        ([], {}, "gamma=[] is empty or contains a negative number; give a γ ≥ 0 for each feature."),
         ([0.5, np.nan, 1.0], {}, "gamma contains NaN or infinity"),
         ([[0.5, 0.25, 1.0]], {}, "gamma has shape (1, 3)"),
         (["a", "b", "c"], {}, "gamma"),

@@ -33,7 +33,7 @@ REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or continue with warm_start=True.",
     Status.TIME_LIMIT: "Raise time_limit, or continue with warm_start=True.",
     Status.INTERRUPTED: "The estimator can predict; warm_start=True continues the training.",
-    Status.INSEPARABLE: "Give a finite C, or a kernel that separates them.",
+    Status.INSEPARABLE: "Give a finite C, or choose another kernel.",
     Status.NOT_FINITE: "Give a copy of the kernel matrix that no other code writes to, or scale the features.",
     Status.STALLED: "Scale the features (StandardScaler), raise tol, or choose another selector.",
 }

@@ -25,7 +25,7 @@ def write_row(i, source, out):  # type: ignore[no-untyped-def]
         if gamma >= zero:
             gaussian_values(sums, gamma, source.norms[i], source.norms[left:right])
     if gamma >= zero:
-        out[i] = 1.0  # exactly, because sparse ‖x − x‖² in float32 is rounded
+        out[i] = 1.0  # set it exactly, because sparse ‖x − x‖² in float32 is rounded
 
 
 @called
@@ -57,18 +57,18 @@ def store_row(state, source):  # type: ignore[no-untyped-def]
     if i < 0 or i >= len(state.slots) or state.slots[i] >= 0:
         return False
     copies.numbers[2] = now.clock
-    there = indices[i] if len(indices) > 0 else i
-    if kept.slots[there] < 0:
-        slot = slot_for(there, kept) if len(source.norms) > 0 else -1
+    example = indices[i] if len(indices) > 0 else i
+    if kept.slots[example] < 0:
+        slot = slot_for(example, kept) if len(source.norms) > 0 else -1
         if slot < 0:
             return False
-        write_row(there, source, kept.values[slot])
+        write_row(example, source, kept.values[slot])
         now.computed += 1
     if len(indices) > 0:
         slot = slot_for(i, copies)
         if slot < 0:
             return False
-        row, out = kept.values[kept.slots[there]], copies.values[slot]
+        row, out = kept.values[kept.slots[example]], copies.values[slot]
         for t in range(len(out)):
             out[t] = row[indices[t]]
     now.clock = copies.numbers[2]

@@ -10,19 +10,19 @@ from refsvm.compiled.interface.twin import inlined
 from refsvm.core.arithmetic import GROUP
 
 COLUMNS = 8192
-"""Columns at a time for a single row. Their sums stay in the second cache; from fewer columns the processor would read
-each feature in runs too short to fetch ahead."""
+"""Number of columns that are computed at a time for a single row. Their sums stay in the second-level cache; with fewer
+columns, the processor would read each feature in runs that are too short for prefetching."""
 
 COLUMNS_OF_MANY = 2048
-"""Columns at a time for several rows."""
+"""Number of columns that are computed at a time for several rows."""
 
 FEATURES = 128
-"""Features at a time: what is read of them serves all rows."""
+"""Number of features that are added at a time; their values are read from memory once for all rows."""
 
 
 @inlined
 def eight(x, k):  # type: ignore[no-untyped-def]
-    """Return x[k] … x[k + 7], with 0 for what is beyond the last."""
+    """Return x[k] … x[k + 7], with 0 in place of entries after the end of x."""
     d, zero = len(x), x.dtype.type(0)
     return (
         x[k], x[k + 1] if k + 1 < d else zero, x[k + 2] if k + 2 < d else zero, x[k + 3] if k + 3 < d else zero,
@@ -33,7 +33,7 @@ def eight(x, k):  # type: ignore[no-untyped-def]
 
 @inlined
 def parts(features, k, left, right):  # type: ignore[no-untyped-def]
-    """Return these columns of features k … k + 7, of the last for those beyond it."""
+    """Return columns left … right of features k … k + 7; the last feature replaces features after the end."""
     last = len(features) - 1
     return (
         features[k, left:right], features[min(k + 1, last), left:right], features[min(k + 2, last), left:right],
@@ -45,7 +45,7 @@ def parts(features, k, left, right):  # type: ignore[no-untyped-def]
 
 @inlined
 def group(x, f, t):  # type: ignore[no-untyped-def]
-    """Return the sum of eight products, in order."""
+    """Return the sum of eight products, added in order."""
     return (
         x[0] * f[0][t] + x[1] * f[1][t] + x[2] * f[2][t] + x[3] * f[3][t]
         + x[4] * f[4][t] + x[5] * f[5][t] + x[6] * f[6][t] + x[7] * f[7][t]
@@ -63,7 +63,7 @@ def add_products(x, features, left, first, last, sums):  # type: ignore[no-untyp
 
 @inlined
 def add_products_of_four(x, features, left, first, last, sums):  # type: ignore[no-untyped-def]
-    """Do the same for four x with the same bits, so that values of the features are read once for all four."""
+    """Do the work of `add_products` for four x at once, with the same bits; each feature is read once for all four."""
     one, two, three, four = sums
     for k in range(first, last, GROUP):
         a, b, c, d = eight(x[0], k), eight(x[1], k), eight(x[2], k), eight(x[3], k)
@@ -103,7 +103,7 @@ def products(X, rows, features, start, out):  # type: ignore[no-untyped-def]
 
 @inlined
 def dot(x, z):  # type: ignore[no-untyped-def]
-    """Return one product, with the bits of `products`."""
+    """Return x·z, with the same bits as `products`."""
     total = x.dtype.type(0)
     for k in range(0, len(x), GROUP):
         a, b = eight(x, k), eight(z, k)

@@ -17,10 +17,10 @@ _factors, _indices = (types.Array(kind, 1, "C", readonly=True) for kind in (floa
 
 @called
 def add_rows(target, factors, rows, chosen, count):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.arithmetic.Arithmetic.add_rows`, for the first `count` factors: the same bits.
+    """Twin of `refsvm.core.arithmetic.Arithmetic.add_rows` for the first `count` factors, with the same bits.
 
-    Rows are added in order, but four in one pass, so that the target is read and written a quarter as often. Rows may
-    be longer than the target, and the indices of rows may be float64.
+    Rows are added in order, but four rows in one pass, so that the target is read and written only a quarter as often.
+    Rows may be longer than the target, and the indices of rows may be float64.
     """
     length, whole = len(target), count - count % 4
     for k in range(0, whole, 4):

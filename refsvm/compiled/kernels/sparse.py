@@ -12,7 +12,8 @@ from numba import from_dtype, int64, types, void
 from refsvm.compiled.interface.twin import cached, inlined
 
 TILE = 2048
-"""Columns at a time: their sums stay in the innermost cache, and what is read of the table serves all rows."""
+"""Number of columns that are computed at a time: their sums stay in the innermost cache, and values that are read from
+the table serve all rows."""
 
 _rows = types.Array(int64, 1, "C", readonly=True)
 
@@ -47,13 +48,13 @@ def sparse_product_for(kind: np.dtype, other: np.dtype, real: np.dtype) -> Calla
 
 
 def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-untyped-def]
-    """outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
+    """Compute outᵢₜ = Σₖ Xᵣₖ tableₖₛ for the rows r = rows[i] of a CSR matrix X and the columns s = start + t.
 
     Each sum is added in the order of x's entries, as in `sparse_product`; zeros of the table change nothing.
     Four rows of the table are added at a time, so that the sums are read and written a quarter as often. The inner loop
     runs along the table, so that one register holds several sums.
     """
-    zero = table.dtype.type(0)  # a literal would widen the sums of float32 values
+    zero = table.dtype.type(0)  # a literal 0.0 would turn sums of float32 values into float64
     for left in range(0, out.shape[1], TILE):
         right = min(left + TILE, out.shape[1])
         for i in range(len(rows)):
@@ -62,7 +63,7 @@ def product(rows, data, indices, indptr, table, start, out):  # type: ignore[no-
             for t in range(len(sums)):
                 sums[t] = 0.0
             while place < stop:
-                # fill groups of fewer than four with 0 times the last row
+                # fill up the last group of four entries with 0 times the last row
                 last = stop - 1
                 two, three, four = min(place + 1, last), min(place + 2, last), min(place + 3, last)
                 a = data[place]
@@ -88,10 +89,10 @@ def sparse_row(r, data, indices, indptr, values, examples, ends, sums):  # type:
 
 
 def sparse_product(rows, data, indices, indptr, values, examples, ends, out):  # type: ignore[no-untyped-def]
-    """outᵢₛ = Σₖ Xᵣₖ Zₛₖ for the rows r = rows[i] of a CSR matrix X; Zᵀ is one too: the entries of each feature k.
+    """Compute outᵢₛ = Σₖ Xᵣₖ Zₛₖ for the rows r = rows[i] of a CSR matrix X; Zᵀ is also a CSR matrix.
 
-    Only features that x has are visited. Each sum is taken in the order of x's entries, as scipy takes it: the same
-    bits, unless scipy was compiled to round a product and a sum once.
+    The loop visits only the features for which x has entries, and adds in the order of these entries, as SciPy does.
+    The bits are therefore the same, unless SciPy was compiled to round a product and a sum only once.
     """
     for i in range(len(rows)):
         sparse_row(rows[i], data, indices, indptr, values, examples, ends, out[i])

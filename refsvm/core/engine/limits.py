@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # what `signal` calls after 2 µs of looking up names
+import _signal  # type: ignore[import-not-found]  # a call through `signal` takes 2 µs longer
 import math
 import threading
 import time
@@ -24,7 +24,7 @@ GRACE_SECONDS: Final = 0.3
 
 
 class Deadline:
-    """A time at which computations end; callers pass it on unchanged and need not compute the seconds that remain.
+    """A time at which computations end; functions pass it on unchanged and need not compute the seconds that remain.
 
     Parameters
     ----------
@@ -43,12 +43,12 @@ class Deadline:
 
     @classmethod
     def after(cls, time_limit: float | Deadline | None) -> Deadline:
-        """Return the deadline that is `time_limit` seconds from now; return a deadline unchanged.
+        """Return the deadline that is `time_limit` seconds from now; if `time_limit` is a deadline, return it.
 
         Raises
         ------
         ValueError
-            If the seconds are not positive.
+            If the number of seconds is not positive.
         """
         if isinstance(time_limit, Deadline):
             return time_limit
@@ -60,7 +60,7 @@ class Deadline:
         return self.at < math.inf
 
     def left(self) -> float:
-        """Return the seconds until the deadline, a negative number after it."""
+        """Return the seconds until the deadline; the number is negative after the deadline."""
         return self.at - time.perf_counter()
 
     def __reduce__(self) -> Any:
@@ -69,7 +69,7 @@ class Deadline:
 
 
 def _deadline_in(seconds: float) -> Deadline:
-    """Unpickle a deadline of another process."""
+    """Unpickle a deadline: return the deadline that is `seconds` from now in this process."""
     return Deadline(time.perf_counter() + seconds)
 
 
@@ -141,7 +141,7 @@ class Limits(Generic[Seen]):
         that long. A callback with an attribute ``only_watches = True`` does not end a restricted solve: it gets the
         restricted state.
         """
-        # a callback gets the full problem, and for that a restricted solve must end, but not more often than is useful
+        # other callbacks get the state of the full problem: the restricted solve ends for them every 0.1 s
         if self.progress is not None:
             self.tell(self.progress, seen)
         due = self.callback is not None and time.perf_counter() >= self.last_check + 0.1
@@ -170,7 +170,7 @@ class Limits(Generic[Seen]):
     def reached(self, seen: Seen, count: int) -> Status | None:
         """Return the status for the limit that is reached after `count` steps, or None if no limit is reached."""
         self.last_check = time.perf_counter()
-        # the callback goes first: the user's own reason says more than a limit reached at the same step
+        # the callback comes first: if it ends the solve at the step that reaches a limit, the status says CALLBACK
         if self.ask(seen):
             return Status.CALLBACK
         if self.interrupt.pressed:
@@ -181,7 +181,7 @@ class Limits(Generic[Seen]):
 
 
 class PathLimits(Limits[Any]):
-    """Limits of a path, which count breakpoints in place of steps; at most max(10⁵, 100n) by default.
+    """Limits of a path: `most` is the largest number of breakpoints, by default max(10⁵, 100n).
 
     Examples
     --------
@@ -211,6 +211,7 @@ class Interrupted(KeyboardInterrupt):
     Parameters
     ----------
     message : str
+        The text of the exception.
     result : object
         The partial result with the status INTERRUPTED, such as a `refsvm.Solution` or a
         `refsvm.analysis.resampling.LeaveOneOut`. For `fit`, it is the estimator, fitted with the last point reached.
@@ -236,7 +237,8 @@ class Interrupted(KeyboardInterrupt):
 def unless_interrupted(call: str, result: Found, pressed: bool | None = None) -> Found:
     """Return the result of a call, or raise `Interrupted` with the result if Ctrl-C has ended the call.
 
-    Inside a block of `interruptible` the result is always returned, and the code that opened the block decides.
+    Inside a block of `interruptible` the function always returns the result; the code that opened the block decides
+    whether to raise `Interrupted`.
 
     Parameters
     ----------
@@ -250,21 +252,22 @@ def unless_interrupted(call: str, result: Found, pressed: bool | None = None) ->
     if pressed is None:
         pressed = getattr(result, "status", None) is Status.INTERRUPTED
     if pressed and around.get() is None:
-        raise Interrupted(f"{call} was interrupted; error.result holds what was found until then.", result)
+        raise Interrupted(f"{call} was interrupted; error.result holds the result so far.", result)
     return result
 
 
 _outermost: list[interruptible] = []  # the block whose signal handler is installed, if any
 around: ContextVar[interruptible | None] = ContextVar("around", default=None)
-"""The block around this call, which a thread does not inherit unless its starter hands the context on."""
+"""The `interruptible` block around this call; a new thread has it only if the code that starts it passes its context.
+"""
 
 
-class interruptible:  # noqa: N801  used like a function, as are those of contextlib
+class interruptible:  # noqa: N801  used like a function, as the classes of contextlib are
     """Note the first Ctrl-C in ``pressed``, so that no update is cut in half; a second Ctrl-C interrupts at once.
 
-    Put it as a context manager around one or many solves. Entering a nested block returns the outermost block, whose
-    code decides what happens after Ctrl-C. In other threads, which do not receive signals, or if a handler other than
-    Python's own is installed, the block changes nothing.
+    Use it as a context manager around one or several solves. Entering a nested block returns the outermost block; the
+    code that opened the outermost block decides what happens after Ctrl-C. The block changes nothing in other threads,
+    which do not receive signals, or if a handler other than Python's own is installed.
 
     Attributes
     ----------

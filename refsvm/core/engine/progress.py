@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 class Progress:
     """The report of how far a call is and what it has found so far; it changes while the call continues.
 
-    Attributes of the solver state are available here as well: ``progress.alpha`` is ``progress.state.alpha``.
+    The report also has the attributes of the solver state: ``progress.alpha`` is ``progress.state.alpha``.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Progress:
     total : int or None
         Number of things to do; None if it is not known, as for the steps of a solve.
     under_way : str
-        Name of the current work, such as "solution on all examples"; empty while the counted things are done.
+        Name of work that is not counted, such as "solution on all examples"; empty during work that is counted.
     wrong : int or None
         Number of wrong predictions so far.
     gap : float or None
@@ -65,7 +65,7 @@ class Progress:
     outcome: str = ""
     _look: Callable[[], object] | None = None
     text: ClassVar[Callable[..., str]]
-    """``text()``, a method that returns the sentence of the progress line; `refsvm.services.line` sets it here."""
+    """The method ``text()``, which returns the sentence of the progress line; `refsvm.services.line` adds it."""
 
     def __init__(self, call: str, unit: str = "", kept: str = "") -> None:
         self.call, self.unit, self.kept = call, unit, kept
@@ -79,7 +79,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimated seconds for the rest, if it continues at the present rate; None before anything is counted."""
+        """Estimated seconds until the call ends, if its rate stays the same; None until the first thing is counted."""
         since, before = self._counted_from
         counted = self.done - before
         if self.total is None or counted <= 0:
@@ -89,7 +89,7 @@ class Progress:
     def begin(
         self, under_way: str, *, total: int | None = None, look: Callable[[], object] | None = None
     ) -> None:
-        """Start the next part of the work and its estimate; `look` is a function that updates the counts."""
+        """Start the next part of the work and a new estimate; `look` is a function that updates the counts."""
         self.total = self.total if total is None else total
         self._look = self._look if look is None else look
         self.gap = self.steps = None
@@ -118,7 +118,7 @@ class Progress:
         return getattr(state, name)
 
     def look(self) -> None:
-        """Bring the counts up to date; counting costs time only when someone looks."""
+        """Update the counts by calling the function that `begin` was given, so that only readers of them cost time."""
         if self._look is not None:
             self._look()
 

@@ -1,6 +1,6 @@
-"""The warning that a result comes from solves which did not converge, with a remedy; `refsvm.SVC` gives the same.
+"""The warning that some solves behind a result did not converge, with advice; `refsvm.SVC` warns in the same way.
 
-There is no warning if the user ended the solve by Ctrl-C or a callback; the status of the result says so.
+If the user ended the solve by Ctrl-C or a callback, there is no warning; the status of the result shows this ending.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from refsvm.core.result import Status
 REMEDY: Final = {
     Status.MAX_ITER: "Scale the features (StandardScaler), raise max_iter, or choose a smaller C.",
     Status.TIME_LIMIT: "Raise time_limit, or scale the features (StandardScaler).",
-    Status.INSEPARABLE: "Give a finite C, or a kernel that separates them.",
+    Status.INSEPARABLE: "Give a finite C, or choose another kernel.",
     Status.NOT_FINITE: "Give a copy of the kernel matrix that no other code writes to, or scale the features.",
     Status.STALLED: "Scale the features (StandardScaler), raise the tolerance, or choose another selector.",
 }
-"""What to do, for each status of a solve that did not converge."""
+"""The advice that the warning gives for each status of a solve that did not converge."""
 
 BY_USER: Final = (Status.CALLBACK, Status.INTERRUPTED)
 
 
 class UnsolvedWarning(UserWarning):
-    """Stands in for scikit-learn's ConvergenceWarning, also a UserWarning, while scikit-learn is not loaded."""
+    """Replaces scikit-learn's ConvergenceWarning while scikit-learn is not loaded; both are UserWarnings."""
 
 
 def unsolved(statuses: Iterable[Status]) -> Counter[Status]:
-    """Count the statuses of solves that did not converge, without solves that the user has ended.
+    """Count, for each status, the solves that did not converge; solves that the user ended are not counted.
 
     Examples
     --------

@@ -3,12 +3,12 @@
 A run takes chunks of steps until its stopping rule or a limit gives a verdict. It calls its guards in their order:
 
 ==========  ==============================================  =======================================
-`before`    before a chunk not cut by the clock             may end the run, or mend the state
-`review`    when a verdict would end the run                may change it, or take it back
+`before`    before a chunk whose start no clock decides     may end the run, or correct the state
+`review`    when a verdict would end the run                may change the verdict, or withdraw it
 `after`     at the last point                               may warn, refuse the point, or improve it
 ==========  ==============================================  =======================================
 
-For solutions of compiled rounds, which have no run, it calls `review_solution` in place of `after`.
+Rounds in compiled code have no run. Their solutions are passed to `review_solution` instead of `after`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
 
 
 class Guard:
-    """Watches over the solves of one run, one after another; the base class accepts everything.
+    """Checks the solves of one run, one after another; the base class accepts every state and every verdict.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Guard:
         """Check a solution of compiled rounds."""
 
     def warn(self, sentence: str) -> None:
-        """Warn once for all solves of a run, at the line outside the package that called it."""
+        """Warn once for all solves of a run; the warning names the line that called this package."""
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(sentence, stacklevel=frames_within() + 1)

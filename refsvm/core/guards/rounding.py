@@ -1,4 +1,4 @@
-"""Guards against rounding errors of float64 steps: one recomputes a G that has drifted, one sets α to nearby bounds.
+"""Two guards against rounding errors of float64 steps: FreshGradient recomputes G, and Snap sets α to nearby bounds.
 
 The formulas accept numbers of one problem, or arrays with one entry for each problem (`refsvm.analysis.small.small`).
 """
@@ -22,7 +22,7 @@ NEAR: Final = 1e-6
 """A variable can only count as being at a bound if its distance is at most this fraction of its box."""
 
 TINY: Final = float(np.finfo(float).tiny)
-"""Replaces max Kⱼⱼ in a denominator if it is 0."""
+"""Replaces max Kⱼⱼ in a denominator if max Kⱼⱼ is 0."""
 
 
 class FreshGradient(Guard):
@@ -31,7 +31,7 @@ class FreshGradient(Guard):
     _disagreements = 0
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Take back a verdict that the recomputed G contradicts, up to `FRESH` times; then the solve has stalled."""
+        """Withdraw a verdict that the recomputed G contradicts; after `FRESH` contradictions the solve has stalled."""
         if not drifted(state, rules.stop.with_absolute_tolerance(state).restricted_tolerance(0.0)):
             return verdict
         state.recompute_gradient()
@@ -43,7 +43,7 @@ class FreshGradient(Guard):
         return Verdict(Status.CONVERGED if code else Status.STALLED, code)
 
     def after(self, state: SolverState, rules: Any, verdict: Verdict) -> None:
-        """Reset the count for the next solve."""
+        """Set the count of contradictions to 0 for the next solve."""
         self._disagreements = 0
 
 
@@ -61,15 +61,15 @@ def drifted(state: SolverState, tolerance: float = 0.0) -> bool:
     If no pair is left, as in a round with one class, there is no gap, but b is still read from G.
     """
     gap = state.gap if state.gap > -math.inf else 0.0
-    # αᵢKᵢⱼ may have been far larger in earlier steps than G is now, and has left its rounding errors in G
+    # in earlier steps αᵢKᵢⱼ may have been far larger than G is now, and its rounding errors are still in G
     size = float(np.abs(state.gradient).max()) + state.largest * state.largest_diagonal
     return bool(moves(state.updates + state.iteration, size, gap, tolerance))
 
 
 def moves(updates: Any, size: Any, gap: Any, tolerance: Any) -> Any:
-    """Return True if this many updates may change G by rounding by more than max(ψ, tolerance)/100.
+    """Return True if the rounding errors of all updates may change G by more than max(ψ, tolerance)/100.
 
-    The rounding error of an update is proportional to G and to its summands αᵢKᵢⱼ, which may have been larger before.
+    The rounding error of one update is proportional to `size`: |G| plus the largest |αᵢKᵢⱼ| that has been added to G.
     """
     return EPSILON * updates * size > 0.01 * np.maximum(np.abs(gap), tolerance)
 
@@ -77,15 +77,16 @@ def moves(updates: Any, size: Any, gap: Any, tolerance: Any) -> Any:
 def snap(state: SolverState, tolerance: float = 0.0) -> None:
     """Set each α that differs from its bound only by rounding to the bound, at the end of a solve.
 
-    The last variable that moves to a bound may stop short of it by the rounding error of Σα. If all other variables are
-    at bounds, b would then be the G of this variable, although a whole interval of b is optimal, and b would depend on
-    the start. A variable counts as at its bound if
+    The last variable that moves to a bound may stop before the bound, at a distance of the rounding error of Σα. If all
+    other variables are at bounds, b would then be the G of this variable and depend on the start, although a whole
+    interval of b is optimal. A variable counts as being at its bound if
 
         |αᵢ − bound| ≤ min(|z − Σα| + 4ε(Σ|α| + |z|), 10⁻⁶(Uᵢ − Lᵢ)),   ε the rounding of one operation
 
     Setting α removes members from I_up and I_down and adds none, so ψ does not grow. G is not updated; the exact G
-    would change by at most |αᵢ − bound| max Kⱼⱼ. If this exceeds a hundredth of both the KKT gap and its tolerance, αᵢ
-    stays. If the KKT gap is above the tolerance, no α changes, so that proofs of a stopping rule remain valid.
+    would change by at most |αᵢ − bound| max Kⱼⱼ. If this change exceeds a hundredth of both the KKT gap and the
+    tolerance, αᵢ stays unchanged. If the KKT gap is above the tolerance, no α changes, so that proofs of a stopping
+    rule remain valid.
     """
     if state.gap > tolerance:
         return
@@ -112,9 +113,9 @@ def next_to_bound(
 
 
 def room(missing: Any, sizes: Any, gap: Any, tolerance: Any, largest: Any) -> Any:
-    """Return the distance within which α counts as at a bound.
+    """Return the distance from a bound within which an α counts as being at the bound.
 
-    It is min(|z − Σα| + 4ε(Σ|α| + |z|), max(|ψ|, tolerance) / 100 max Kⱼⱼ).
+    The distance is min(|z − Σα| + 4ε(Σ|α| + |z|), max(|ψ|, tolerance) / 100 max Kⱼⱼ).
     """
     allowed = 0.01 * np.maximum(np.abs(gap), tolerance) / np.maximum(largest, TINY)
     return np.minimum(missing + 4.0 * EPSILON * sizes, allowed)

@@ -1,4 +1,4 @@
-"""Kernels, and the kernel matrix that they give on data.
+"""Kernels, kernel matrices, and the storage of kernel rows.
 
 =============  ====================================================
 `functions`    the formulas, with one kernel in each file
@@ -6,7 +6,7 @@
 `blocks`       selected entries, mirrored halves, checks for NaN and infinity
 `matrix`       KernelMatrix, the base of all kernel matrices; View, the matrix of some variables
 `checked`      makes a kernel matrix from checked data, or from a user's own matrix
-`facts`        KernelFacts: what is known about the numbers in a matrix
+`facts`        KernelFacts: properties of the numbers in a matrix
 `precision`    when rows are kept as float32, and how this rounding changes decision values
 `products`     x·z for many pairs of examples
 `origin`       the origin around which inner products are computed

@@ -14,7 +14,7 @@ TILE_ROWS: Final = 128
 """Number of rows in a strip of the matrix."""
 
 TILE_COLUMNS: Final = 1000
-"""Number of columns in a mirrored tile; not a power of 2, or the values of a column would share few cache lines."""
+"""Number of columns in a mirrored tile; with a power of 2, the values of a column would compete for few cache lines."""
 
 ROWS_AT_ONCE: Final = 64
 """Number of rows that are copied whole before some of their columns are selected."""
@@ -23,7 +23,7 @@ FEW_COLUMNS: Final = 16
 """If fewer than one in this many columns is selected, values are copied one by one."""
 
 LARGEST_VALUE: Final = 1e300
-"""Kernel values above this are refused."""
+"""Kernel values whose size exceeds this number raise an error."""
 
 
 def is_all(rows: np.ndarray, n: int) -> bool:
@@ -32,7 +32,7 @@ def is_all(rows: np.ndarray, n: int) -> bool:
 
 
 def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
-    """Write K[rows][:, columns] to `out`, some rows at a time, which takes half the time of one index for both."""
+    """Write K[rows][:, columns] to `out`, some rows at a time; indexing both at once would take twice as long."""
     # whole rows are copied first, in the order of memory, unless only few columns are selected
     few = FEW_COLUMNS * len(columns) < K.shape[1]
     for start in range(0, len(rows), ROWS_AT_ONCE):
@@ -44,7 +44,7 @@ def gather(K: np.ndarray, rows: np.ndarray, columns: np.ndarray, out: np.ndarray
 
 
 def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]) -> None:
-    """Fill a symmetric matrix: evaluate strips of rows from the diagonal on, and mirror them."""
+    """Fill a symmetric matrix: evaluate each strip of rows from the diagonal to the right, and mirror it."""
     n = len(K)
 
     def strip(rows: slice) -> None:
@@ -61,7 +61,7 @@ def write_mirrored(K: np.ndarray, evaluate: Callable[[slice, slice], np.ndarray]
 def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
     """Call a user's kernel on two tables and return its values as a dense float64 array.
 
-    The kernel gets copies, so that it may change its arguments; if X is Z, it gets one copy twice.
+    The kernel gets copies, so that it may change its arguments; if X is Z, both arguments are the same copy.
 
     Raises
     ------
@@ -77,16 +77,16 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
            [6.]])
     """
     left = X.copy() if hasattr(X, "copy") else X
-    found = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
-    refuse_masked(found, "The kernel callable")
-    values = np.asarray(found.toarray() if is_sparse(found) else found)
+    result = kernel(left, left if Z is X else Z.copy() if hasattr(Z, "copy") else Z)
+    refuse_masked(result, "The kernel callable")
+    values = np.asarray(result.toarray() if is_sparse(result) else result)
     if values.dtype.kind == "O":  # Python objects, which may be numbers
         is_complex = any(isinstance(each, complex | np.complexfloating) for each in values.flat)
         values = values.astype(complex) if is_complex else values
     if values.dtype.kind == "c":
         raise ValueError(
             f"The kernel callable returned complex values ({values.dtype}), but kernel values must be real; return "
-            "the real part or the modulus, if that is the kernel that you mean."
+            "their real part or their modulus, if that is the kernel that you mean."
         )
     try:
         return np.ascontiguousarray(values, dtype=np.float64)
@@ -96,14 +96,14 @@ def called(kernel: Callable[..., Any], X: Any, Z: Any) -> np.ndarray:
         ) from None
 
 
-def refuse_masked(found: Any, name: str) -> None:
+def refuse_masked(values: Any, name: str) -> None:
     """Raise ValueError for masked entries, because the numbers behind the mask would count as kernel values."""
-    if np.ma.is_masked(found):
-        raise ValueError(f"{name} returned masked values; return a number for each pair, and no mask.")
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} returned masked values; return a number for each pair, without a mask.")
 
 
 def shaped(block: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a user's kernel values; raise ValueError unless there is one for each pair."""
+    """Return the values of a user's kernel; raise ValueError unless there is one value for each pair of rows."""
     if block.shape != shape:
         raise ValueError(
             f"The kernel callable returned an array of shape {block.shape} for blocks of {shape[0]} and "
@@ -117,11 +117,11 @@ def check_finite_values(values: np.ndarray) -> None:
     largest = float(np.abs(values).max(initial=0.0))
     if values.dtype == np.float32 and not np.isfinite(largest):
         raise ValueError(
-            'A kernel value is NaN or beyond what float32 rows hold (3.4e38); use cache_dtype="float64", '
+            'A kernel value is NaN or too large for float32 rows (above 3.4e38); use cache_dtype="float64", '
             "or scale the data or the kernel's parameters down."
         )
     if not largest <= LARGEST_VALUE:
         raise ValueError(
-            f"The kernel takes the value {largest:.3g} on this data, beyond what can be computed with (1e300); "
+            f"The kernel takes the value {largest:.3g}, but kernel values must lie between -1e300 and 1e300; "
             "scale the data or the kernel's parameters down."
         )

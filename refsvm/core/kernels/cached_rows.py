@@ -27,7 +27,7 @@ class CachedRows(KernelRows):
     Parameters
     ----------
     gram : KernelMatrix
-        The matrix, which evaluates blocks.
+        The kernel matrix, whose method `block` computes rows.
     cache_mb : float
         Memory budget in MiB, or infinity to keep all rows. See `megabytes`.
     dtype : numpy type
@@ -70,7 +70,7 @@ class CachedRows(KernelRows):
     def _open(self, capacity: int) -> None:
         """Allocate memory for `capacity` rows, none of which is stored yet."""
         shape, dtype = (capacity, self.n), self.values.dtype.type
-        # a small store needs no special memory
+        # an ordinary array is enough for a small store
         is_small = capacity * self.n * self.values.itemsize < KEPT_FROM_BYTES
         self._buffer = None if is_small else RowBuffer(shape, dtype)
         self.values = np.empty(shape, dtype) if self._buffer is None else self._buffer.values
@@ -121,7 +121,7 @@ class CachedRows(KernelRows):
         self.stamps[places[places >= 0]] = self.clock  # protects the rows that are already stored
         missing = indices[places < 0]
         if len(missing):
-            is_sorted = (missing[1:] > missing[:-1]).all()  # the usual case
+            is_sorted = (missing[1:] > missing[:-1]).all()  # usually True
             self._store(missing if is_sorted else np.unique(missing))
 
     @property
@@ -137,10 +137,10 @@ class CachedRows(KernelRows):
         return self.row_seconds * np.count_nonzero(self.slots[indices] < 0)
 
     def fetch_if_few(self, most: int) -> None:
-        """Compute all rows at once, which is cheaper than one by one, if they fit and are at most `most`."""
+        """If there are at most `most` rows and all fit in the budget, compute all at once, which is cheaper."""
         source: KernelRows | None = self.gram.store
         if source is not None and not self.gram.repeats:
-            return  # copied rows: only rows that are used are copied
+            return  # this store copies rows of another store, and copies only the rows that are used
         if source is not None:
             source.fetch_if_few(2 * most)
         if self.n <= most and self.holds_all and self.filled < self.n:
@@ -155,9 +155,9 @@ class CachedRows(KernelRows):
         if len(rows) == 1:  # the usual case in steps of a restricted solve
             self.ensure(rows[0])
             line = self.values[self.slots[rows[0]]]
-            out[0] = line if columns is None else line.take(columns, mode="clip")  # saves a copy
+            out[0] = line if columns is None else line.take(columns, mode="clip")  # without a copy of the row
             return out
-        # one block is one matrix product; rows that do not fit together are fetched in parts below
+        # compute all missing rows in one matrix product; rows that do not fit together are fetched in parts below
         if len(rows) <= self.capacity:
             self.fetch(rows)
         height = min(ROWS_AT_A_TIME, self.capacity)
@@ -165,8 +165,8 @@ class CachedRows(KernelRows):
             some = rows[start : start + height]
             if len(rows) > self.capacity:
                 self.fetch(some)
-            room = scratch((len(some), self.n), self.values.dtype)  # reuses mapped memory
-            values = self.values.take(self.slots[some], 0, room, mode="clip")
+            memory = scratch((len(some), self.n), self.values.dtype)  # reuses memory that is already mapped
+            values = self.values.take(self.slots[some], 0, memory, mode="clip")
             out[start : start + height] = values if columns is None else values.take(columns, 1, mode="clip")
         return out
 
@@ -179,7 +179,7 @@ class CachedRows(KernelRows):
         if source is not None and self.gram.repeats and not (by_variable and self.filled == self.n):
             self._subtract_shared(source, target, indices, coefficients, watch)
         elif source is not None and source is self.gram and source.holds_all:
-            source.subtract(target, indices, coefficients, watch=watch)  # same values, no float64 copy
+            source.subtract(target, indices, coefficients, watch=watch)  # needs no float64 copy of the rows
         elif self.holds_all:
             self.fetch(indices)
             arithmetic.current.add_rows(target, -coefficients, self.values, self.slots[indices])
@@ -190,7 +190,7 @@ class CachedRows(KernelRows):
                     watch(len(indices) - start)
                 rows, places = self.values, self.slots[indices[part]]
                 missing = np.flatnonzero(places < 0)
-                if len(missing):  # computed, but not stored
+                if len(missing):  # compute the missing rows without storing them
                     rows, places = rows[places], np.arange(len(places))
                     rows[missing] = self._computed_rows(indices[part][missing])
                 arithmetic.current.add_rows(target, -coefficients[part], rows, places)
@@ -200,12 +200,12 @@ class CachedRows(KernelRows):
         watch: Callable[[int], object] | None,
     ) -> None:  # fmt: skip
         """Subtract rows that several variables share: each row is subtracted once for all its variables."""
-        there, change = self.gram.indices, np.zeros(source.n)
+        shared, change = self.gram.indices, np.zeros(source.n)
         # with an empty array of weights, bincount returns integers
-        collapsed = np.bincount(there[indices], coefficients, source.n).astype(np.float64, copy=False)
+        collapsed = np.bincount(shared[indices], coefficients, source.n).astype(np.float64, copy=False)
         support = np.flatnonzero(collapsed)
         source.subtract(change, support, collapsed[support], watch=watch)
-        target += change[there]
+        target += change[shared]
 
     def _computed_rows(self, rows: np.ndarray) -> np.ndarray:
         """Compute K[rows] in the type of the store, and count the rows."""
@@ -244,7 +244,7 @@ class CachedRows(KernelRows):
         self.owners[places], self.slots[missing], self.stamps[places] = missing, places, self.clock
 
     def _store_one(self, i: int) -> None:
-        """Compute and store a single row and mark it as used: a fast path, taken in every other step."""
+        """Compute and store a single row and mark it as used; steps call this method often, so it must be fast."""
         slot = self.filled
         if slot < self.capacity:
             self.filled += 1
@@ -262,7 +262,7 @@ class CachedRows(KernelRows):
 class AllRows(CachedRows):
     """Kernel rows that are all computed in one block at the first use of a row; they must all fit in the budget.
 
-    This is for a user's callable kernel, which may be slow to call, or may treat calls with X = Z differently.
+    This class serves a user's callable kernel, which may be slow to call, or may return other values if X is Z.
 
     Examples
     --------
@@ -275,7 +275,7 @@ class AllRows(CachedRows):
     """
 
     def diagonal(self) -> np.ndarray:
-        """All kᵢᵢ, shape (n,)."""
+        """Return all kᵢᵢ, shape (n,)."""
         self.fetch(np.arange(self.n))
         return self.values.diagonal().astype(np.float64)
 
@@ -325,9 +325,9 @@ def stored_rows(
     K, shared = gram.dense, gram.repeats and gram.store is None
     if shared or (K is None and dtype != read):
         return copied_rows(gram.source if shared else gram, gram, cache_mb, dtype, at_least, read)
-    if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # as rules can read it
+    if K is not None and K.dtype in (np.float64, read) and K.flags.c_contiguous:  # rules can read K itself
         return KernelRows(gram, cache_mb)
-    # if all rows do not fit in memory, a callable is called for one row at a time, even if this is slow
+    # if all rows do not fit in the budget, a callable is called for one row at a time, although this is slow
     at_once = gram.full_matrix_only and cache_mb >= megabytes(gram.n, gram.n, read)
     return (AllRows if at_once else CachedRows)(gram, cache_mb, read)
 
@@ -337,11 +337,11 @@ def copied_rows(
 ) -> KernelRows:
     """Return kernel rows that hold copies of the latest stored rows, in the form that rules read; see `stored_rows`."""
     shared, N = examples is not gram, examples.n
-    # if variables share rows, the rows of all examples may need less than that
+    # if variables share rows, the rows of all examples may need less than 15/16 of the budget
     share = min(cache_mb * 15 / 16, megabytes(N, N, dtype) if shared else np.inf)
     budget = max(share, min(cache_mb, megabytes(2, N, dtype)))
-    kept = stored_rows(examples, budget, dtype, read=dtype)
-    # keep at least some copies, or each step would copy the rows of its pair again
+    stored = stored_rows(examples, budget, dtype, read=dtype)
+    # keep at least some copies; otherwise each step would copy the rows of its pair again
     few = megabytes(max(64, at_least) if shared else 64, gram.n)
-    copied = View(kept, gram.indices) if shared else kept
+    copied = View(stored, gram.indices) if shared else stored
     return CachedRows(copied, max(cache_mb - budget, cache_mb / 16, few), read)

@@ -1,4 +1,4 @@
-"""Makes a checked kernel matrix from what the caller gives: a kernel and data, an array, or an object of their own."""
+"""Makes a checked kernel matrix from the caller's arguments: a kernel and data, an array, or an object of their own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from refsvm.core.kernels.products import stored_for_products
 from refsvm.core.rule import is_builtin
 
 AGREEMENT: Final = 1e-6
-"""Largest accepted difference of two values that should be equal, relative to the largest value; allows float32."""
+"""Largest accepted difference of two values that should be equal, relative to the largest value; float32 is accepted.
+"""
 
 
 def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
@@ -35,7 +36,7 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
     kernel : Kernel, Precomputed, callable, `refsvm.services.names.Named`, or None
         The kernel; None for the default kernel of `refsvm.SVC`, RBF with γ "scale".
     gram : array-like of shape (n, n), object with `n` and `block`, or None
-        See `GivenMatrix`.
+        The kernel matrix, or an object that evaluates it, as `GivenMatrix` describes.
 
     Raises
     ------
@@ -56,14 +57,14 @@ def matrix_given(X: Any, kernel: Any, gram: Any) -> KernelMatrix:
             kernel = kernel.on(data, column_names(X))
         if isinstance(kernel, Kernel):
             data = stored_for_products(kernel, data)
-        # copied, because the caller may change X after the call while the problem is still in use
-        found = gram_on(kernel, data if isinstance(kernel, Precomputed) else owned(data, X))
-        found.columns = column_names(X)
-        return found
+        # copy the data, because the caller may change X after the call while the problem is still in use
+        matrix = gram_on(kernel, data if isinstance(kernel, Precomputed) else owned(data, X))
+        matrix.columns = column_names(X)
+        return matrix
     if X is not None or kernel is not None:
         other = "kernel" if X is None else "X"
         raise ValueError(
-            f"gram and {other} are both given; gram is the whole kernel matrix, leave {other} out."
+            f"gram and {other} are both given; gram is the whole kernel matrix, so leave {other} out."
         )
     return matrix_of(gram)
 
@@ -78,7 +79,10 @@ def matrix_of(gram: Any) -> KernelMatrix:
 
 
 def gram_on(kernel: Kernel | Precomputed | Callable[..., np.ndarray] | None, X: Any, **moving: Any) -> Gram:
-    """Return the kernel matrix of a kernel (`Linear` by default) on checked data; `moving` sets the origin."""
+    """Return the kernel matrix of a kernel (`Linear` by default) on checked data.
+
+    `moving` holds the arguments of `refsvm.core.kernels.gram.Gram` that set the origin.
+    """
     kernel = Linear() if kernel is None else kernel
     if isinstance(kernel, type) or not (callable(kernel) or isinstance(kernel, Precomputed)):
         raise ValueError(
@@ -94,7 +98,7 @@ def _refuse_others_than_reals(kernel: Kernel) -> None:
     with np.errstate(all="ignore"):
         value = kernel.from_inner(np.full((1, 1), 0.5), np.ones(1), np.ones(1))
     if isinstance(value, np.ma.MaskedArray):
-        raise ValueError(f"kernel={kernel!r} returned a masked array; return one of numbers, without a mask.")
+        raise ValueError(f"kernel={kernel!r} returned a masked array; return an array without a mask.")
     if np.iscomplexobj(value):
         raise ValueError(
             f"kernel={kernel!r} returned complex values, but kernel values must be real; return the real part or the "
@@ -129,7 +133,7 @@ def examples_like(gram: KernelMatrix, X: Any) -> Any:
     if (names := column_names(X)) and gram.columns and names != gram.columns:
         shown = [", ".join(map(repr, each[:4])) + ", …" * (len(each) > 4) for each in (names, gram.columns)]
         raise ValueError(
-            f"X has the columns {shown[0]}; give those of the examples, in their order: {shown[1]}."
+            f"X has the columns {shown[0]}; give the columns of the training examples, in this order: {shown[1]}."
         )
     return examples(X)
 
@@ -151,7 +155,7 @@ def cross_values(gram: KernelMatrix, variables: np.ndarray, X: Any) -> np.ndarra
             )
         return np.asarray(X[:, variables])
     if X.shape[1] != trained.X.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} features; the path was trained on {trained.X.shape[1]}.")
+        raise ValueError(f"X has {X.shape[1]} features; give {trained.X.shape[1]}, as in the training data.")
     data, others = around(trained.origin, X), around(trained.origin, trained.X[variables])
     if isinstance(trained.kernel, Kernel):
         return np.asarray(trained.kernel(data, others))
@@ -195,7 +199,7 @@ class GivenMatrix(KernelMatrix):
     It may also have:
 
     =================================  ==========================================================================
-    ``diagonal()``                     returns all kᵢᵢ; otherwise they are taken from blocks
+    ``diagonal()``                     returns all kᵢᵢ; without this method, they are taken from blocks
     ``full_matrix_only = True``        all rows should be evaluated in one block, if memory suffices
     ``prefers_batches = True``         several rows in one block cost far less than one by one
     ``is_psd = True``                  the matrix is known to be positive semi-definite
@@ -216,7 +220,7 @@ class GivenMatrix(KernelMatrix):
     ------
     ValueError
         If a method or attribute is missing, or if `block` and `diagonal` do not return a symmetric matrix of finite
-        numbers. A few values are checked here, and every block when it is evaluated.
+        numbers. The constructor checks a few values, and `block` checks every block that it evaluates.
 
     Examples
     --------
@@ -248,7 +252,7 @@ class GivenMatrix(KernelMatrix):
         self.full_matrix_only, self.facts = getattr(given, "full_matrix_only", False), KernelFacts.of(given)
         error = not_negative(f"{type(given).__name__}.data_error", self.facts.data_error)
         self.facts = replace(self.facts, data_error=error)
-        # computed once, because the user's object may be slow
+        # compute the diagonal only once, because the user's object may be slow
         self._diagonal = self._all_diagonal()
         self._probe()
 
@@ -260,12 +264,12 @@ class GivenMatrix(KernelMatrix):
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return K[rows][:, columns] from the user's object, after a check."""
+        """Return K[rows][:, columns] from the user's object, after checking the values."""
         shape = len(rows), self.n if columns is None else len(columns)
         call = f"block of {shape[0]} rows" + ("" if columns is None else f" and {shape[1]} columns")
-        # copies, because the user's object may change its arguments
-        asked = rows.copy(), None if columns is None else columns.copy()
-        values = self._numbers(call, shape, lambda: self.given.block(*asked))
+        # pass copies, because the user's object may change its arguments
+        copies = rows.copy(), None if columns is None else columns.copy()
+        values = self._numbers(call, shape, lambda: self.given.block(*copies))
         if out is None:
             return values
         out[...] = values
@@ -285,11 +289,11 @@ class GivenMatrix(KernelMatrix):
     def _numbers(self, call: str, shape: tuple[int, ...], evaluate: Callable[[], Any]) -> np.ndarray:
         """Return a copy of the values that the user's object returns; raise ValueError if they are invalid."""
         try:
-            found = evaluate()
-            refuse_masked(found, "it")
-            values = np.array(found, order="C")  # a copy, because the object may reuse its array
+            result = evaluate()
+            refuse_masked(result, "it")
+            values = np.array(result, order="C")  # copy the values, because the object may reuse its array
             if values.dtype.kind not in "fiub" or values.shape != shape:
-                what = f" (a {type(found).__name__})" if values.dtype.kind == "O" else ""
+                what = f" (a {type(result).__name__})" if values.dtype.kind == "O" else ""
                 raise ValueError(
                     f"it returned values of type {values.dtype}{what}, shape {values.shape}; it must return one real "
                     f"number for each pair, shape {shape}."
@@ -300,19 +304,19 @@ class GivenMatrix(KernelMatrix):
         return values.astype(np.float64, copy=False)
 
     def _probe(self) -> None:
-        """Compare a few values that must be equal, because a wrong order would silently train on another matrix."""
+        """Compare a few values that must be equal; otherwise rows in a wrong order would silently be trained on."""
         some = np.unique([0, self.n // 3, self.n // 2, self.n - 1])
         back, turned, B = some[::-1], np.roll(some, 1), self.block(some, some)
         for what, one, other in (
             ("is not symmetric: block(i, j) and block(j, i) differ", B.T, B),
-            ("does not follow the order of the rows asked for", self.block(back, some), B[::-1]),
+            ("returns rows in another order than requested", self.block(back, some), B[::-1]),
             (
-                "does not follow the order of the columns asked for",
+                "returns columns in another order than requested",
                 self.block(some, turned),
                 np.roll(B, 1, axis=1),
             ),
-            ("has another row without columns than with them", self.block(some[:1])[:, some], B[:1]),
-            ("has a diagonal() that is not that of its blocks", self._diagonal[some], B.diagonal()),
+            ("returns other values for a row if columns is None", self.block(some[:1])[:, some], B[:1]),
+            ("has a diagonal() that is not the diagonal of its blocks", self._diagonal[some], B.diagonal()),
         ):
             difference = float(np.abs(one - other).max())
             if difference > AGREEMENT * float(np.abs(B).max()):

@@ -1,4 +1,4 @@
-"""KernelFacts: what is known about the numbers in a kernel matrix, as one object that views and stores pass on."""
+"""KernelFacts: the known properties of the numbers in a kernel matrix; views and stores pass this object on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class KernelFacts:
     has_unit_diagonal : bool
         True if all kᵢᵢ are known to be 1; no value of a positive semi-definite matrix then exceeds 1.
     data_error : float
-        Estimated error of a value that comes from large features (`refsvm.core.kernels.products.PreparedExamples`).
+        Estimated error that large features cause in a kernel value (`refsvm.core.kernels.products.PreparedExamples`).
     kernel_error : float or None
-        Estimated rounding error of a value, which changes decision values by about ‖α‖ times as much. None stands for
-        the rounding error of one operation, 2⁻⁵² max |kᵢᵢ|.
+        Estimated rounding error of a kernel value; decision values change by about ‖α‖ times this error. None stands
+        for the rounding error of one operation, 2⁻⁵² max |kᵢᵢ|.
     prefers_batches : bool
         True if several rows in one product cost far less than the same rows one by one.
     keeps_float32 : bool
@@ -47,12 +47,12 @@ class KernelFacts:
     def rounding(self) -> float:
         """The rounding error, relative to |αⱼ| √(KᵢᵢKⱼⱼ), that proofs allow for a term αⱼKᵢⱼ: 16 times a value's error.
 
-        With float32 values it is 1, so that nothing is proved.
+        With float32 values this error is 1, so that no proof succeeds.
         """
         return 1.0 if self.keeps_float32 else 16.0 * max(2.0**-52, self.data_error)
 
     @classmethod
     def of(cls, matrix: Any) -> KernelFacts:
-        """Return the facts that an object states by its attributes of these names."""
+        """Return the facts that an object states in attributes with the names of these fields."""
         names = [each.name for each in fields(cls)]
         return cls(**{name: getattr(matrix, name) for name in names if hasattr(matrix, name)})

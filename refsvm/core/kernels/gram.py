@@ -48,16 +48,16 @@ BLOCK_ENTRIES: Final = 2**21
 """Number of inner products computed at a time: 16 MiB, enough work for several threads."""
 
 FEWEST_ROWS: Final = 128
-"""Least number of rows multiplied at a time, if there are so many; a product of few dense rows waits for memory."""
+"""A block of more rows is multiplied in parts of at least this many rows, because small products wait for memory."""
 
 SHARED_FROM: Final = 2**22
-"""Number of multiplications from which on threads share a block in equal parts."""
+"""Threads share a block in equal parts if it takes more multiplications than this."""
 
 DENSE_ROWS: Final = 64
 """Number of rows that a thread evaluates at a time for dense examples with many features."""
 
 SINGLE_BELOW: Final = 64.0
-"""From this γ max ‖x − c‖² on, float32 products cause much larger errors of kernel values than storing as float32."""
+"""If γ max ‖x − c‖² reaches this number, float32 products change kernel values far more than float32 storage does."""
 
 SINGLE_NORMS: Final = 1e-30, 1e30
 """Range of max ‖x − c‖² in which float32 products neither overflow nor vanish."""
@@ -117,7 +117,7 @@ class Gram(KernelMatrix):
     ) -> None:  # fmt: skip
         X = stored_for_products(kernel, X, origin)
         self.kernel, self.X, self.n, self.origin = kernel, X, int(X.shape[0]), origin
-        self._own_error = 0.0 if is_checked else None  # error of a given array
+        self._own_error = 0.0 if is_checked else None  # `facts.kernel_error` if the matrix is an array
         self.may_move = may_move and origin is None and getattr(kernel, "is_inner_product", False)
         if isinstance(kernel, Kernel):
             self._examples = PreparedExamples(kernel, X, origin=origin)
@@ -135,9 +135,9 @@ class Gram(KernelMatrix):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The facts about the numbers; an array that the package has computed, such as for a path, has error 0."""
+        """The known facts about the numbers; a checked array, which the package has computed, has the error 0."""
         if isinstance(kernel := self.kernel, Kernel):
-            # computed at the first access: measuring errors takes passes over the data that predictions do not need
+            # computed at the first access, because predictions do not need the measured errors
             examples, error = self._examples, self._measured_noise(kernel)
             known, batches = (kernel.is_psd, kernel.has_unit_diagonal), examples.products.prefers_batches
             return KernelFacts(*known, examples.data_error, error, batches)
@@ -153,14 +153,14 @@ class Gram(KernelMatrix):
             return noise_of_distances(self, self._examples.data_error)
         norms = self._examples.norms
         ends = np.array([norms.min(), norms.max()])
-        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # keeps distances ≥ 0
+        factor = 1.0 - NUDGE if kernel.uses_norms else 1.0 + NUDGE  # 1 − NUDGE keeps distances ≥ 0
         values, others = (_on_diagonal(kernel, ends * each, ends) for each in (1.0, factor))
         size = max(float(np.abs(values).max()), float(np.abs(others - values).max()) / NUDGE)
         return float(np.finfo(np.float64).eps) * size
 
     @property
     def centred(self) -> Gram:
-        """The matrix around the mean of the data if that is more precise, decided once for each matrix."""
+        """The matrix with the mean of the data as its origin if this is more precise, otherwise this matrix itself."""
         return self._around_mean or self
 
     @cached_property
@@ -175,13 +175,13 @@ class Gram(KernelMatrix):
         return gram
 
     def decided_as(self, gram: Any) -> Gram:
-        """Use the origin that `centred` of another matrix has chosen, if it has one; return this matrix."""
+        """Make `centred` use the origin that another matrix has chosen, if it has chosen one; return this matrix."""
         if self.may_move and (origin := gram.centred.origin) is not None:
             self.__dict__["_around_mean"] = self._on(self.X, origin=origin)
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return w·c with w = Σ αᵢ(xᵢ − c): for Σα = 0, the Kα around 0 minus the Kα of this matrix."""
+        """Return w·c with w = Σ αᵢ(xᵢ − c): if Σα = 0, this is Kα with the origin 0 minus Kα with the origin c."""
         if self.origin is None:
             return 0.0
         some = np.flatnonzero(alpha)
@@ -189,7 +189,7 @@ class Gram(KernelMatrix):
 
     @cached_property
     def _single(self) -> PreparedExamples | None:
-        """The examples as float32, for float32 rows; None if their products would cause larger errors than storing."""
+        """The examples as float32, for float32 rows; None if products of float32 examples would be too inaccurate."""
         if not isinstance(self.kernel, Kernel) or not self.kernel.supports_float32:
             return None
         largest, (least, most) = float(self._examples.norms.max()), SINGLE_NORMS
@@ -211,13 +211,13 @@ class Gram(KernelMatrix):
             return None
         products, norms = examples.products, examples.norms
         gamma = kernel.distance_scale if isinstance(kernel, RBF) else -1.0
-        # |x·z| ≤ max ‖x‖², so that values of the linear kernel need no check
+        # compiled code does not check values of the linear kernel: |x·z| ≤ max ‖x‖² must exclude too large values
         if gamma < 0.0 and not float(norms.max()) < 0.5 * LARGEST_VALUE:
             return None
-        found = no_parts(dtype)._replace(norms=norms, gamma=gamma)
+        parts = no_parts(dtype)._replace(norms=norms, gamma=gamma)
         if isinstance(products, DenseProducts):
-            return found._replace(X=products.Z, features=products.features)
-        return None if products.entries is None else found._replace(entries=products.entries)
+            return parts._replace(X=products.Z, features=products.features)
+        return None if products.entries is None else parts._replace(entries=products.entries)
 
     @cached_property
     def distinct(self) -> np.ndarray:
@@ -229,7 +229,7 @@ class Gram(KernelMatrix):
     ) -> np.ndarray:
         """Return K[rows][:, columns] (all columns by default) as a C-ordered array; `out`, if given, may be float32.
 
-        Whole float32 rows are computed from float32 products, unless these cause larger errors than the type.
+        Whole float32 rows are computed from float32 products, unless these would be too inaccurate (`SINGLE_BELOW`).
         """
         if out is None:
             out = np.empty((len(rows), self.n if columns is None else len(columns)))
@@ -241,7 +241,7 @@ class Gram(KernelMatrix):
         elif not isinstance(self.kernel, Kernel):
             self._call(rows, columns, out)
         elif columns is None and self._is_large and is_all(rows, self.n):
-            self._mirrored(self.kernel, out)  # evaluates half the values
+            self._mirrored(self.kernel, out)  # this method evaluates only half of the values
         elif columns is None and len(rows) <= FEWEST_ROWS:
             self._evaluate(self.kernel, rows, out)
         else:
@@ -288,7 +288,8 @@ class Gram(KernelMatrix):
             if is_cast:
                 out[part] = values
 
-        run_in_pieces(piece, len(rows), max(8, height - height % 8))  # compiled code takes four at once
+        # multiples of 8 rows, because compiled code multiplies four rows at once
+        run_in_pieces(piece, len(rows), max(8, height - height % 8))
 
     @property
     def _is_large(self) -> bool:
@@ -312,7 +313,7 @@ class Gram(KernelMatrix):
             check_finite_values(out)
 
     def _examples_for(self, out: np.ndarray) -> PreparedExamples:
-        """Return the examples in the type in which they are multiplied for this `out`."""
+        """Return the examples as float32 if `out` is float32 and float32 products are allowed, otherwise as float64."""
         return (self._single or self._examples) if out.dtype == np.float32 else self._examples
 
     def _evaluate_some(self, kernel: Kernel, rows: np.ndarray, columns: np.ndarray, out: np.ndarray) -> None:
@@ -329,7 +330,7 @@ class Gram(KernelMatrix):
             check_finite_values(out)
 
     def _call(self, rows: np.ndarray, columns: np.ndarray | None, out: np.ndarray) -> None:
-        """Write the values of a user's callable to `out`; if rows and columns are equal, it gets one object twice."""
+        """Write the values of a user's callable to `out`; for the whole matrix, both of its arguments are X itself."""
         kernel: Any = self.kernel
         all_of_them = columns is None and is_all(rows, self.n)
         X, Z = self.X if all_of_them else self.X[rows], self.X if columns is None else self.X[columns]
@@ -369,7 +370,7 @@ class Gram(KernelMatrix):
 
     def restrict(self, indices: np.ndarray) -> Gram:
         """Return the kernel matrix of the examples in `indices`."""
-        # a contiguous copy, because steps on a restricted problem read its rows many times
+        # copy the part to contiguous memory, because steps on a restricted problem read its rows many times
         if self.dense is not None:
             part = np.empty((len(indices), len(indices)), dtype=self.dense.dtype)
             gather(self.dense, indices, indices, part)
@@ -378,7 +379,7 @@ class Gram(KernelMatrix):
 
 
 def _on_diagonal(kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> np.ndarray:
-    """Return the kernel values of m pairs from their inner products and the norm common to both, shape (m,)."""
+    """Return the kernel values of m pairs (x, z) with equal norms, from their inner products and norms, shape (m,)."""
     values = [
         kernel.from_inner(np.full((1, 1), s), np.full(1, t), np.full(1, t)).item()
         for s, t in zip(inner, norms, strict=True)
@@ -387,7 +388,7 @@ def _on_diagonal(kernel: Kernel, inner: np.ndarray, norms: np.ndarray) -> np.nda
 
 
 def dense_gram(gram: KernelMatrix, dtype: type = np.float64) -> Gram:
-    """Evaluate a matrix in one block and return it as a matrix that holds an array, for any number of solves.
+    """Evaluate a matrix in one block and return a matrix that holds the values as an array, for use in many solves.
 
     Examples
     --------
@@ -411,7 +412,7 @@ def held_from_products(gram: Gram, kernel: Kernel, inner: np.ndarray, norms: np.
     kernel : Kernel
         The kernel.
     inner : ndarray of shape (n, n), float64
-        Inner products of all pairs, around any origin that the kernel allows; not changed.
+        Inner products of all pairs, around any origin that the kernel allows; this array is not changed.
     norms : ndarray of shape (n,), float64
         ‖x‖² around the same origin.
     """

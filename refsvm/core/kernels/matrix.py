@@ -1,7 +1,8 @@
 """KernelMatrix: base of all kernel matrices; View: the matrix of some of the variables.
 
 A kernel matrix evaluates blocks of its entries and stores nothing (`refsvm.core.kernels.gram.Gram`, or a user's own
-object), or it stores rows (`refsvm.core.kernels.rows.KernelRows`). Code that uses a kernel matrix need not know which.
+object), or it stores rows (`refsvm.core.kernels.rows.KernelRows`). Code that uses a kernel matrix need not know which
+of the two kinds it uses.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class KernelMatrix(Shown, ABC):
     repeats : bool
         True if several variables share a row of `source`.
     facts : KernelFacts
-        The known facts about the numbers; views and stores pass this on.
+        The known facts about the numbers; views and stores pass these facts on.
     full_matrix_only : bool
         True if all rows should be evaluated in one block when memory suffices.
     supports_float32 : bool
@@ -40,7 +41,7 @@ class KernelMatrix(Shown, ABC):
     is_float32 : bool
         True if the matrix itself is held as a float32 array.
     exact : KernelMatrix
-        The matrix that evaluates the values, without a store.
+        The matrix that evaluates the kernel, without the stores that keep its rows.
     distinct : ndarray of shape (n,), int64
         A number for each variable; variables that are known to have the same row of K have equal numbers.
     origin : ndarray of shape (d,) or None
@@ -61,12 +62,12 @@ class KernelMatrix(Shown, ABC):
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The facts about the numbers, read from the attributes of the matrix."""
+        """The known facts about the numbers, read from the attributes of the matrix."""
         return KernelFacts.of(self)
 
     @property
     def kernel_name(self) -> str:
-        """The kernel, as it prints."""
+        """The text that stands for the kernel in messages."""
         return type(self).__name__
 
     def _line(self) -> str:
@@ -84,16 +85,16 @@ class KernelMatrix(Shown, ABC):
 
     @property
     def exact(self) -> KernelMatrix:
-        """The matrix that evaluates the values, without any store before it."""
+        """The matrix that evaluates the kernel, without the stores that keep its rows."""
         return self
 
     def parts(self, dtype: np.dtype) -> Any:
-        """Return what compiled code makes rows of this type from (`refsvm.core.kernels.products.RowParts`), or None."""
+        """Return the data from which compiled code computes rows of this type, or None if it cannot compute them."""
         return None
 
     @property
     def distinct(self) -> np.ndarray:
-        """A number for each variable, shape (n,); those that are known to have the same row of K share one."""
+        """A number for each variable, shape (n,); variables known to have the same row of K have equal numbers."""
         return np.arange(self.n)
 
     @property
@@ -102,7 +103,7 @@ class KernelMatrix(Shown, ABC):
         return self
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return the Kα of the data as given minus the Kα of this matrix, which is one constant if Σα = 0."""
+        """Return Kα of the uncentred data minus Kα of this matrix; if Σα = 0, all entries are equal to this number."""
         return 0.0
 
     @abstractmethod
@@ -124,7 +125,7 @@ class KernelMatrix(Shown, ABC):
 
     @abstractmethod
     def diagonal(self) -> np.ndarray:
-        """All kᵢᵢ, shape (n,), float64."""
+        """Return all kᵢᵢ, shape (n,), float64."""
 
     def row(self, i: int) -> np.ndarray:
         """Return K[i], shape (n,), float64. Do not write to it; it may change when another row is computed."""
@@ -139,8 +140,8 @@ class View(KernelMatrix):
     """The matrix whose entry (s, t) is the entry (indices[s], indices[t]) of another matrix.
 
     In ε-insensitive regression, both variables of an example have the kernel values of this example. The matrix of the
-    2n variables is therefore a view of the matrix of n examples, and only the latter is evaluated and stored. The
-    matrix of a restricted problem is a view of the full problem's stored rows.
+    2n variables is therefore a view of the matrix of n examples, and only the matrix of the examples is evaluated and
+    stored. The matrix of a restricted problem is a view of the full problem's stored rows.
 
     Parameters
     ----------
@@ -181,12 +182,12 @@ class View(KernelMatrix):
 
     @property
     def exact(self) -> KernelMatrix:
-        """A view of the matrix that evaluates the source."""
+        """The same view of the matrix that evaluates the kernel for the source."""
         return self if self.store is None else View(self.source.exact, self.indices)
 
     @property
     def distinct(self) -> np.ndarray:
-        """The numbers of the variables' examples."""
+        """For each variable, the number that the source gives to its example."""
         return self.source.distinct[self.indices]
 
     @property
@@ -196,22 +197,22 @@ class View(KernelMatrix):
         return self if source is self.source else View(source, self.indices)
 
     def offset(self, alpha: np.ndarray) -> float:
-        """Return the offset of the source for the sums of each example's variables."""
+        """Sum α over the variables of each example, and return the source's offset for these sums."""
         return self.source.offset(np.bincount(self.indices, alpha, self.source.n))
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
     ) -> np.ndarray:
         """Return K[rows][:, columns] of the view's variables, written to `out` if it is given."""
-        there = self.indices if columns is None else self.indices[columns]
+        chosen = self.indices if columns is None else self.indices[columns]
         if self.store is not None:
-            return self.source.block(self.indices[rows], there, out)
+            return self.source.block(self.indices[rows], chosen, out)
         # evaluate each example once, even if several of its variables are requested, because nothing is stored
         examples, place = np.unique(self.indices[rows], return_inverse=True)
-        others, spread = np.unique(there, return_inverse=True)
+        others, spread = np.unique(chosen, return_inverse=True)
         values = self.source.block(examples, None if len(others) == self.source.n else others)
         if out is None:
-            out = np.empty((len(rows), len(there)))
+            out = np.empty((len(rows), len(chosen)))
         out[...] = values[place][:, spread]
         return out
 

@@ -8,7 +8,7 @@ Mapping the page of a kernel row can take as long as computing the row. Three me
 
 * Use pages again that are already mapped: `reused` keeps the memory of unused arrays for later arrays.
 * Use pages of the usual size (4 KiB). NumPy asks for huge pages (2 MiB), which are faster to map if the system has free
-  ones. A virtual machine often has none, and mapping then takes five times as long for each byte.
+  huge pages. A virtual machine often has no free huge pages, and mapping then takes five times as long for each byte.
 * Let a second thread write to the pages of the next rows while the first thread computes. Buffers of at least
   `AHEAD_FROM_BYTES` do so if their memory is not yet mapped.
 """
@@ -34,13 +34,13 @@ MAPPED_AHEAD_BYTES: Final = 2**24
 """Largest number of bytes that the second thread maps at a time."""
 
 KEPT_FROM_BYTES: Final = 2**20
-"""Size of the smallest arrays whose memory is kept; the C library keeps memory of smaller arrays."""
+"""Size of the smallest arrays whose memory is kept for reuse; the C library keeps the memory of smaller arrays."""
 
 KEPT_BYTES: Final = 2**28
-"""Largest number of bytes of address space that are kept."""
+"""Largest number of bytes of address space that are kept for reuse."""
 
 LENT_FROM_BYTES: Final = 2**27
-"""From this size on, the system may take kept memory while it is unused."""
+"""The operating system may take kept memory of at least this size while no array uses it."""
 
 
 class RowBuffer:
@@ -55,7 +55,7 @@ class RowBuffer:
     Attributes
     ----------
     values : ndarray of that shape and type
-        Not initialised.
+        The array, which is not initialised.
 
     Raises
     ------
@@ -76,7 +76,7 @@ class RowBuffer:
     def __init__(self, shape: tuple[int, int], dtype: type) -> None:
         row_bytes = max(1, shape[1] * np.dtype(dtype).itemsize)
         size = shape[0] * row_bytes
-        # kept memory is already mapped, so that a second thread would have nothing to do
+        # kept memory is already mapped, so a second thread would have nothing to do
         ahead = size >= AHEAD_FROM_BYTES and not any(len(memory) >= size for memory in tuple(_kept))
         self.values = reused(shape, dtype)
         self._rows_at_a_time = MAPPED_AHEAD_BYTES // row_bytes
@@ -92,8 +92,8 @@ class RowBuffer:
     def ensure_ready(self, stop: int) -> None:
         """Wait until the rows before `stop` can be written to without waiting for the second thread.
 
-        Call it before writing to a row for the first time. The second thread then maps as many rows as were ready,
-        at most `MAPPED_AHEAD_BYTES`.
+        Call this method before writing to a row for the first time. The second thread then maps as many further rows
+        as are ready, up to `MAPPED_AHEAD_BYTES`.
         """
         if stop <= self._ready:
             return
@@ -107,15 +107,15 @@ class RowBuffer:
 
 
 def touch(rows: np.ndarray) -> None:
-    """Write one value to every page of unused rows, which maps the pages."""
-    # one write maps a page; filling the page would take memory bandwidth from the first thread
+    """Map the pages of unused rows, by writing one value to every page."""
+    # filling whole pages would take memory bandwidth from the first thread
     rows.reshape(-1)[:: mmap.PAGESIZE // rows.itemsize] = 0
 
 
 def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.ndarray:
-    """Return an array that uses kept memory of an earlier array, if there is any.
+    """Return an array in memory that was kept from an earlier array, or in new memory if none is kept.
 
-    The memory is kept again as soon as neither the array nor a view of it exists.
+    When neither the array nor a view of it exists any more, its memory is kept for later arrays.
 
     Parameters
     ----------
@@ -143,22 +143,22 @@ def reused(shape: tuple[int, ...], dtype: type | np.dtype = np.float64) -> np.nd
 
 
 def mapped(shape: tuple[int, ...], dtype: type | np.dtype, size: int) -> np.ndarray:
-    """Return an array of `size` bytes whose memory will be kept; see `reused`."""
-    if not hasattr(mmap, "MADV_FREE"):  # such as on Windows
+    """Return an array of `size` bytes; when it is no longer used, its memory is kept for later arrays."""
+    if not hasattr(mmap, "MADV_FREE"):  # Windows, for example, does not have this flag
         return np.empty(shape, dtype)
     try:
         memory = taken(size)
     except (OSError, OverflowError):
-        return np.empty(shape, dtype)  # NumPy's error message names the size
-    owner = np.frombuffer(memory, np.uint8, size)  # base of all views
+        return np.empty(shape, dtype)  # NumPy raises an error that names the size
+    owner = np.frombuffer(memory, np.uint8, size)  # every view of the array keeps this object alive
     weakref.finalize(owner, give_back, memory, size).atexit = False
     return owner.view(dtype).reshape(shape)
 
 
 def taken(size: int) -> mmap.mmap:
-    """Return the smallest kept memory of sufficient size, or the largest one, enlarged, or new memory."""
-    with suppress(IndexError):  # nothing is kept
-        # take the smallest that fits, so that large ones remain for large arrays
+    """Return the smallest kept memory of sufficient size; else enlarge the largest kept memory, or map new memory."""
+    with suppress(IndexError):  # raised if no memory is kept
+        # take the smallest memory that is large enough, so that larger memory remains for larger arrays
         enough = next((place for place, memory in enumerate(_kept) if len(memory) >= size), -1)
         memory = _kept.pop(enough)
         if len(memory) < size:
@@ -170,12 +170,13 @@ def taken(size: int) -> mmap.mmap:
 
 
 def give_back(memory: mmap.mmap, used: int) -> None:
-    """Keep unused memory, and free the smallest parts if the total is too much."""
+    """Keep unused memory, and free the smallest pieces if the total exceeds `KEPT_BYTES`."""
     # one huge array must not push out all other kept memory
     if len(memory) > KEPT_BYTES:
         return
-    if used >= LENT_FROM_BYTES:  # smaller arrays leave the rest lent to the system
-        with suppress(OSError):  # older systems do not have it
+    # after a smaller array, the system may still take the pages that this array has not used
+    if used >= LENT_FROM_BYTES:
+        with suppress(OSError):  # older systems do not support MADV_FREE
             memory.madvise(
                 mmap.MADV_FREE, 0, used
             )  # the pages stay mapped unless the system runs short of memory
@@ -187,7 +188,7 @@ def give_back(memory: mmap.mmap, used: int) -> None:
 
 
 _kept: list[mmap.mmap] = []
-"""Unused memory, sorted by size. A finaliser may run at any time, so changes are single steps and need no lock."""
+"""Unused memory, sorted by size. Finalisers may change this list at any time; each change is one atomic operation."""
 
 
 def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.ndarray:
@@ -204,7 +205,7 @@ def scratch(shape: tuple[int, int], dtype: type | np.dtype = np.float64) -> np.n
     Returns
     -------
     ndarray of that shape and type, not initialised
-        Valid until the next call of the same thread.
+        Its values are valid until the same thread calls this function again.
     """
     count = shape[0] * shape[1]
     # the memory only grows, because blocks of a solve have similar sizes

@@ -4,8 +4,9 @@
     (K around c) α = Kα − w·c in every component, with w = Σ αᵢxᵢ and Σα = 0
 
 So the optimal α is the same for every c, and b grows by w·c. Rounding errors, however, depend on c: for map coordinates
-or time stamps of size 10⁹ with differences of 1, x·x is only right to about 100. Around the mean, the products are as
-small as possible. A matrix uses one c for all its entries; two different c would give another problem.
+or time stamps of size 10⁹ with differences of 1, the error of x·x is about 100. If c is the mean, the products are as
+small as possible. A matrix uses the same c for all its entries; with two different c, it would belong to another
+problem.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     """
     norms = squared_norms(X) if norms is None else norms
     largest = float(norms.max(initial=0.0))
-    # at ten times the largest distance from the mean, norms differ by less than a third
+    # if max ‖x‖ is at least ten times the largest distance from the mean, min ‖x‖² is at least 0.64 max ‖x‖²
     if not norms.min(initial=np.inf) >= 0.64 * largest > 0.0:
         return None
     if is_sparse(X) and X.shape[1] > max(X.nnz, FEW_COLUMNS):
@@ -59,7 +60,7 @@ def origin_of(X: Any, norms: np.ndarray | None = None) -> np.ndarray | None:
     # the mean is 0, or no feature of sparse data is stored in every row
     if not origin.any():
         return None
-    # computed after the move: subtracting norms would cancel just where it matters
+    # compute distances from the moved data: differences of large norms would lose the digits that matter
     farthest = float(squared_norms(moved(X, origin)).max())
     if largest > FAR * farthest and (farthest > 0.0 or largest > CONSTANT_UP_TO):
         return origin
@@ -110,8 +111,8 @@ def around(origin: np.ndarray | None, X: Any) -> Any:
 def weights_at(origin: np.ndarray, X: Any, sums: Callable[[Any], np.ndarray]) -> np.ndarray:
     """Return w·c, the difference between b around c and b around 0, for several weights w = Σ αᵢ(xᵢ − c).
 
-    This is used if c is large, and then rounding errors of w matter. Both products are therefore computed in extended
-    precision, if the processor has it.
+    The function is used if c is large. Rounding errors of w then matter, so both products are computed in extended
+    precision if the processor has it.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ EPSILON: Final = 2.0**-52
 """Relative rounding error of a float64 operation."""
 
 SLIGHT: Final = 1e-12
-"""Rounding errors of float64 kernel values up to this are ignored."""
+"""Rounding errors of float64 kernel values up to this size are ignored."""
 
 FEW: Final = 32
 """Number of examples from which the size of kernel values is estimated."""
@@ -92,7 +92,7 @@ def noise_of_values(gram: KernelMatrix, largest: float) -> float:
     ----------
     gram : KernelMatrix
     largest : float
-        max |kᵢᵢ|; the error of a matrix without stated errors is 2⁻⁵² times this.
+        max |kᵢᵢ|; if the facts of the matrix name no error, the error is 2⁻⁵² times this number.
     """
     noise = EPSILON * largest if gram.facts.kernel_error is None else gram.facts.kernel_error
     return noise if noise > SLIGHT else 0.0
@@ -117,9 +117,9 @@ def decision_noise(
     Returns
     -------
     float
-        noise · √Σα². The diagonal of a precomputed matrix may span orders of magnitude; for such a matrix the estimate
-        is max over j of ε √Σ(αᵢKᵢⱼ)². This sum is first bounded by |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ, and it is computed only if the
-        bound exceeds the tolerance and the matrix is in memory.
+        ε √Σα², with ε = `noise_of_values`. The diagonal of a precomputed matrix may span orders of magnitude; for such
+        a matrix the estimate is max over j of 2⁻⁵² √Σ(αᵢKᵢⱼ)². The function first bounds this sum with
+        |Kᵢⱼ|² ≤ KᵢᵢKⱼⱼ, and computes it only if the bound exceeds the tolerance and the matrix is in memory.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def decision_noise(
     >>> from refsvm import Precomputed
     >>> from refsvm.core.kernels import Gram
     >>> from refsvm.core.kernels.precision import decision_noise
-    >>> K = np.diag([1e8, 1e-9])  # two examples that know nothing of each other
+    >>> K = np.diag([1e8, 1e-9])  # k(x, z) = 0 for the two examples
     >>> [decision_noise(Gram(Precomputed(), K), np.array(a), K.diagonal(), 1e-9) > 0.0 for a in ([1, 0], [0, 1e9])]
     [True, False]
     """
@@ -172,7 +172,8 @@ def variation(gram: KernelMatrix, alpha: np.ndarray, among: np.ndarray, z: float
 def noise_of_distances(gram: Any, data_error: float) -> float:
     """Estimate the error of kernels of γ‖x − z‖² on CSR data: ε γ max ‖x‖² times the largest k between a few examples.
 
-    Return 0 if it is negligible, or for dense data, which are moved to their mean and therefore lose no digits.
+    Return 0 if the error is negligible. For dense data the error is 0, because moving them to their mean keeps all
+    digits.
     """
     if not is_sparse(gram.X) or data_error < SLIGHT or gram.n < 2:
         return 0.0

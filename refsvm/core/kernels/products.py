@@ -25,13 +25,14 @@ from refsvm.core.kernels.origin import moved, origin_of
 from refsvm.core.kernels.sparse import SparseProducts, compressed, squared_norms
 
 MANY_FEATURES: Final = 100
-"""Number of features from which on a batch pays; with fewer features, a single row costs at most twice as much."""
+"""Rows are computed in batches if there are at least so many features; with fewer features, a row computed alone takes
+at most twice as long."""
 
 CORE_ENTRIES: Final = 2**17
-"""Number of entries, of 8 bytes each, from which on a batch pays."""
+"""Rows are computed in batches if the data have more entries (of 8 bytes) than this and exceed a core's cache."""
 
 LARGEST_NORM: Final = float(np.finfo(np.float64).max) / 4.0
-"""Largest ‖x‖²: with it, ‖x‖² + ‖z‖² + 2 x·z does not overflow."""
+"""Largest ‖x‖² that is accepted; up to this size, ‖x‖² + ‖z‖² + 2 x·z does not overflow."""
 
 CENTRED_FROM: Final = 1e3
 """Data are moved to their mean if γ‖x‖² exceeds this; otherwise kernel values are exact to about 10⁻¹²."""
@@ -52,8 +53,8 @@ class DenseProducts:
     by_columns : bool
         False, because threads share large blocks by rows.
     prefers_batches : bool
-        True if Z has many features and exceeds a core's cache. Four examples at once then cost less than half as much
-        as one by one.
+        True if Z has many features and exceeds a core's cache. Multiplying four examples at once then takes less than
+        half the time of multiplying them one by one.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class DenseProducts:
 
 
 class RowParts(NamedTuple):
-    """The arrays from which compiled code computes a row of the Gaussian or linear kernel; without norms, it cannot."""
+    """The arrays from which compiled code computes a row of the Gaussian or linear kernel, unless `norms` is empty."""
 
     X: np.ndarray  # dense examples, shape (n, d), in the type of the row; empty for sparse data
     features: np.ndarray  # Xᵀ
@@ -109,7 +110,7 @@ def no_parts(dtype: np.dtype) -> RowParts:
 
 
 class Columns(NamedTuple):
-    """The z of some columns of a kernel matrix, from `start` on."""
+    """The examples z that belong to some columns of a kernel matrix; `start` is the first of these columns."""
 
     features: np.ndarray | None  # features of dense examples, shape (d, n)
     norms: np.ndarray
@@ -117,7 +118,7 @@ class Columns(NamedTuple):
 
 
 class PreparedExamples:
-    """Examples Z, prepared for products with others: moved to an origin, with their norms.
+    """Examples Z that are prepared for products with other examples: moved to an origin, with their norms.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ class PreparedExamples:
         origin: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         self._scaled, scale, is_single = kernel.scaled, kernel.distance_scale, dtype == np.float32
-        Z = given = kernel.scaled(Z)
+        Z = scaled = kernel.scaled(Z)
         norms = squared_norms(Z)
         if not (norms < LARGEST_NORM).all():
             raise ValueError("X is so large that ‖x‖² overflows; scale the data down.")
@@ -178,16 +179,16 @@ class PreparedExamples:
         self.products: DenseProducts | SparseProducts = (
             SparseProducts(Z, table_from) if is_sparse(Z) else DenseProducts(Z)
         )
-        self.norms: np.ndarray = (norms if Z is given else squared_norms(Z)).astype(dtype, copy=False)
+        self.norms: np.ndarray = (norms if Z is scaled else squared_norms(Z)).astype(dtype, copy=False)
         self.data_error = float(np.finfo(dtype).eps) * max(1.0, scale * float(self.norms.max(initial=0.0)))
 
-    def columns(self, those: np.ndarray | slice | None) -> Columns:
+    def columns(self, chosen: np.ndarray | slice | None) -> Columns:
         """Return some or all of the examples as the columns (z) of kernel rows."""
         products = self.products
-        if isinstance(those, np.ndarray):
-            return Columns(np.ascontiguousarray(products.Z[those].T), self.norms[those], 0)
+        if isinstance(chosen, np.ndarray):
+            return Columns(np.ascontiguousarray(products.Z[chosen].T), self.norms[chosen], 0)
         features = products.features if isinstance(products, DenseProducts) else None
-        return Columns(features, self.norms, 0 if those is None else those.start)
+        return Columns(features, self.norms, 0 if chosen is None else chosen.start)
 
     def prepared(self, X: Any) -> tuple[Any, np.ndarray]:
         """Return other examples prepared with the same scales, origin and columns, and their norms."""
@@ -201,12 +202,12 @@ def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -
     """Return dense data with few non-zero entries as CSR, for cheaper products, and other data unchanged.
 
     Data that will be moved to an origin (because `origin` is given, or because they are far from zero) stay dense,
-    since the move would fill a sparse matrix. Data for a kernel without ``distance_scale`` stay dense as well.
+    because the move would fill a sparse matrix. If the kernel has no ``distance_scale``, the data also stay dense.
 
     Parameters
     ----------
     kernel : Kernel, Precomputed or callable
-        The kernel; only for a `Kernel` are inner products computed.
+        The kernel; the package computes inner products only for a `Kernel`.
     X : ndarray or CSR of shape (n, d)
     origin : ndarray of shape (d,), optional
         As for `PreparedExamples`.
@@ -219,7 +220,7 @@ def stored_for_products(kernel: Any, X: Any, origin: np.ndarray | None = None) -
     >>> stored_for_products(RBF(gamma=1.0), np.eye(500)).nnz
     500
     """
-    scale = getattr(kernel, "distance_scale", None)  # a user's callable has none
+    scale = getattr(kernel, "distance_scale", None)  # a user's callable has no scale
     if scale is None or origin is not None or (csr := compressed(X)) is None:
         return X
     norms = squared_norms(kernel.scaled(csr))

@@ -6,7 +6,7 @@ meaning everywhere. There are three kinds of stores, two of them in `refsvm.core
 ============  ==================================================================================================
 `KernelRows`  K is held as an array: a row is ``K[i]``, and nothing is computed
 `CachedRows`  rows are computed at their first use. If all rows fit in the budget, each is computed at most once;
-              otherwise a new row replaces the row whose use in a step is longest ago
+              otherwise a new row replaces the row that no step has used for the longest time
 `AllRows`     all rows are computed at the first use of a row, which suits a user's callable
 ============  ==================================================================================================
 
@@ -41,14 +41,14 @@ def megabytes(rows: float, n: int, dtype: type = np.float64) -> float:
 
 
 class KernelRows(KernelMatrix):
-    """Rows K[i] of a kernel matrix in the form that rules read; this class is for a matrix that is held as an array.
+    """Rows K[i] of a kernel matrix in the form that rules read; this class serves a matrix that is held as an array.
 
     Parameters
     ----------
     gram : KernelMatrix
         The matrix, which holds K of shape (n, n) in ``gram.dense``.
     cache_mb : float
-        Memory budget in MiB; in this class for copies of rows, such as the rows of a restricted problem.
+        Memory budget in MiB. This class uses it only for copies of rows, such as the rows of a restricted problem.
     values : ndarray of shape (capacity, n), optional
         Memory for rows, in place of K.
 
@@ -130,7 +130,7 @@ class KernelRows(KernelMatrix):
         return 0.0
 
     def fetch_if_few(self, most: int) -> None:
-        """Compute all rows at once, which is cheaper than one by one, if they fit and are at most `most`."""
+        """If there are at most `most` rows and all fit in the budget, compute all at once, which is cheaper."""
 
     def block(
         self, rows: np.ndarray, columns: np.ndarray | None = None, out: np.ndarray | None = None
@@ -139,7 +139,7 @@ class KernelRows(KernelMatrix):
         return self.gram.block(rows, columns, out)
 
     def diagonal(self) -> np.ndarray:
-        """All kᵢᵢ, shape (n,)."""
+        """Return all kᵢᵢ, shape (n,)."""
         return self.gram.diagonal()
 
     def product(self, coefficients: np.ndarray) -> np.ndarray:
@@ -154,9 +154,9 @@ class KernelRows(KernelMatrix):
     ) -> None:  # fmt: skip
         """Subtract Σₖ coefficients[k] K[indices[k]] from `target`, one row after another in this order.
 
-        Missing rows are computed and counted, and stored if the whole matrix fits in the budget. The bits of the sum do
-        not depend on which rows are stored, with two exceptions: rows kept as float32, and callable kernels whose
-        values round differently in a block than alone.
+        Missing rows are computed and counted; they are stored if the whole matrix fits in the budget. The bits of the
+        sum depend on which rows are stored only in two cases: if rows are kept as float32, and if the values of a
+        callable kernel are rounded differently in a block than in a single row.
 
         Parameters
         ----------
@@ -164,17 +164,18 @@ class KernelRows(KernelMatrix):
         indices : ndarray of shape (m,), int64
         coefficients : ndarray of shape (m,), float64
         by_variable : bool
-            True adds a row for each variable even if variables share rows, as compiled rounds do, so that the bits are
-            the same (if all copies are stored). Otherwise each shared row is added once for all its variables.
+            If True, subtract a row for each variable, even if variables share rows. Compiled rounds do so, and the
+            bits are then the same if all copies are stored. If False, subtract each shared row once for all its
+            variables.
         watch : callable, optional
-            Function that is called from time to time with the number of remaining rows, if rows are computed without
-            being stored. It may raise an error to end the call.
+            If rows are computed without being stored, this function is called from time to time with the number of
+            remaining rows. It may raise an error to end the call.
         """
         arithmetic.current.add_rows(target, -coefficients, self.values, indices)
 
     @cached_property
     def facts(self) -> KernelFacts:
-        """The facts of the matrix, and whether the rows are kept as float32."""
+        """The known facts about the matrix; they also say whether this store keeps the rows as float32."""
         facts = self.gram.facts
         return replace(facts, keeps_float32=True) if self.values.dtype == np.float32 else facts
 
@@ -185,12 +186,12 @@ class KernelRows(KernelMatrix):
 
     @property
     def exact(self) -> KernelMatrix:
-        """The matrix that evaluates these rows."""
+        """The matrix that evaluates the kernel for these rows."""
         return self.gram.exact
 
     @property
     def distinct(self) -> np.ndarray:
-        """The numbers of the variables in the underlying matrix."""
+        """For each variable, the number that the underlying matrix gives to it; see `KernelMatrix.distinct`."""
         return self.gram.distinct
 
     @property
@@ -212,5 +213,5 @@ class KernelRows(KernelMatrix):
         return self._computed if self.gram.store is None else self.gram.store.computed
 
     def count(self, computed: int) -> None:
-        """Add to the count rows that other code has computed for this matrix."""
+        """Add `computed` to the count of rows, because other code has computed so many rows of this matrix."""
         self.evaluator._computed += computed

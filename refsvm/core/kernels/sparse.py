@@ -29,29 +29,30 @@ TABLE_BYTES: Final = 2**27
 """Largest size of the dense table that is made for sparse data."""
 
 TABLE_FROM_ENTRIES: Final = 2**18
-"""Number of stored entries, too many for the inner caches, from which on a table pays if rows are computed singly."""
+"""If rows are computed one by one, a dense table is made for at least so many stored entries, which exceed the inner
+caches."""
 
 WORK_BYTES: Final = 2**23
 """Size of the dense columns, or of the sparse product, that scipy handles at a time."""
 
 SPARSE_BELOW: Final = 0.02
-"""If a smaller share of entries is stored, a product of two sparse matrices is faster: six times for a batch at 0.005.
-"""
+"""If a smaller share of entries is stored, a product of two sparse matrices is faster than a product with dense
+columns: six times faster for a batch with a share of 0.005."""
 
 COMPRESSED_BELOW: Final = 0.04
 """Dense data with a smaller share of non-zero entries are multiplied as CSR; from 0.05 to 0.1 on, BLAS is as fast."""
 
 COMPRESSED_FEATURES: Final = 100
-"""Number of features from which on it pays to count non-zero entries."""
+"""Non-zero entries of dense data are only counted if there are at least so many features."""
 
 COMPRESSED_ENTRIES: Final = 2**17
-"""Number of entries from which on it pays: dense data of this size exceed a core's cache."""
+"""Non-zero entries of dense data are only counted if the data have so many entries that they exceed a core's cache."""
 
 ENTRIES_COUNTED: Final = 2**18
 """Number of entries that are counted at a time."""
 
 FEW_COLUMNS: Final = 4096
-"""Empty columns are kept up to this number of columns, because a vector of this length costs almost nothing."""
+"""Up to this number of columns, empty columns are kept, because a vector of this length costs almost nothing."""
 
 
 class SparseProducts:
@@ -61,17 +62,17 @@ class SparseProducts:
     ----------
     Z : CSR array or matrix of shape (n, d), float64 or float32
     table_from : int, optional
-        Number of stored entries of Z from which on a dense table is made, `TABLE_FROM_ENTRIES` by default. For products
-        of many examples at once, 0 is better.
+        A dense table is made if Z has at least so many stored entries, `TABLE_FROM_ENTRIES` by default. For products of
+        many examples at once, 0 is better.
 
     Attributes
     ----------
     Z : CSR of shape (n, d′)
         The same rows without the removed columns; every entry is stored once.
     by_columns : bool
-        True if `of` can compute only some of the columns, at their share of the cost.
+        True if `of` can compute some of the columns without computing the others.
     prefers_batches : bool
-        False, because several rows in one product cost about as much as one by one.
+        False, because computing several rows in one product takes as long as computing them one by one.
 
     Examples
     --------
@@ -128,7 +129,7 @@ class SparseProducts:
 
     @property
     def entries(self) -> tuple[np.ndarray, ...] | None:
-        """The arrays of Z and Zᵀ as CSR, if compiled code can multiply these, or None for other types of indices."""
+        """The arrays of Z and Zᵀ as CSR, or None if there is a dense table or the indices are not int32."""
         Z, other = self.Z, self._transposed
         if self._table is not None or not Z.indices.dtype == other.indices.dtype == np.int32:
             return None
@@ -142,7 +143,7 @@ class SparseProducts:
 
     @property
     def by_columns(self) -> bool:
-        """True if `of` can compute only some of the columns, at their share of the cost."""
+        """True if `of` can compute some of the columns without computing the others."""
         return self._table is not None
 
     def of(
@@ -161,7 +162,7 @@ class SparseProducts:
         start : int
             The products use the rows start … start + w of Z; if `by_columns` is False, all rows of Z.
         features : None
-            Not used; `refsvm.core.kernels.products.DenseProducts` has such an argument.
+            Not used; this argument exists because `refsvm.core.kernels.products.DenseProducts.of` has it.
         """
         rows = np.arange(X.shape[0]) if rows is None else rows
         if self._table is not None:
@@ -213,10 +214,10 @@ def _csr_of(X: np.ndarray, height: int) -> Any | None:
     (n, d), ends, places, values = X.shape, [np.zeros(1, np.int64)], [], []
     for start in range(0, n, height):
         some = X[start : start + height]
-        there = np.flatnonzero(some != 0.0)
-        ends.append(ends[-1][-1] + np.searchsorted(there, d * np.arange(1, len(some) + 1)))
-        places.append(there % d)
-        values.append(some.ravel()[there])
+        filled = np.flatnonzero(some != 0.0)
+        ends.append(ends[-1][-1] + np.searchsorted(filled, d * np.arange(1, len(some) + 1)))
+        places.append(filled % d)
+        values.append(some.ravel()[filled])
     nnz = int(ends[-1][-1])
     if nnz > COMPRESSED_BELOW * X.size:
         return None
@@ -242,7 +243,7 @@ def squared_norms(X: Any) -> np.ndarray:
     if not is_sparse(X):
         return arithmetic.current.norms(np.ascontiguousarray(X))
     X = canonical(X)
-    # computed by bincount, because squaring a sparse matrix would copy it with its indices
+    # use bincount, because squaring a sparse matrix would copy the matrix with its indices
     row_of_entry = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     data = X.data.astype(np.float64, copy=False)
     sums = np.bincount(row_of_entry, weights=data * data, minlength=X.shape[0])

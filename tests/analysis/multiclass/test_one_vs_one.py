@@ -237,7 +237,7 @@ def test_a_stalled_selector_is_told_from_a_finished_one(engine):
     X = np.random.default_rng(6).integers(0, 2, (60, 3)).astype(float)
     y = np.random.default_rng(7).integers(0, 2, 60)
     model = SVC(selector=MaximumGain(), gamma=1.0, shrinking=False, engine=engine)
-    with pytest.warns(ConvergenceWarning, match="finds no pair that still gains.*choose another selector"):
+    with pytest.warns(ConvergenceWarning, match="finds no pair that raises.*choose another selector"):
         model.fit(X, y)
     assert (model.status_, model.fit_status_) == (Status.STALLED, 1)
     assert SVC(selector=HybridMaximumGain(), gamma=1.0).fit(X, y).status_ is Status.CONVERGED

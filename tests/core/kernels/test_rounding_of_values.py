@@ -146,5 +146,5 @@ def test_values_of_new_examples_with_some_variables():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     with pytest.raises(ValueError, match=r"X has shape \(2, 5\); .* for each of the 6 training examples"):
         cross_values(Gram(Precomputed(), K), variables[1:], np.ones((2, 5)))
-    with pytest.raises(ValueError, match="X has 2 features; the path was trained on 3"):
+    with pytest.raises(ValueError, match="X has 2 features; give 3, as in the training data"):
         cross_values(Gram(Linear(), X), variables[1:], np.ones((2, 2)))

@@ -11,7 +11,7 @@
 any callable       ``k(X, Z) -> (n, m)`` array
 =================  ==========================================
 
-Each file holds one kernel, and its import here registers it; `base` is their base class.
+Each file holds one kernel, and importing the kernel in this ``__init__`` registers it. `base` holds the base class.
 """
 
 from refsvm.core.kernels.functions.base import Kernel as Kernel

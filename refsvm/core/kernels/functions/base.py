@@ -1,4 +1,4 @@
-"""Kernel: a map from inner products to kernel values; Precomputed: stands for a given kernel matrix."""
+"""Kernel: a map from inner products to kernel values; Precomputed: a marker for a kernel matrix given as X."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Kernel(PlainNumbers, ABC):
 
     derivative: ClassVar[Callable[..., np.ndarray]]
     """``derivative(name, X, Z)`` returns ∂k(x, z)/∂θ for all pairs of rows. `refsvm.analysis.derivatives.kernels` sets
-    it: to formulas for the package's kernels, and to finite differences for others. Override it with your own formula.
-    """
+    it to formulas for the package's kernels, and to finite differences for a user's kernel, which may override it with
+    a formula."""
 
     derivative_sum: ClassVar[Callable[..., Any]]
-    """``derivative_sum(name, left, X, Z, right, values)`` returns Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ; the same file
-    sets it."""
+    """``derivative_sum(name, left, X, Z, right, values)`` returns Σᵢⱼ leftᵢ ∂k(xᵢ, zⱼ)/∂θ rightⱼ;
+    `refsvm.analysis.derivatives.kernels` sets it."""
 
     @abstractmethod
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:
@@ -64,7 +64,7 @@ class Kernel(PlainNumbers, ABC):
         rows : ndarray of shape (m,), int64
             The rows of K to compute.
         columns : Columns
-            The examples z, of which the first w are used.
+            The examples z; the method uses w of them, from ``columns.start`` on.
         out : ndarray of shape (m, w)
             The array that is filled.
         """
@@ -92,10 +92,10 @@ class Kernel(PlainNumbers, ABC):
     """True if |k(x, z)| ≤ 1, so that values need no check."""
 
     has_unit_diagonal: ClassVar[bool] = False
-    """True if k(x, x) = 1; the diagonal is then set to 1, because computing ‖x − x‖² would round."""
+    """True if k(x, x) = 1; the diagonal is then set to 1, because a computed ‖x − x‖² has rounding errors."""
 
     uses_norms: ClassVar[bool] = True
-    """True if `from_inner` reads the norms; otherwise one call computes the whole diagonal."""
+    """True if `from_inner` reads the norms; if it does not, one call computes the whole diagonal."""
 
     supports_float32: ClassVar[bool] = False
     """True if `from_inner` accepts float32 inner products, for rows that are kept as float32."""
@@ -116,7 +116,7 @@ class Kernel(PlainNumbers, ABC):
 
 @dataclass(frozen=True)
 class Precomputed:
-    """Says that ``X`` is the kernel matrix itself, shape (n, n), computed by the user.
+    """The kernel argument for an ``X`` that is the kernel matrix itself, shape (n, n), computed by the user.
 
     The package then computes no kernel rows, and `KernelRows` counts none.
 

@@ -45,7 +45,7 @@ class Polynomial(Kernel):
 
     @property
     def is_psd(self) -> bool:
-        """True if c ≥ 0, because sums and products of kernels are kernels."""
+        """True if c ≥ 0, because sums and products of positive semi-definite kernels are positive semi-definite."""
         return self.coef0 >= 0.0
 
     def from_inner(self, inner: np.ndarray, x_norms: np.ndarray, z_norms: np.ndarray) -> np.ndarray:

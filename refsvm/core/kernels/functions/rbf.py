@@ -1,4 +1,4 @@
-"""The Gaussian kernel, with one γ or one for each feature."""
+"""The Gaussian kernel, with a single γ or with one γ for each feature."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RBF(Kernel):
     (array([[0.1353]]), array([[1.4142, 0.    ]]))
     """
 
-    gamma: float | Sequence[float] | np.ndarray = None  # type: ignore[assignment]  # refused with a sentence
+    gamma: float | Sequence[float] | np.ndarray = None  # type: ignore[assignment]  # __post_init__ refuses None
     name = "rbf"
     is_psd = is_bounded = has_unit_diagonal = supports_float32 = True
 
@@ -54,18 +54,18 @@ class RBF(Kernel):
         gamma: Any = self.gamma
         if gamma is None or (isinstance(gamma, str) and gamma in ("scale", "auto")):
             raise ValueError(
-                f"gamma={gamma!r} is not a number; RBF needs one, such as RBF(0.5). For 'scale', give the kernel by "
-                "its name: kernel='rbf', gamma='scale'."
+                f"gamma={gamma!r} is not a number; give RBF a number, such as RBF(0.5). For gamma='scale', give the "
+                "kernel by its name: kernel='rbf', gamma='scale'."
             )
         if isinstance(gamma, str | bytes | dict | set) or not np.iterable(gamma):
             not_negative("gamma", gamma)
         else:
-            # stored as a tuple, because kernels are compared, hashed and printed
+            # store the values as a tuple, because kernels are compared, hashed and printed
             object.__setattr__(self, "gamma", _one_for_each_feature(gamma))
 
     @property
     def distance_scale(self) -> float:
-        """γ, or 1 with one γ for each feature, because `scaled` has already multiplied the features."""
+        """γ; or 1 if there is one γ for each feature, because `scaled` has then multiplied the features by √γⱼ."""
         return 1.0 if isinstance(self.gamma, tuple) else self.gamma  # type: ignore[return-value]
 
     def scaled(self, X: ArrayLike) -> Any:
@@ -122,13 +122,13 @@ def _one_for_each_feature(gamma: Any) -> tuple[float, ...]:
     """Check the γ of all features and return them as a tuple."""
     if names := column_names(gamma):
         raise ValueError(
-            f"gamma names its values {names[0]!r}, …, but a kernel object does not know the columns of X; give "
-            "gamma[X.columns].to_numpy(), or the kernel by its name with the Series as gamma=."
+            f"gamma has the labels {names[0]!r}, …, but a kernel object does not know the column names of X; give "
+            "gamma[X.columns].to_numpy(), or give the kernel by its name and the Series as gamma=."
         )
     values = numbers("gamma", gamma if hasattr(gamma, "__array__") else list(gamma))
     values = vector("gamma", values, values.size)
     if not values.size or (values < 0.0).any():
         raise ValueError(
-            f"gamma={values.tolist()!r:.200} should hold a number for each feature, none negative."
+            f"gamma={values.tolist()!r:.200} is empty or contains a negative number; give a γ ≥ 0 for each feature."
         )
     return tuple(values.tolist())
