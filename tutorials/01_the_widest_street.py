@@ -2,16 +2,16 @@ r"""
 1 · The widest street
 =====================
 
-Two kinds of points lie in a plane, with a line between them. Many lines will do. A support vector machine takes the
-line that keeps the largest distance from both kinds: the middle of the widest street that can be laid between them.
-This chapter writes that as a formula, finds the street with a general optimiser, and lets some points stand on the
-street where none fits. It needs nothing but vectors.
+Two kinds of points lie in a plane, and many lines separate them. A support vector machine takes the line that keeps the
+largest distance from both kinds. This line is the middle of the widest street that can be laid between them. This
+chapter describes the street by a formula and finds it with a general optimiser. If no street separates the two kinds,
+it lets some points stand on the street. You need to know only vectors.
 """
 
 # fold: Imports, the examples, and the code of this figure
-# alt: Two panels with the same points of two kinds. Left: four different lines, each of which separates them.
-#     Right: the line in the middle of the widest street, which is shaded; its dashed margins touch the nearest
-#     points.
+# alt: Two panels show the same points of two kinds. In the left panel four different lines separate the kinds. The
+#     right panel shows the widest street, which is shaded, and the line in its middle; its dashed margins touch the
+#     nearest points.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
@@ -66,46 +66,47 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # How wide is a street?
 # ---------------------
 #
-# A line is the set of all :math:`x` with :math:`w\cdot x+b=0`. The vector :math:`w` stands at a right angle to it,
-# and :math:`b`, the *intercept*, shifts it. Write
+# A line is the set of all :math:`x` with :math:`w\cdot x+b=0`. The vector :math:`w` stands at a right angle to the
+# line, and :math:`b`, the *intercept*, shifts the line. Write
 #
 # .. math:: h(x) = w\cdot x + b .
 #
-# On one side :math:`h` is positive, on the other negative, so its sign is a classifier. The distance of a point from
-# the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the direction :math:`w/\lVert w\rVert`
-# changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
+# The function :math:`h` is positive on one side of the line and negative on the other side, so its sign is a
+# classifier. The distance of a point from the line is :math:`|h(x)|/\lVert w\rVert`: moving a distance :math:`s` in the
+# direction :math:`w/\lVert w\rVert` changes :math:`h` by :math:`s\,w\cdot w/\lVert w\rVert = s\lVert w\rVert`.
 #
-# Multiply :math:`w` and :math:`b` by two, and the line stays the same. To use up this freedom, require that the
-# *margins*, the two edges of the street, are :math:`h(x)=1` and :math:`h(x)=-1`. Each is :math:`1/\lVert w\rVert` away
-# from the middle, the *geometric margin*, so the street is :math:`2/\lVert w\rVert` wide. All points are outside the
-# street, and on the right side, if :math:`y_ih(x_i)\ge1` for all :math:`i`, where :math:`y_i=\pm1` is the label. A wide
-# street means a short :math:`w`:
+# If :math:`w` and :math:`b` are multiplied by two, the line stays the same. To use up this freedom, require
+# :math:`h(x)=1` and :math:`h(x)=-1` on the two edges of the street, which are called *margins*. The distance from the
+# middle to a margin is :math:`1/\lVert w\rVert`, the *geometric margin*, so the street is :math:`2/\lVert w\rVert`
+# wide. Let :math:`y_i=\pm1` be the label of point :math:`i`. All points are outside the street, and on the right side,
+# if :math:`y_ih(x_i)\ge1` for all :math:`i`. A street is wide if :math:`w` is short:
 #
 # .. math:: \min_{w,b}\ \tfrac12\lVert w\rVert^2 \quad\text{where}\quad y_i\,h(x_i)\ge1\ \text{for all } i.
 #
-# Why the square and the half? They change no minimiser, and their derivative is :math:`w`.
+# The square and the half do not change the minimiser, and the derivative of :math:`\tfrac12\lVert w\rVert^2` is simply
+# :math:`w`.
 #
-# Why wide? The classifier has to *generalise*: to be right on points that it has not seen. A new point near an old one
-# is on the right side if their distance is less than the geometric margin. So the widest street forgives the largest
-# error of position at every point. It also forgives errors of the line: turn it a little, and all points stay on their
-# sides as long as the line moves by less than its distance from each of them.
+# Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
+# new point is nearer to an old point of its kind than the geometric margin, the line puts both on the same side. So the
+# widest street forgives the largest error of position at every point. It also forgives errors of the line: if the line
+# is turned a little, every point stays on its side as long as the line does not reach it.
 #
-# Two theorems support this. A perceptron corrects itself by every example that it gets wrong; it makes at most
-# :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric margin and :math:`R` the length of the longest
-# example (A. Novikoff, 1962, for lines through the origin). And if each of :math:`n` examples is left out once, at most
-# those on a margin can be predicted wrongly, because no other example changes the street (:doc:`chapter 11
-# <11_leave_one_out>`).
+# Two theorems support wide streets. The first is about the perceptron, a classifier that corrects itself after every
+# example that it gets wrong. It makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric
+# margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin). The second
+# is about leaving each example out once. Only an example on a margin can then be predicted wrongly, because no other
+# example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
-# Turn the line, and shift it. The left picture shows the street around it that holds no point. The right one shows for
-# each direction the width of its widest street, with its line in the middle. The widest of all is at the top of that
-# curve.
+# Turn the line, and shift it. The left picture shows the street around the line that holds no point. The curve in the
+# right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street of
+# all.
 #
 # .. line-stepper::
 #
 # Found by a general optimiser
 # ----------------------------
 #
-# SciPy's SLSQP takes any smooth function and any constraints, which is all we need for twenty points.
+# For twenty points SciPy's optimiser SLSQP is good enough. It takes any smooth function and any smooth constraints.
 
 
 def widest_street(X, y):
@@ -130,8 +131,8 @@ print(f"{on_margin.sum()} of {len(y)} points stand on a margin; the smallest y h
 # %%
 
 # fold: The code of this figure
-# alt: The widest street between the two kinds of points, shaded, with the boundary in its middle and dashed
-#     margins. The points on a margin are ringed; all others lie further out.
+# alt: The widest street between the two kinds of points is shaded; the boundary is in its middle, and its margins are
+#     dashed. The points on a margin are ringed; all other points lie further out.
 figure, axes = plt.subplots(figsize=(4.8, 5.2))
 draw(axes, X, y, w, b)
 axes.scatter(*X[on_margin].T, s=150, facecolors="none", edgecolors=INK, label="on a margin")
@@ -139,16 +140,15 @@ figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Only few points stand on a margin. They hold the street in place, and are called *support vectors*. The other points
-# could be removed, or move anywhere outside the street on their own side, without changing it. The first exercise
-# checks this.
+# Only few points stand on a margin. They hold the street in place and are called *support vectors*. If the other points
+# are removed, or moved outside the street on their own side, the street stays the same. The first exercise checks this.
 #
 # When no street fits
 # -------------------
 #
-# Turn round the label of one point in the middle of its kind, and no line separates the two kinds. So points must be
-# allowed on the street, and beyond it, at a price. Let the *slack* :math:`\xi_i\ge0` be how far point :math:`i` falls
-# short of its margin, and :math:`C` the price of a unit of slack:
+# If the label of one point in the middle of its kind is turned round, no line separates the two kinds. So we allow
+# points on the street, and beyond it, at a price. Let the *slack* :math:`\xi_i\ge0` be the amount by which
+# :math:`y_ih(x_i)` falls short of 1, and :math:`C` the price of a unit of slack:
 #
 # .. math::
 #
@@ -156,19 +156,19 @@ plt.show()
 #    \quad\text{where}\quad y_i\,h(x_i)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
 # This street has a *soft margin*. For given :math:`w` and :math:`b` the cheapest slack is
-# :math:`\xi_i=\max(0,\,1-y_ih(x_i))`. So the same problem has no constraint at all:
+# :math:`\xi_i=\max(0,\,1-y_ih(x_i))`. Putting this in gives the same problem without constraints:
 #
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
 # This :math:`F` is the *primal objective*. It is convex, as the sum of a parabola and functions with one bend, so every
-# local minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. It is never below the count of errors,
-# which is not convex. Logistic regression instead uses a smooth loss that is never zero: every example keeps pulling at
-# the line, so all of them would be support vectors.
+# local minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. It is convex and never below the count
+# of errors, which is not convex. Logistic regression instead uses a smooth loss that is never zero. Every example then
+# pulls at the line, so every example would be a support vector.
 
 # %%
 
 # fold: The code of this figure
-# alt: Three losses over y times h. The count of errors drops from one to zero at 0. The hinge loss falls in a
+# alt: Three losses are drawn over y times h. The count of errors drops from one to zero at 0. The hinge loss falls in a
 #     straight line and is zero from the margin at 1 on. The logistic loss is a smooth curve that stays above zero.
 margins = np.linspace(-2.0, 3.0, 501)
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
@@ -183,7 +183,7 @@ axes.legend(frameon=False, loc="upper right")
 plt.show()
 
 # %%
-# SLSQP needs smooth functions, so it gets the version with slacks.
+# SLSQP needs smooth functions, so we give it the problem with slacks.
 
 
 def soft_street(X, y, C):
@@ -211,8 +211,8 @@ for C, (soft_w, _, slack) in streets.items():
 # %%
 
 # fold: The code of this figure
-# alt: The same points, one of them with its label turned round, and the soft street for three values of C. With
-#     the smallest C the street is widest and holds many points; with the largest C it is narrow.
+# alt: Three panels show the soft street for three values of C; one point has its label turned round. With the smallest
+#     C the street is widest and holds many points; with the largest C it is narrow.
 figure, row = plt.subplots(1, 3, figsize=(10, 4))
 for axes, (C, (soft_w, soft_b, slack)) in zip(row, streets.items(), strict=True):
     draw(axes, X, turned, soft_w, soft_b)
@@ -221,14 +221,14 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# A small :math:`C` buys width with slack, a large one slack with width. A street that gives way to every single point
-# *overfits*: it follows chance, and errs on points not yet seen. How much is too much is a question about data, not
-# about geometry; :doc:`chapter 5 <05_the_whole_loop>` shows a picture, and chapters :doc:`11 <11_leave_one_out>` and
-# :doc:`15 <15_the_path_of_c>` come back to it.
+# A small :math:`C` buys width with slack, and a large :math:`C` gives up width to avoid slack. A street that gives way
+# to every single point *overfits*: it follows chance, and errs on points not yet seen. Which :math:`C` is too large is
+# a question about data, not about geometry. :doc:`Chapter 5 <05_the_whole_loop>` shows it in a picture, and chapters
+# :doc:`11 <11_leave_one_out>` and :doc:`15 <15_the_path_of_c>` measure it.
 #
-# Here are the same points. "End" lays the street for the :math:`C` of the slider; drag a point across the line, and
-# press it again. Each press of "Step" takes one step of the solver that chapters 3 to 5 build; they also explain the
-# two other pictures.
+# Below, the button "End" lays the street for the :math:`C` of the slider. Drag a point across the line, and press "End"
+# again. The button "Step" takes one step of the solver that chapters 3 to 5 build. These chapters also explain the two
+# other pictures.
 #
 # .. stepper::
 #    :data: clouds
@@ -240,8 +240,7 @@ plt.show()
 # In the package
 # --------------
 #
-# :class:`~refsvm.estimators.svc.SVC` finds the same street. It does not use SLSQP. The rest of this book explains how
-# it works.
+# :class:`~refsvm.estimators.svc.SVC` finds the same street without SLSQP. The rest of this book explains how it works.
 
 model = SVC(kernel="linear", C=30.0, tol=1e-6).fit(X, turned)
 print("SLSQP ", soft_w.round(4), f"{soft_b:.4f}")
@@ -250,8 +249,8 @@ hard = solve(DualProblem.classification(X, turned, kernel=Linear(), C=np.inf))
 print("without slack:", hard.status.value)
 
 # %%
-# For later reference, this is :math:`F` as the package computes it. It uses the variables :math:`\alpha` and :math:`G`
-# of the next chapter, which explains its lines.
+# For later reference, this is the code with which the package computes :math:`F`. It uses the variables :math:`\alpha`
+# and :math:`G` of the next chapter, which explains the lines.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.primal_objective
@@ -259,37 +258,39 @@ print("without slack:", hard.status.value)
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Maximum-margin* or *optimal hyperplane* for the widest street; *hard margin* for the street without slack;
-#    *regularised risk* for :math:`F`, with *weight decay* or an :math:`\ell_2` penalty for the first term; *bias* or
-#    *offset* for :math:`b`, which LIBSVM stores with the opposite sign as ``rho``.
+#    Other texts call the middle of the widest street the *maximum-margin* or *optimal hyperplane*, and a street without
+#    slack a *hard margin*. They call :math:`F` the *regularised risk*, its first term *weight decay* or an
+#    :math:`\ell_2` penalty, and :math:`b` the *bias* or *offset*. LIBSVM stores :math:`-b` as ``rho``.
 #
 # Where it comes from
 # -------------------
 #
 # P. Wolfe derived the dual of convex problems (1961). A. Novikoff bounded the corrections of a perceptron (1962), and
-# M. Aizerman, E. Braverman and L. Rozonoer put a kernel into it (1964). V. Vapnik and A. Lerner had the separating
-# hyperplane of largest margin in 1963. B. Boser, I. Guyon and V. Vapnik gave it a kernel (1992), C. Cortes and
-# V. Vapnik the slacks (1995).
+# M. Aizerman, E. Braverman and L. Rozonoer put a kernel into the perceptron (1964). V. Vapnik and A. Lerner published
+# the separating hyperplane of largest margin (1963). B. Boser, I. Guyon and V. Vapnik gave this hyperplane a kernel
+# (1992), and C. Cortes and V. Vapnik added the slacks (1995).
 #
-# For training, E. Osuna, R. Freund and F. Girosi split the problem into small ones (1997); T. Joachims made that fast,
-# with shrinking (1999); J. Platt went down to two variables, *sequential minimal optimization* (1998). S. Keerthi and
-# colleagues chose the most violating pair and, with E. Gilbert, proved that it converges (2001, 2002). R.-E. Fan,
-# P.-H. Chen and C.-J. Lin chose by second order (2005), which is in LIBSVM; T. Glasmachers and C. Igel chose by gain
-# (2006), and Glasmachers planned ahead (2008). A. Torres-Barrán and colleagues made steps conjugate (2021).
+# For training, E. Osuna, R. Freund and F. Girosi split the problem into small problems (1997). J. Platt reduced these
+# to two variables, which is *sequential minimal optimization* (1998), and T. Joachims added shrinking (1999). S.
+# Keerthi and colleagues chose the most violating pair (2001); Keerthi and E. Gilbert proved that this choice converges
+# (2002). R.-E. Fan, P.-H. Chen and C.-J. Lin published second-order selection (2005), which LIBSVM uses. T. Glasmachers
+# and C. Igel chose pairs by gain (2006), Glasmachers planned steps ahead (2008), and A. Torres-Barrán and colleagues
+# made steps conjugate (2021).
 #
-# Many problems at once: D. DeCoste and K. Wagstaff took the solution of one as the seed of the next (2000), V. Franc
-# and colleagues stopped at the sign of a left-out example (2008). T. Hastie and colleagues followed the solution along
-# :math:`C` (2004), C.-J. Ong and colleagues on any data (2010). Where examples are too many for a matrix, C. Williams
-# and M. Seeger (2001) and A. Rahimi and B. Recht (2007) replaced it by features, and S. Shalev-Shwartz and others
-# (2007) and C.-J. Hsieh and others (2008) kept :math:`w`; Z. Wen and others trained on graphics processors (2018). The
-# chapters of this book follow these papers in the order of ideas; the picture shows chapter numbers in brackets.
+# Other papers solve many related problems. D. DeCoste and K. Wagstaff began each problem at the solution of the
+# previous problem (2000). V. Franc and colleagues stopped training when the sign of a left-out example was certain
+# (2008). T. Hastie and colleagues followed the solution along :math:`C` (2004); C.-J. Ong and colleagues made this work
+# on any data (2010). For more examples than a kernel matrix can hold, C. Williams and M. Seeger (2001) and A. Rahimi
+# and B. Recht (2007) replaced the matrix by features. S. Shalev-Shwartz and others (2007) and C.-J. Hsieh and others
+# (2008) stored only :math:`w`. Z. Wen and others trained on graphics processors (2018). The picture shows the chapters
+# on these papers in brackets.
 
 # fold: The code of this figure
-# alt: A time axis from 1961 to today in three columns, with the number of a chapter at each entry. Left, the models and
-#     what takes the place of the matrix: the dual, perceptrons, the widest margin, kernels, slacks, novelty, finite
-#     features. In the middle, training: chunks, pairs, shrinking, second order, gain, planned and conjugate steps.
-#     Right, many related problems: seeds, the path of C, signs of left-out examples, the slope of the optimum, and the
-#     balls of this package.
+# alt: A time axis runs from 1961 to today in three columns, with the number of a chapter at each entry. The left column
+#     lists models and replacements of the matrix: the dual, perceptrons, the widest margin, kernels, slacks, novelty,
+#     finite features. The middle column lists training: chunks, pairs, shrinking, second order, gain, planned and
+#     conjugate steps. The right column lists many related problems: seeds, the path of C, signs of left-out examples,
+#     the slope of the optimum, and the balls of this package.
 events = {
     "models, and large n": (
         (1961, "dual problem (2)"), (1962, "perceptron (1)"), (1963, "widest margin (1)"),
@@ -327,17 +328,17 @@ plt.show()
 # Exercises
 # ---------
 #
-# ★ takes a few lines, ★★ half a page, ★★★ a page.
+# An exercise with ★ takes a few lines, with ★★ half a page, with ★★★ a page.
 #
 # 1. ★ Remove all points of the first picture that are not on a margin, and find the street again. Has it moved?
-# 2. ★ Show that :math:`F` of the soft street is never more than :math:`Cn`. (Which :math:`w` is the laziest?)
+# 2. ★ Show that the least :math:`F` of a soft street is at most :math:`Cn`. (Which :math:`w` is the laziest?)
 # 3. ★ Why does a general optimiser not do for ten thousand points?
 #
 # .. fold:: Hints
 #
 # 1. ``widest_street`` takes any points and labels.
-# 2. How much does a machine cost that answers the same for every point, and which slacks does it have?
-# 3. Count the unknowns of the version with slacks, and think of the linear systems that each iteration solves.
+# 2. Compute the slacks and the :math:`F` of a machine with :math:`w=0` and :math:`b=0`.
+# 3. Count the unknowns of the problem with slacks, and think of the linear systems that each iteration solves.
 #
 # .. endfold::
 #
@@ -353,7 +354,7 @@ for C in (0.03, 0.3, 30.0):
 # 1. A point off its margin has :math:`y_ih(x_i)>1`, so its constraint is not active near the solution. A minimum of a
 #    convex function stays the minimum if inactive constraints are dropped.
 # 2. :math:`w=0` and :math:`b=0` give every point the slack 1, so :math:`F=Cn`. The minimum is no larger.
-# 3. It solves linear systems in all its variables, of which there are as many as examples. Ten thousand of them make a
-#    matrix of :math:`10^8` numbers, in every iteration. The way out begins in :doc:`the next chapter <02_prices>`.
+# 3. In each iteration it solves a linear system in all its variables, and each example brings a slack. Ten thousand of
+#    them make a matrix of more than :math:`10^8` numbers. :doc:`The next chapter <02_prices>` begins the way out.
 #
 # .. endfold::

@@ -2,15 +2,15 @@ r"""
 2 · Prices
 ==========
 
-:doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. Here each constraint becomes a price instead.
-The prices are the unknowns of a second problem, the *dual*. It has one variable for each example, it uses only the
-inner products of the examples, and any point of it proves how good a street can be at best. From here on we solve the
-dual.
+:doc:`Chapter 1 <01_the_widest_street>` laid a street under constraints. This chapter replaces each constraint by a
+price. The prices are the unknowns of a second problem, the *dual*. The dual has one variable for each example and uses
+only the inner products of the examples. Every feasible choice of prices proves that no street costs less than a certain
+amount. From now on we solve the dual.
 """
 
 # fold: Imports, the examples, and the code of this figure
-# alt: Two curves over the steps of a solver: the cost F of the street from above, the dual objective f from
-#     below. They approach each other and meet after a few steps.
+# alt: Two curves are drawn over the steps of a solver. The cost F of the street lies above the dual objective f, which
+#     rises; they meet after a few steps.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.optimize import minimize
@@ -45,35 +45,37 @@ plt.show()
 # A price for each constraint
 # ---------------------------
 #
-# The street of chapter 1, with its soft margin, is
+# The problem of chapter 1, with its soft margin, is
 #
 # .. math::
 #
 #    \min_{w,b,\xi}\ \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #    \quad\text{where}\quad y_i(w\cdot x_i+b)\ge1-\xi_i,\quad \xi_i\ge0 .
 #
-# Lift the constraints, and charge for breaking them: :math:`a_i\ge0` for each unit by which the first is broken,
-# :math:`r_i\ge0` for the second. Over-fulfilment is refunded. Such prices are called *Lagrange multipliers*, and the
-# bill is the *Lagrangian*
+# Lift the constraints, and charge for breaking them: the price of a unit is :math:`a_i\ge0` for the first constraint
+# and :math:`r_i\ge0` for the second. Over-fulfilment is refunded. Such prices are called *Lagrange multipliers*, and
+# the bill is the *Lagrangian*
 #
 # .. math::
 #
 #    \mathcal L = \tfrac12\lVert w\rVert^2 + C\sum_i\xi_i
 #      - \sum_ia_i\bigl(y_i(w\cdot x_i+b)-1+\xi_i\bigr) - \sum_ir_i\xi_i .
 #
-# For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because the refunds are non-negative.
-# So the *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. That is a bound from below,
-# for every choice of prices. Which bill is smallest?
+# For any feasible :math:`(w,b,\xi)` the bill is at most :math:`F`, because the refunds are non-negative. So the
+# *smallest* bill over all :math:`w,b,\xi`, lawful or not, is at most the optimum. Every choice of prices thus gives a
+# lower bound. Which bill is smallest?
 #
-# * In :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at :math:`w=\sum_ia_iy_ix_i`.
-# * In :math:`b` it is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is zero the bill has no
-#   bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes from** :math:`b`.
-# * In :math:`\xi_i` it is a straight line with the slope :math:`C-a_i-r_i`, which also has to be zero. With
-#   :math:`r_i\ge0` this says :math:`0\le a_i\le C`. **The box comes from the slack.**
+# * As a function of :math:`w` the bill is a parabola. Its derivative :math:`w-\sum_ia_iy_ix_i` is zero at
+#   :math:`w=\sum_ia_iy_ix_i`.
+# * As a function of :math:`b` the bill is a straight line with the slope :math:`-\sum_ia_iy_i`. Unless the slope is
+#   zero the line has no bottom, and the bound says nothing. So :math:`\sum_ia_iy_i=0`. **The sum constraint comes
+#   from** :math:`b`.
+# * As a function of :math:`\xi_i` the bill is a straight line with the slope :math:`C-a_i-r_i`, which also has to be
+#   zero. Since :math:`r_i\ge0`, this requires :math:`0\le a_i\le C`. **The box comes from the slack.**
 #
-# Putting all this in leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. A change of names makes it
-# simpler. Let the sign carry the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best bound
-# is
+# Putting these results in leaves :math:`\sum_ia_i-\tfrac12\lVert\sum_ia_iy_ix_i\rVert^2`. The formula becomes simpler
+# if the sign of a variable carries the label: :math:`\alpha_i=y_ia_i`. Then :math:`w=\sum_i\alpha_ix_i`, and the best
+# bound is
 #
 # .. math::
 #
@@ -81,7 +83,7 @@ plt.show()
 #    \quad\text{where}\quad \sum_i\alpha_i=0,\quad L_i\le\alpha_i\le U_i,
 #
 # with :math:`K_{ij}=x_i\cdot x_j`, the box :math:`[0,C]` for a positive example and :math:`[-C,0]` for a negative one.
-# This is the *dual problem*. The package keeps it in one object, and makes it here:
+# This is the *dual problem*. The package keeps it in one object, which this function makes:
 #
 # .. shipped:: core/formulations.py
 #    :object: Formulations.classification
@@ -93,14 +95,15 @@ for i in (0, 2):
 # Three points by hand
 # --------------------
 #
-# Let the examples be numbers: 0 and 1 negative, 3 positive, and no slack. The street lies between 1 and 3, so
-# :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum requires :math:`a_3=a_0+a_1`, and
+# Let the examples be the numbers 0 and 1, which are negative, and 3, which is positive; slack is not allowed. The
+# street lies between 1 and 3, so :math:`w=1`, :math:`b=-2`, and :math:`F=\tfrac12`. In the dual the sum requires
+# :math:`a_3=a_0+a_1`, and
 #
 # .. math:: f = a_0+a_1+a_3-\tfrac12(3a_3-a_1)^2 = 2a_3-\tfrac12(3a_3-a_1)^2 .
 #
-# For a given :math:`a_3` this is largest when :math:`a_1` is as large as possible: :math:`a_1=a_3`, :math:`a_0=0`. The
-# remaining :math:`2a_3-2a_3^2` has its top at :math:`a_3=\tfrac12`, where :math:`f` is also :math:`\tfrac12`. The price
-# of the point that is not on a margin is zero.
+# For a given :math:`a_3` the objective :math:`f` is largest when :math:`a_1` is as large as possible: :math:`a_1=a_3`,
+# :math:`a_0=0`. The remaining parabola :math:`2a_3-2a_3^2` has its top at :math:`a_3=\tfrac12`, where :math:`f`, like
+# :math:`F`, is :math:`\tfrac12`. The price of point 0, which is not on a margin, is zero.
 
 line, sides = np.array([[0.0], [1.0], [3.0]]), np.array([-1, -1, 1])
 by_hand = solve(DualProblem.classification(line, sides, kernel=Linear(), C=np.inf), stop=KKTGap(1e-9))
@@ -110,14 +113,14 @@ print(
 print(f"f = {by_hand.objective:.6f}, F = {by_hand.primal_objective:.6f}")
 
 # %%
-# The dual also has a picture. Without slack the prices of each class have the same sum :math:`s`. Divided by :math:`s`
-# they are the weights of a mixture of the examples of that class, which is a point of its *convex hull*, and :math:`w`
-# is :math:`s` times the difference of the two points. The prices of the optimum belong to the two nearest points of the
-# hulls: the widest street is at a right angle to the line that joins them.
+# The dual can also be drawn. Without slack the prices of each class have the same sum :math:`s`. The prices divided by
+# :math:`s` are the weights of a mixture of the examples of the class. The mixture is a point of the *convex hull* of
+# the class, and :math:`w` is :math:`s` times the difference of the two mixtures. The prices of the optimum belong to
+# the two nearest points of the hulls: the widest street is at a right angle to the line that joins these points.
 
 # fold: The code of this figure
-# alt: Two clouds of points, each with the polygon of its convex hull. The two nearest points of the polygons are joined
-#     by a line, and the boundary crosses it in its middle at a right angle.
+# alt: Each of two clouds of points is surrounded by the polygon of its convex hull. A line joins the two nearest points
+#     of the polygons, and the boundary crosses this line in its middle at a right angle.
 from scipy.spatial import ConvexHull
 
 figure, axes = plt.subplots(figsize=(4.8, 4.8))
@@ -149,10 +152,10 @@ print(
 # Never above
 # -----------
 #
-# No theory is needed to see that :math:`f(\alpha)` is never above :math:`F`. Take any feasible :math:`\alpha`, any
-# :math:`b`, and the street with :math:`w=\sum_i\alpha_ix_i`. Its :math:`\lVert w\rVert^2` is :math:`\alpha^\top
+# Three lines show that :math:`f(\alpha)` is never above :math:`F`. Take any feasible :math:`\alpha`, any :math:`b`, and
+# the street with :math:`w=\sum_i\alpha_ix_i`. Its :math:`\lVert w\rVert^2` is :math:`\alpha^\top
 # K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where :math:`b` drops out because :math:`\sum_i\alpha_i=0`.
-# In the last of these lines :math:`\alpha_iy_i=a_i`, as :math:`y_i^2=1`:
+# The third line uses :math:`\alpha_iy_i=a_i`, which holds because :math:`y_i^2=1`:
 #
 # .. math::
 #
@@ -161,8 +164,8 @@ print(
 #        &= \sum_i\Bigl(C\,\xi_i - a_i\bigl(1-y_ih(x_i)\bigr)\Bigr) \;\ge\; 0 ,
 #
 # since :math:`1-y_ih(x_i)\le\xi_i` and :math:`0\le a_i\le C` and :math:`\xi_i\ge0`. These three lines are a
-# *certificate*: they hold for any program that computed :math:`\alpha`, and any rule that stopped it. That :math:`f` is
-# never above :math:`F` is *weak duality*, and :math:`F-f` is the *duality gap*.
+# *certificate*: they hold whatever program computed :math:`\alpha`, and whatever rule stopped the program. The
+# inequality :math:`f\le F` is called *weak duality*, and :math:`F-f` is the *duality gap*.
 #
 # The optimum lies between a thousand random prices and a thousand random streets:
 
@@ -196,8 +199,8 @@ print(f"w from the prices {w.round(3)}, duality gap {problem.duality_gap(certain
 # %%
 
 # fold: The code of this figure
-# alt: Two histograms on either side of a vertical line, which is the optimum of both: dual values of random
-#     prices to the left of it, costs of random streets to the right.
+# alt: A vertical line marks the optimum. A histogram of the dual values of random prices lies to the left of the line,
+#     a histogram of the costs of random streets to the right.
 figure, axes = plt.subplots(figsize=(6.4, 3.2))
 bins = problem.objective(certain) + np.linspace(-6, 2, 81)  # the optimum is an edge
 axes.hist(duals, bins, color=NEGATIVE, label=r"$f$ of random prices $\alpha$")
@@ -208,9 +211,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# At the optimum both are equal: that is *strong duality*, and :doc:`chapter 6 <06_when_it_is_over>` proves it. So every
-# term of the last sum is zero: either the price is zero or the constraint holds with equality. This is *complementary
-# slackness*, and it sorts the examples:
+# At the optimum :math:`f` and :math:`F` are equal. This is *strong duality*, which :doc:`chapter 6
+# <06_when_it_is_over>` proves. It makes every term of the last sum zero: either the price of a constraint is zero or
+# the constraint holds with equality. This is *complementary slackness*, and it sorts the examples:
 #
 # =====================  ============================  =======================================================
 # :math:`a_i`            :math:`y_ih(x_i)`             the example
@@ -234,15 +237,15 @@ for name, members in (
 # From both sides
 # ---------------
 #
-# A solver raises :math:`f` step by step; ``iterate`` is one, and chapters 3 to 5 build it. At each point it may compute
-# what the street of that point would cost, with the best intercept. The optimum is between the two curves all the way,
-# as in the picture at the head of the chapter.
+# The solver ``iterate``, which chapters 3 to 5 build, raises :math:`f` step by step. After each step we can compute
+# what the street with the present :math:`w` and the best intercept costs. The optimum always lies between this cost and
+# :math:`f`, as the picture at the head of the chapter shows.
 
 print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[-1][1]:.4f}")
 
 # %%
-# Take the steps yourself: the line under the buttons shows :math:`f` and :math:`F`, here with the intercept of the
-# stepper, and marks are filled by their price as a share of :math:`C`. How do the prices change when :math:`C` grows?
+# Take the steps yourself. The line under the buttons shows :math:`f` and :math:`F`. Each mark is filled in proportion
+# to its price, and is full at the price :math:`C`. How do the prices change when :math:`C` grows?
 #
 # .. stepper::
 #    :data: clouds
@@ -254,13 +257,12 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 # Streets that bend
 # -----------------
 #
-# The dual uses only :math:`K_{ij}=x_i\cdot x_j` of the examples, and so does the classifier,
-# :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b`. Replace the inner product by another function :math:`k(x,x')`, and all
-# formulas stay. The street is then straight in another space, into which a *feature map* :math:`\varphi` takes the
-# examples, and bends in this one. Here is a feature map that can be drawn: :math:`\varphi(x)=(x,x^2)` takes points of a
-# line, of which the inner ones are of one kind, to points of a plane. No threshold on the line separates them; a
-# straight line in the plane does, and back on the line it becomes two thresholds. The kernel is
-# :math:`k(x,x')=xx'+x^2x'^2`.
+# The dual and the classifier :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b` use the examples only in inner products. If
+# another function :math:`k(x,x')` replaces the inner product, all formulas stay. A *feature map* :math:`\varphi` then
+# takes the examples into another space; the street is straight in that space and bends in the space of the examples.
+# For example, :math:`\varphi(x)=(x,x^2)` takes points of a line to points of a plane. The inner points of the line are
+# of one kind, so no threshold separates the kinds. A straight line in the plane separates them, and becomes two
+# thresholds on the line. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
 kind = np.where(np.abs(dots) < 1.25, 1, -1)
@@ -274,8 +276,8 @@ print(f"a line in the plane separates them: {(kind * (mapped @ w_map + b_map) > 
 # %%
 
 # fold: The code of this figure
-# alt: Left: points on a line, the inner ones of one kind, with two thresholds between the kinds. Right: the same
-#     points on a parabola in a plane, where one straight line with its margins separates them.
+# alt: The left panel shows points on a line; the inner points are of one kind, and two thresholds separate the kinds.
+#     The right panel shows the same points on a parabola in a plane, where one straight line separates the kinds.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
 for label, colour, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "^")):
     left.plot(
@@ -303,21 +305,22 @@ plt.show()
 
 # %%
 # Which functions are kernels? A function is a kernel if :math:`k(x,x')=\varphi(x)\cdot\varphi(x')` for some
-# :math:`\varphi`. This holds exactly if all its matrices :math:`K` are *positive semi-definite*: :math:`d^\top Kd\ge0`
-# for every :math:`d`. (This is *Mercer's condition*, of 1909.) One direction takes a line: with such a :math:`\varphi`,
-# :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. For the other direction, with :math:`n` points: a positive
-# semi-definite matrix has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors :math:`u_t`, so
+# :math:`\varphi`. Such a :math:`\varphi` exists exactly if all matrices :math:`K` of the function are *positive
+# semi-definite*: :math:`d^\top Kd\ge0` for every :math:`d`. (This is *Mercer's condition*, of 1909.) If :math:`\varphi`
+# exists, the condition holds because :math:`d^\top Kd=\lVert\sum_i d_i\varphi(x_i)\rVert^2`. Conversely, a positive
+# semi-definite matrix of :math:`n` points has eigenvalues :math:`\lambda_t\ge0` and orthonormal eigenvectors
+# :math:`u_t`, so
 #
 # .. math::
 #
 #    K_{ij}=\sum_t\lambda_t\,u_{ti}\,u_{tj}=\varphi(x_i)\cdot\varphi(x_j)\quad\text{with}\quad
 #    \varphi(x_i)=\bigl(\sqrt{\lambda_1}\,u_{1i},\ \dots,\ \sqrt{\lambda_n}\,u_{ni}\bigr) .
 #
-# (For all points at once take the functions :math:`k(x,\cdot)` as :math:`\varphi(x)`, with
-# :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; N. Aronszajn, 1950.) That :math:`w=\sum_i\alpha_i\varphi(x_i)` is a
-# combination of the examples, however many coordinates :math:`\varphi` has, is the *representer theorem* of
-# G. Kimeldorf and G. Wahba (1971): a part of :math:`w` at a right angle to all :math:`\varphi(x_i)` changes no
-# :math:`h(x_i)`, and makes :math:`\lVert w\rVert` longer.
+# (A map for all points at once takes :math:`x` to the function :math:`k(x,\cdot)`, with the inner product
+# :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; N. Aronszajn, 1950.) However many coordinates :math:`\varphi` has, the
+# best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)`. This is the *representer
+# theorem* of G. Kimeldorf and G. Wahba (1971). Its reason is short: a part of :math:`w` at a right angle to all
+# :math:`\varphi(x_i)` changes no :math:`h(x_i)`, and makes :math:`w` longer.
 #
 # The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
 #
@@ -334,37 +337,35 @@ print(
 print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
-# Here are :math:`f`, its gradient and the gap in the package, ready for the chapters to come. The gradient
-# :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable, :math:`G_i=\partial
-# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j`: if :math:`\alpha_i` rises a little, :math:`f` grows by this much per
-# unit. In one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Of all symbols this is the one to remember.
-# It explains the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert
-# w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
+# The package computes :math:`f`, its gradient and the gap with the code below. The gradient :math:`G=\nabla f(\alpha)`
+# holds the slope of :math:`f` in each variable: :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j` is the
+# gain of :math:`f` per unit if :math:`\alpha_i` rises a little. In one line :math:`G=v-K\alpha`, and for classification
+# :math:`v=y`. Remember this symbol before all others. It explains the code of :math:`F` at the end of chapter 1:
+# ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`,
+# and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Lagrange multipliers* or *dual variables* for the prices; *Wolfe dual* for the problem in them; *complementary
-#    slackness* for the table above; the *kernel trick* for replacing the inner product. Most texts write
-#    :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`, and minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`,
-#    whose gradient is :math:`-y_iG_i`; so does LIBSVM.
+#    The prices are also called *dual variables*, and their problem is the *Wolfe dual*. Replacing the inner product is
+#    the *kernel trick*. Most texts, and LIBSVM, use :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`. They
+#    minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`.
 #
 # Exercises
 # ---------
 #
-# 1. ★★ Why are the :math:`a_i` called prices? Require :math:`y_ih(x_i)\ge1+u-\xi_i` of example :math:`i`, with a small
-#    :math:`u`, instead of :math:`\ge1-\xi_i`. By how much does the optimum grow? (In the dual :math:`v_i` becomes
-#    :math:`y_i(1+u)`.)
-# 2. ★ Fix :math:`b=0`. Which line of the derivation falls away, and which constraint of the dual?
-# 3. ★ Prove that the classifier needs no :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
+# 1. ★★ Why are the :math:`a_i` called prices? Require :math:`y_ih(x_i)\ge1+u-\xi_i` of one example :math:`i`, with a
+#    small :math:`u>0`. By how much does the optimum grow? (In the dual :math:`v_i` becomes :math:`y_i(1+u)`.)
+# 2. ★ Fix :math:`b=0`. Which step of the derivation is no longer needed, and which constraint of the dual disappears?
+# 3. ★ Prove that the classifier does not need :math:`\varphi`: write :math:`h(x)` with :math:`k` alone.
 #
 # .. fold:: Hints
 #
-# 1. At fixed :math:`\alpha` the objective :math:`f` is linear in :math:`v`. The optimum also moves, but :math:`f` is
-#    flat there in every direction that is feasible both ways.
-# 2. Which of the three points of the list is about :math:`b`?
+# 1. At a fixed :math:`\alpha` the objective :math:`f` is linear in :math:`v`. The optimal :math:`\alpha` also moves,
+#    but at the optimum :math:`f` is flat in every direction in which :math:`\alpha` may move forwards and backwards.
+# 2. Which item of the list of three is about :math:`b`?
 # 3. Put :math:`w=\sum_i\alpha_i\varphi(x_i)` into :math:`h(x)=w\cdot\varphi(x)+b`.
 #
 # .. endfold::
@@ -381,10 +382,10 @@ for i in (2, int(np.argmax((a > 0.01) & (a < C - 0.01)))):
     print(f"1. example {i}: growth / u = {growth / u:.4f}, price a = {y[i] * best.alpha[i]:.4f}")
 
 # %%
-# 1. By :math:`a_iu`, up to terms in :math:`u^2`: the price of example :math:`i` is the cost of a little more margin for
-#    it.
-# 2. The line about :math:`b`, and with it :math:`\sum_i\alpha_i=0`. Then one variable may move alone; the next chapter
-#    shows what the sum changes.
+# 1. The optimum grows by :math:`a_iu`, up to terms in :math:`u^2`: the price of an example is what a little more margin
+#    for this example costs, per unit.
+# 2. The item about :math:`b` is not needed, and the constraint :math:`\sum_i\alpha_i=0` disappears. Then one variable
+#    may move alone; the next chapter shows what the sum changes.
 # 3. :math:`h(x)=w\cdot\varphi(x)+b=\sum_i\alpha_i\,\varphi(x_i)\cdot\varphi(x)+b=\sum_i\alpha_ik(x_i,x)+b`.
 #
 # .. endfold::

@@ -3,8 +3,8 @@ r"""
 ===========
 
 The dual of :doc:`chapter 2 <02_prices>` has one variable for each example. The simplest solver would change one
-variable at a time, but the sum constraint forbids that. Two variables are the fewest that can move together, and two
-suffice. This chapter shows why, how far a pair may go, and how to see at a glance which pairs gain.
+variable at a time, but the sum constraint forbids that. At least two variables have to move together, and two suffice.
+This chapter shows why, how far a pair may go, and how to see at a glance which pairs gain.
 """
 
 # fold: Imports and settings
@@ -26,20 +26,21 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # One variable cannot move
 # ------------------------
 #
-# The sum is prescribed: :math:`\sum_i\alpha_i=0`. Raising one variable by :math:`\mu` breaks this by :math:`\mu`. So
-# another variable has to fall by as much, and the simplest move is
+# The sum is fixed: :math:`\sum_i\alpha_i=0`. If one variable rises by :math:`\mu`, another variable has to fall by
+# :math:`\mu`. The simplest move is
 #
 # .. math:: \alpha_i \leftarrow \alpha_i+\mu, \qquad \alpha_j \leftarrow \alpha_j-\mu,
 #
-# a step of length :math:`\mu` along :math:`e_i-e_j`, where :math:`e_i` is the vector with a one at place :math:`i`.
-# The two indices are the *working set* :math:`(i,j)`.
+# This is a step of length :math:`\mu` along :math:`e_i-e_j`, where the vector :math:`e_i` has a 1 at place :math:`i`
+# and zeros elsewhere. The two indices are the *working set* :math:`(i,j)`.
 #
-# Three examples fit on a page: :math:`\alpha_2=-\alpha_0-\alpha_1`, so two coordinates show everything. The box of the
-# third example cuts a corner off the square of the first two. Three pairs are three directions.
+# A problem with three examples fits on a page, because :math:`\alpha_0` and :math:`\alpha_1` determine
+# :math:`\alpha_2=-\alpha_0-\alpha_1`. The box of the third example cuts a corner off the square of the first two. Each
+# of the three pairs has its own direction.
 
 # fold: The code of this figure
-# alt: The plane of two variables with contours of the objective. The feasible region is a shaded triangle. At a
-#     point inside it arrows show the directions of the three pairs, two along the axes and one diagonal; a star on
+# alt: The plane of two variables shows contours of the objective and the feasible region, a shaded triangle. At a point
+#     inside the triangle arrows show the directions of the three pairs, two along the axes and one diagonal. A star on
 #     the edge of the triangle marks the optimum.
 grid = np.meshgrid(np.linspace(-0.3, 2.3, 200), np.linspace(-0.3, 2.3, 200))
 alpha = np.stack([*grid, -grid[0] - grid[1]])
@@ -70,15 +71,16 @@ plt.show()
 # How far?
 # --------
 #
-# As far as the box allows both variables. :math:`\alpha_i` can rise by :math:`U_i-\alpha_i`, and :math:`\alpha_j` can
-# fall by :math:`\alpha_j-L_j`. Backwards the roles are exchanged. So :math:`\mu` lies between
+# A pair can move as far as the box allows both variables. If :math:`\mu` is positive, :math:`\alpha_i` can rise by
+# :math:`U_i-\alpha_i`, and :math:`\alpha_j` can fall by :math:`\alpha_j-L_j`. If :math:`\mu` is negative,
+# :math:`\alpha_i` falls and :math:`\alpha_j` rises. So :math:`\mu` lies between
 #
 # .. math::
 #
 #    \text{lo}=\max(L_i-\alpha_i,\ \alpha_j-U_j) \quad\text{and}\quad \text{hi}=\min(U_i-\alpha_i,\ \alpha_j-L_j).
 #
-# In the package the state of a solve computes this for the pair that is about to move. It also computes the slope and
-# the curvature, which are the subject of :doc:`the next chapter <04_one_step>`.
+# In the package ``measure`` computes both limits for the pair that is about to move. It also computes the slope and the
+# curvature, which :doc:`the next chapter <04_one_step>` explains.
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.measure
@@ -86,12 +88,12 @@ plt.show()
 # Which pairs gain?
 # -----------------
 #
-# Along :math:`e_i-e_j` the objective :math:`f` has the slope :math:`\nabla f\cdot(e_i-e_j)=G_i-G_j`, with the
-# gradient :math:`G=y-K\alpha`. A step gains something if it goes uphill and there is room. So collect
+# Along :math:`e_i-e_j` the objective :math:`f` has the slope :math:`\nabla f\cdot(e_i-e_j)=G_i-G_j`, with the gradient
+# :math:`G=y-K\alpha`. A step gains something if it goes uphill and the box lets both variables move. So collect
 #
 # .. math:: I_\text{up}=\{i:\alpha_i<U_i\}, \qquad I_\text{down}=\{j:\alpha_j>L_j\},
 #
-# the variables that may rise and those that may fall. A pair gains exactly if :math:`i\in I_\text{up}`,
+# the variables that may rise and the variables that may fall. A pair gains exactly if :math:`i\in I_\text{up}`,
 # :math:`j\in I_\text{down}` and :math:`G_i>G_j`. To see whether there is such a pair, compare two numbers:
 #
 # .. math:: \psi = \max_{I_\text{up}} G - \min_{I_\text{down}} G .
@@ -110,9 +112,9 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
     print(f"{name:8s} G = {G.round(3)}, most violating pair ({i}, {j}), ψ = {psi:.4f}")
 
 # %%
-# Here are more examples. The bars of the third picture show :math:`G_i-b` twice: for the variables that may rise and
-# for the variables that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`: the step gains if the
-# bar of :math:`i` among the first ends above the bar of :math:`j` among the others.
+# The stepper has more examples. The bars of its third picture show :math:`G_i-b`, first for the variables that may
+# rise, then for the variables that may fall. Choose "your own" as the pair, then :math:`i` and :math:`j`. The step
+# gains if the bar of :math:`i` in the first group ends above the bar of :math:`j` in the second group.
 #
 # .. stepper::
 #    :selector: mvp
@@ -122,23 +124,23 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # --------------
 #
 # Could some direction that moves many variables gain although no pair does? It cannot. Let :math:`d` lead from
-# :math:`\alpha` to another feasible point. Its entries sum to zero, so the negative entries take away what the positive
-# ones add, and the two can be matched:
+# :math:`\alpha` to another feasible point. Its entries sum to zero, so its positive entries can be matched with its
+# negative entries:
 #
 # .. math:: d = \sum_{i:\,d_i>0}\ \sum_{j:\,d_j<0} t_{ij}\,(e_i-e_j), \qquad t_{ij}\ge0 .
 #
-# (Pour the positive entries one after another into the negative ones, like water into cups.) Each :math:`i` here
-# rises and each :math:`j` falls, so they are in :math:`I_\text{up}` and :math:`I_\text{down}`. Hence
+# (Pour the positive entries one after another into the negative entries, like water into cups.) Each :math:`i` rises,
+# so it is in :math:`I_\text{up}`; each :math:`j` falls, so it is in :math:`I_\text{down}`. Hence
 #
 # .. math:: \nabla f\cdot d = \sum_{i,j} t_{ij}\,(G_i-G_j) \;\le\; \psi\sum_{i,j} t_{ij} .
 #
 # If :math:`\psi\le0`, no feasible direction leads uphill. Along any direction :math:`d` the function :math:`f` is a
-# parabola that bends down, as :math:`d^\top Kd\ge0`: if it does not begin uphill, it never rises. So the point is
-# optimal. **A point is optimal exactly if no pair gains.** That is the whole theory behind this kind of solver. It is
-# called *sequential minimal optimisation*, SMO, because it always solves the smallest problem that can be solved at
-# all.
+# parabola that bends down, because :math:`d^\top Kd\ge0`. If the parabola does not rise at its start, it never rises.
+# So the point is optimal. **A point is optimal exactly if no pair gains.** This is the whole theory behind a solver
+# that moves pairs. The method is called *sequential minimal optimisation*, SMO, because every step solves the smallest
+# possible problem, with two variables.
 #
-# Here is the matching of an example:
+# This function does the matching:
 
 
 def matched(d):
@@ -158,20 +160,20 @@ print(matched(np.array([0.5, -0.2, 0.4, -0.6, -0.1])))
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Working set* or *subproblem* for the pair; *maximal violating pair* for the most violating one; *decomposition
-#    method* for any solver that moves a few variables at a time. LIBSVM writes :math:`I_\text{low}` for
-#    :math:`I_\text{down}`. J. Platt published the method with two variables in 1998; E. Osuna, R. Freund and F. Girosi
-#    had moved larger sets in 1997.
+#    The pair is also called the *working set* or *subproblem*, and the most violating pair the *maximal violating
+#    pair*. A solver that moves a few variables at a time is a *decomposition method*. LIBSVM writes
+#    :math:`I_\text{low}` for :math:`I_\text{down}`. E. Osuna, R. Freund and F. Girosi moved larger sets in 1997; J.
+#    Platt reduced them to two variables in 1998.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Write a function that returns lo and hi of a pair, and call it at the start of the picture for all six ordered
-#    pairs. Which number of the pair :math:`(j,i)` belongs to which number of :math:`(i,j)`?
+#    pairs. How do lo and hi of the pair :math:`(j,i)` follow from lo and hi of :math:`(i,j)`?
 # 2. ★ :math:`n` examples have :math:`n(n-1)/2` pairs. How many numbers have to be compared to find the most violating
 #    pair?
-# 3. ★★ Without :math:`b` there is no sum (exercise 2 of chapter 2). How does a solver work that moves one variable at a
-#    time? Write it in six lines.
+# 3. ★★ Without :math:`b` the sum is free (exercise 2 of chapter 2), so a solver may move one variable at a time. Write
+#    such a solver in six lines.
 #
 # .. fold:: Hints
 #
@@ -199,8 +201,11 @@ for _ in range(50):
 print("3. without b:", alpha.round(4), "with b:", best.round(4))
 
 # %%
-# 1. Backwards is forwards with the sign turned: lo of :math:`(j,i)` is minus hi of :math:`(i,j)`.
-# 2. :math:`2n`, once for the maximum and once for the minimum: the search need not go through all pairs.
-# 3. It sets :math:`G_i` to zero, or goes to the bound: Newton's step for one variable, clipped to the box.
+# 1. A step on :math:`(j,i)` is a step on :math:`(i,j)` with the opposite sign, so lo of :math:`(j,i)` is minus hi of
+#    :math:`(i,j)`.
+# 2. The search compares :math:`2n` numbers, :math:`n` for the maximum and :math:`n` for the minimum. It does not go
+#    through all pairs.
+# 3. The solver takes Newton's step for one variable, clipped to the box: afterwards :math:`G_i=0`, or the variable is
+#    at a bound.
 #
 # .. endfold::

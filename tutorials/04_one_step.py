@@ -2,15 +2,15 @@ r"""
 4 · One step
 ============
 
-A pair of variables is chosen. How far should it go? Along its direction the objective is a parabola, and the box is
-an interval. So the best step is known in closed form: go to the top, or as far towards it as the box allows. This
-chapter derives the step, draws it from two sides, and deals with the one pair that has no parabola.
+A pair of variables is chosen. How far should it go? Along its direction the objective is a parabola, and the box is an
+interval. So the best step has a formula: go to the top of the parabola, or as far towards it as the box allows. This
+chapter derives the step, draws it from two sides, and treats a pair whose parabola is a straight line.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: A free step, seen from above and from the side. Left: the box of the two variables, contours of the objective,
-#     and the line along which their sum stays the same; the step ends where the line touches a contour. Right: the
-#     parabola of the gain, at whose top the step ends.
+# alt: Two panels show a free step, from above and from the side. The left panel shows the box of the two variables,
+#     contours of the objective, and the line along which the sum of the variables is fixed; the step ends where the
+#     line touches a contour. The right panel shows the parabola of the gain; the step ends at its top.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -53,8 +53,8 @@ plt.show()
 
 # %%
 # The left panel shows the square of the two variables from above. Their sum is fixed, so the point moves along the
-# straight line, here to where the line touches a contour of :math:`f`. The right panel shows the same step as a
-# parabola: the gain of :math:`f` along that line.
+# straight line; it stops where the line touches a contour of :math:`f`. The right panel shows the gain of :math:`f`
+# along this line, a parabola.
 #
 # A parabola
 # ----------
@@ -66,36 +66,38 @@ plt.show()
 #
 #    g(\mu) = \mu\,\ell-\tfrac12\,q\,\mu^2, \qquad \ell=G_i-G_j, \qquad q=K_{ii}+K_{jj}-2K_{ij}.
 #
-# :math:`\ell` is the slope at the start. :math:`q=(e_i-e_j)^\top K(e_i-e_j)` is the curvature: the squared distance
-# :math:`\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` of the two examples, never negative. The top of the parabola is where
-# :math:`g'(\mu)=\ell-q\mu` is zero. That is the *Newton step* :math:`\hat\mu`, and it gains :math:`\tilde g`:
+# The slope at the start is :math:`\ell`. The curvature :math:`q=(e_i-e_j)^\top K(e_i-e_j)` is the squared distance
+# :math:`\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` of the two examples, so it is never negative. At the top of the
+# parabola :math:`g'(\mu)=\ell-q\mu` is zero. The step to the top is the *Newton step* :math:`\hat\mu`, and it gains
+# :math:`\tilde g`:
 #
 # .. math:: \hat\mu=\frac{\ell}{q}, \qquad \tilde g = g(\hat\mu)=\frac{\ell^2}{2q} .
 #
 # Cut by the box
 # --------------
 #
-# The step has to stay between lo and hi of :doc:`chapter 3 <03_why_two>`. If the cut comes before the top, the highest
-# remaining point of the parabola is at the cut. So the best feasible step is
+# The step has to stay between the limits lo and hi of :doc:`chapter 3 <03_why_two>`. If a limit comes before the top,
+# the highest feasible point of the parabola is at this limit. So the best feasible step is
+#
 # .. math:: \mu = \min\bigl(\max(\hat\mu,\ \text{lo}),\ \text{hi}\bigr),
 #
-# and this line is the whole rule in the package:
+# The rule in the package is this line:
 #
 # .. shipped:: core/steps/newton.py
 #    :twin:
 #
-# A step that ends at the top, like the step at the head, is called *free*; a step that ends at the box is *clipped*.
-# Here is a clipped step of the same run.
+# A step that ends at the top is called *free*, like the step at the head of the chapter. A step that ends at the edge
+# of the box is *clipped*. The next figure shows a clipped step of the same run.
 
 # fold: The code of this figure
-# alt: A clipped step, seen from above and from the side, as the free one was. The parabola goes on rising beyond the
-#     edge of the box, which is grey; the step is taken up to that edge and gains less than the Newton step would.
+# alt: Two panels show a clipped step, from above and from the side. The parabola still rises beyond the edge of the
+#     box, where the picture is grey; the step goes up to that edge and gains less than the Newton step would.
 state = show_step(8)
 plt.show()
 
 # %%
-# This step goes to the edge of the box and no further. "The pair that moves next" in the stepper shows the same two
-# pictures for every step; with a small :math:`C` most steps are clipped, with a large one few.
+# The stepper shows the same two pictures for every step, under "The pair that moves next". With a small :math:`C` most
+# steps are clipped, with a large :math:`C` few.
 #
 # .. stepper::
 #    :selector: second-order
@@ -104,13 +106,13 @@ plt.show()
 # The step, taken
 # ---------------
 #
-# The next choice needs the gradient at the new point. As :math:`G=y-K\alpha` is linear in :math:`\alpha`, it need not
-# be computed again:
+# The next choice needs the gradient at the new point. Since :math:`G=y-K\alpha` is linear in :math:`\alpha`, the
+# gradient can be updated:
 #
 # .. math:: G \leftarrow G-\mu\,(K_{i\cdot}-K_{j\cdot}) .
 #
-# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. A step costs only two rows, and needs none of the other
-# :math:`n-2`. This line is why the method works for matrices that no memory could hold.
+# Here :math:`K_{i\cdot}` is row :math:`i` of :math:`K`. A step needs only two rows, and not the other :math:`n-2`. For
+# this reason the method works with matrices that no memory could hold.
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.move moved
@@ -127,21 +129,21 @@ print(
 )
 
 # %%
-# The first branch is the step of this chapter. The second branch belongs to steps with momentum (:doc:`chapter 10
-# <10_two_steps_at_once>`); here ``kappa`` is 0 and this branch does not run.
+# The first branch is the step of this chapter. The second branch runs only for steps with momentum, whose ``kappa`` is
+# not 0 (:doc:`chapter 10 <10_two_steps_at_once>`).
 #
-# Two details of this code matter. A variable that reaches its bound is *set* to it. Adding the missing piece would
-# round, but :math:`\alpha_i=U_i` must be exactly true, because equality decides whether a variable may rise. And each
-# update rounds :math:`G` a little; when that could matter for the stopping rule, :math:`G` is computed again from
-# scratch.
+# Two details of this code matter. First, a variable that reaches its bound is *set* to the bound. A sum would be
+# rounded, but :math:`\alpha_i=U_i` must hold exactly, because this equality decides whether the variable may rise.
+# Second, each update rounds :math:`G` a little. When the rounding could mislead the stopping rule, the package computes
+# :math:`G` again from scratch.
 #
 # No parabola
 # -----------
 #
-# If two examples are the same point, :math:`q=0`: the parabola is a straight line. If their labels differ it goes
-# uphill for ever, and only the box ends it. The Newton step would divide by zero. The package replaces :math:`q` by
-# :math:`10^{-12}`, as LIBSVM does; the formula then gives a giant step, and the box cuts it. A kernel that breaks
-# Mercer's condition may have :math:`q<0`, which is handled in the same way.
+# If two examples are the same point, :math:`q=0`, and the parabola is a straight line. If the labels of the two differ,
+# the line rises for ever, and only the box ends the step. The Newton step would divide by zero. Like LIBSVM, the
+# package replaces :math:`q` by :math:`10^{-12}`: the formula then gives a giant step, and the box cuts it. A kernel
+# that breaks Mercer's condition may have :math:`q<0`, which the package handles in the same way.
 
 twins = DualProblem.classification(np.zeros((2, 1)), np.array([-1, 1]), kernel=RBF(1.0), C=5.0)
 state = next(iterate(twins, step=NewtonStep()))
@@ -152,8 +154,8 @@ print("α =", state.alpha)
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Exact line search* along :math:`e_i-e_j`; *analytic step*; :math:`q` is the *second derivative* along the
-#    direction, :math:`\eta` in Platt's paper. Setting a variable back to its bound is *clipping* or *projection*.
+#    The Newton step is also called the *analytic step* or an *exact line search* along :math:`e_i-e_j`. The curvature
+#    :math:`q` is :math:`\eta` in Platt's paper. Setting a variable back to its bound is *clipping* or *projection*.
 #
 # Exercises
 # ---------
@@ -162,14 +164,14 @@ print("α =", state.alpha)
 # 2. ★★ Show that the exact gain of a clipped step is :math:`\tfrac12q\mu(2\hat\mu-\mu)`, and conclude that a step half
 #    as long as the Newton step still yields three quarters of its gain.
 # 3. ★ Which steps :math:`\mu` gain anything at all?
-# 4. ★★ In the last example, why does :math:`\alpha` end at its bounds, and what is the duality gap there?
+# 4. ★★ In the last example, why does :math:`\alpha` end at its bounds, and what is the duality gap at the end?
 #
 # .. fold:: Hints
 #
 # 1. Write :math:`d=e_i-e_j` and expand :math:`(\alpha+\mu d)^\top K(\alpha+\mu d)`.
 # 2. Replace :math:`\ell` by :math:`q\hat\mu` in :math:`g`.
-# 3. A parabola through the origin is zero at a second place.
-# 4. Compute :math:`G` at :math:`\alpha=0`, and what a step changes in it if the two rows of :math:`K` are equal.
+# 3. The parabola is zero at the origin and at a second place.
+# 4. Compute :math:`G` at :math:`\alpha=0`. How does a step change :math:`G` if the two rows of :math:`K` are equal?
 #
 # .. endfold::
 #
@@ -184,12 +186,12 @@ print(f"4. duality gap {twins.duality_gap(state.alpha):.1e}, objective {twins.ob
 # 1. :math:`y^\top(\alpha+\mu d)-\tfrac12(\alpha+\mu d)^\top K(\alpha+\mu d)-f(\alpha)
 #    =\mu\,(y-K\alpha)^\top d-\tfrac12\mu^2\,d^\top Kd` with :math:`d=e_i-e_j`. The first factor is
 #    :math:`G^\top d=G_i-G_j`.
-# 2. Put :math:`\ell=q\hat\mu` into :math:`g`. With :math:`\mu=\omega\hat\mu` the share of :math:`\tilde g` is
-#    :math:`2\omega-\omega^2`, which is 0.75 at one half. A tenth too long costs one per cent:
-#    :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` does that on purpose.
-# 3. The steps between 0 and :math:`2\hat\mu`.
-# 4. The slope stays :math:`G_1-G_0=2` all the way, since the two rows of :math:`K` are equal. No street can separate
-#    two equal points, so both are bounded. The gap is zero: :math:`f=2C`, which is the cost of both slacks.
+# 2. Put :math:`\ell=q\hat\mu` into :math:`g`. A step :math:`\mu=\omega\hat\mu` gains the share :math:`2\omega-\omega^2`
+#    of :math:`\tilde g`, which is 0.75 at one half. A step that is a tenth too long loses one per cent of the gain:
+#    :class:`~refsvm.core.steps.overrelaxed.OverrelaxedNewtonStep` takes such steps on purpose.
+# 3. The steps between 0 and :math:`2\hat\mu` gain.
+# 4. The two rows of :math:`K` are equal, so the slope stays :math:`G_1-G_0=2` until both variables are at their bounds.
+#    The duality gap is zero: :math:`f=2C` is the cost of the two slacks.
 #
 # .. endfold::
 #

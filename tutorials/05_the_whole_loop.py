@@ -2,14 +2,15 @@ r"""
 5 · The whole loop
 ==================
 
-Everything is ready: the dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`), the step
-(:doc:`chapter 4 <04_one_step>`). This chapter puts it together twice: first as your own function of a dozen lines, then
-as the loop of the package, which is not much longer and is read here line by line. Both take the same steps.
+The dual (:doc:`chapter 2 <02_prices>`), the pair (:doc:`chapter 3 <03_why_two>`) and the step (:doc:`chapter 4
+<04_one_step>`) are ready. This chapter puts them together twice. First you write a function of a dozen lines. Then we
+read the loop of the package line by line; it is not much longer. Both take the same steps.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Two interleaved kinds of points and the boundary of the machine after more and more steps, with the
-#     objective above each panel. At first it cuts through both kinds; the last panels look alike near the points.
+# alt: Five panels show two interleaved kinds of points and the boundary of the machine after more and more steps, with
+#     the objective above each panel. At first the boundary cuts through both kinds; the last panels look alike near the
+#     points.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -52,15 +53,16 @@ last.axis("off")
 plt.show()
 
 # %%
-# This chapter uses two hundred points that no line separates, a Gaussian kernel with :math:`\gamma=0.5`, and the price
-# of slack :math:`C=10`. The picture shows how the boundary :math:`h(x)=0` develops while the loop of this chapter runs.
+# This chapter uses two hundred points that no line separates, a Gaussian kernel with :math:`\gamma=0.5`, and
+# :math:`C=10`. The picture shows how the boundary :math:`h(x)=0` develops while the loop of this chapter runs.
 #
 # Your own
 # --------
 #
-# Start at :math:`\alpha=0`, where :math:`G=y`. Then repeat: take the most violating pair, stop if it violates nothing,
-# go up its parabola as far as the box allows, update :math:`G`. The intercept :math:`b` is the middle of the last two
-# values of :math:`G` that were compared; :doc:`chapter 6 <06_when_it_is_over>` shows why.
+# Start at :math:`\alpha=0`, where :math:`G=y`. Then repeat four actions: take the most violating pair; stop if its
+# violation is within the tolerance; go up the parabola of the pair as far as the box allows; update :math:`G`. The
+# intercept :math:`b` is the middle between the last two values of :math:`G` that were compared; :doc:`chapter 6
+# <06_when_it_is_over>` shows why.
 
 
 def smo(K, y, C, tol=1e-3):
@@ -85,10 +87,11 @@ h = K @ alpha + b
 print(f"{len(pairs)} steps, {np.mean(np.sign(h) == y):.1%} of the examples right, Σα = {alpha.sum():.1e}")
 
 # %%
-# This is a support vector machine, trained. The rest of this book makes it faster, safer, or asks more of it.
+# You have trained a support vector machine. The rest of this book makes it faster and safer, and asks it harder
+# questions.
 #
-# Is it right? Chapter 2 provides the certificate, and the package takes the same steps. It gets the same matrix here,
-# so that not even the last digit of a kernel value differs.
+# Is the machine right? The certificate of chapter 2 shows how near it is to the optimum. The package takes the same
+# steps if it gets exactly the same matrix.
 
 print(f"dual {problem.objective(alpha):.4f} <= optimum <= primal {problem.primal_objective(alpha):.4f}")
 
@@ -102,37 +105,38 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # The loop of the package
 # -----------------------
 #
-# :func:`~refsvm.core.solver.loop.steps` is the same loop, but it receives its three decisions as objects: *which pair*
-# is a :class:`~refsvm.core.selectors.base.WorkingSetSelector`, *how far* a :class:`~refsvm.core.steps.base.StepRule`,
-# *when to stop* a :class:`~refsvm.core.stopping.base.StoppingRule`. One object holds everything that changes while a
-# problem is solved, the :class:`~refsvm.core.state.SolverState`.
+# :func:`~refsvm.core.solver.loop.steps` is the same loop, but objects make its three decisions. A
+# :class:`~refsvm.core.selectors.base.WorkingSetSelector` chooses the pair, a :class:`~refsvm.core.steps.base.StepRule`
+# decides how far it moves, and a :class:`~refsvm.core.stopping.base.StoppingRule` decides when to stop. The
+# :class:`~refsvm.core.state.SolverState` holds everything that changes during a solve.
 #
 # .. shipped:: core/solver/loop.py
 #    :object: Steps steps
 #
-# Line by line:
+# This is what the lines do:
 #
 # ``while not (code := stop.check(state))``
-#     The loop calls the stopping rule before every step. It returns 0 to go on, or the number of its reason.
+#     The loop calls the stopping rule before every step. The rule returns 0 to go on, or the number of its reason to
+#     stop.
 # ``i, j = selector.select(state) if state.stalled < 2 else (-1, -1)``
-#     The selector returns two indices, or (−1, −1) if it knows no pair that gains. If two steps in a row have changed
-#     nothing, not even the last digit, floating point can do no better, and the loop ends.
+#     The selector returns two indices, or (−1, −1) if it knows no pair that gains. If two steps in a row have not even
+#     changed the last digit of a number, floating point can do no better, and the loop ends.
 # ``state.rows.use(i, j)``
-#     The kernel rows of both variables are computed, if they are not in memory. :doc:`Chapter 8
+#     The store of rows computes the kernel rows of both variables, if they are not in memory. :doc:`Chapter 8
 #     <08_rows_cache_shrinking>` is about this line.
 # ``state.measure(i, j)``
-#     :math:`\ell`, :math:`q`, lo and hi of the pair: chapters 3 and 4.
+#     The state computes :math:`\ell`, :math:`q`, lo and hi of the pair (chapters 3 and 4).
 # ``state.n_candidates = 0`` and ``mu = step.length(state, i, j)``
-#     The step rule says how far. A rule that plans ahead leaves *candidates*, pairs that the next selection should
-#     consider; each step starts with none. :doc:`Chapter 10 <10_two_steps_at_once>` presents two rules that look
-#     further than one step.
+#     The step rule says how far the pair moves. A rule that plans ahead may leave *candidates*, pairs that the next
+#     selection should consider; the first line clears them. :doc:`Chapter 10 <10_two_steps_at_once>` presents two rules
+#     that look further than one step.
 # ``state.move(i, j, mu)``
-#     Updates :math:`\alpha` and :math:`G` as in chapter 4. It then finds the most violating pair of the new point and
-#     its :math:`\psi`, which the next ``check`` compares with its tolerance. Only a step with *momentum*
-#     (``step.uses_momentum``) moves more than the pair; chapter 10 introduces it, and until then you can skip the first
-#     branch.
+#     The state updates :math:`\alpha` and :math:`G` as in chapter 4. It then finds the most violating pair of the new
+#     point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
+#     (``step.uses_momentum``) also moves other variables. You can skip this branch until chapter 10 introduces it.
 # ``yield state``
-#     The caller of the loop may look at the state after every step. It is one object that changes: copy what you keep.
+#     The caller of the loop may look at the state after every step. The state is a single object that changes: copy
+#     what you want to keep.
 #
 # :func:`~refsvm.core.solver.loop.iterate` sets the loop up, and :func:`~refsvm.analysis.solve.solve` runs it to its
 # end:
@@ -148,15 +152,15 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 # Watch it
 # --------
 #
-# Here you can control the loop: choose the pair, or let a selector choose; change :math:`C`; drag a point. It takes the
-# steps of the package, to the last bit, as long as no example is moved.
+# The stepper lets you control the loop: choose the pair, or let a selector choose; change :math:`C`; drag a point.
+# Until you move an example, its steps are equal to the steps of the package in every bit.
 #
 # .. stepper::
 #    :selector: mvp
 #
 # For your own rule, use :doc:`the stepper in a notebook </gallery/examples/06_step_through_your_own_rule>`.
 #
-# The table shows ten steps. Its selector is the package's default, ``SecondOrder``, which also takes the curvature into
+# The table shows ten steps with the package's default selector, ``SecondOrder``, which also takes the curvature into
 # account (:doc:`chapter 7 <07_which_pair>`).
 
 # fold: The code of this table
@@ -175,9 +179,9 @@ for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
 # The two engines
 # ---------------
 #
-# The loop above is plain NumPy. A second loop is compiled with Numba, and each of these rules has a *twin* there: a
-# function of the same name that makes the same decisions. ``engine=`` says which loop runs. The results are equal to
-# the last bit.
+# The loop above is plain NumPy. A second loop is compiled with Numba. For each of these rules it has a *twin*, a
+# function of the same name that makes the same decisions. The argument ``engine`` says which loop runs. The results are
+# equal in every bit.
 
 *_, state = iterate(problem, step=NewtonStep())  # the state after the last step
 for engine in ("numpy", "numba"):
@@ -186,14 +190,14 @@ for engine in ("numpy", "numba"):
     print(f"{engine}: {solution.iterations} steps, every bit of α as in the loop above: {same}")
 
 # %%
-# The solution knows why it ended, and how good it is:
+# The solution says why the solver ended, and how good the result is:
 
 print(solution.status.value)
 print(f"ψ = {solution.kkt_gap:.1e}, F − f = {solution.duality_gap:.1e}, b = {solution.intercept:.3f}")
 
 # %%
-# :class:`~refsvm.estimators.svc.SVC` is the same solver as a scikit-learn estimator. The circles are free support
-# vectors; they stand on the margins, as chapter 2 says. The crosses are bounded ones.
+# :class:`~refsvm.estimators.svc.SVC` is the same solver as a scikit-learn estimator. The circles in the figure are free
+# support vectors; they stand on the margins, as chapter 2 says. The crosses are bounded support vectors.
 
 from sklearn.inspection import DecisionBoundaryDisplay
 
@@ -207,9 +211,9 @@ print(f"{free.sum()} free and {bounded.sum()} bounded support vectors of {len(y)
 # %%
 
 # fold: The code of this figure
-# alt: The trained machine: shading for the decision value, a solid boundary between the two kinds of points,
-#     dashed margins. Circles mark free support vectors, which lie on the margins; crosses mark bounded ones, between
-#     the margins or on the wrong side.
+# alt: Shading shows the decision value of the trained machine, a solid line its boundary, and dashed lines its margins.
+#     Circles mark free support vectors, which lie on the margins; crosses mark bounded support vectors, which lie
+#     between the margins or on the wrong side.
 figure, axes = plt.subplots(figsize=(5.6, 6))
 display = DecisionBoundaryDisplay.from_estimator(
     model, X, response_method="decision_function", grid_resolution=150, eps=0.4, ax=axes,
@@ -231,12 +235,13 @@ plt.show()
 # Two knobs
 # ---------
 #
-# :math:`\gamma` says how near two examples have to be to count as alike, :math:`C` how much an error costs. The panels
-# show the boundary for three values of each, with the share of errors on these examples and on two thousand new ones of
-# the same kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*: it errs on both. With the
-# largest it overfits: it is right on every example that it was trained on, and errs on the new ones. A machine that
-# generalises is in between, and neither the training errors nor the objective say where. :doc:`Chapter 11
-# <11_leave_one_out>` measures it without new examples, :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# The parameter :math:`\gamma` says how near two examples have to be to count as alike, and :math:`C` how much an error
+# costs. The panels show the boundary for three values of each parameter, with the share of errors on these examples and
+# on two thousand new examples of the same kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*:
+# it errs on old and new examples. With the largest :math:`\gamma` and :math:`C` it overfits: it is right on every
+# example that it was trained on, and errs on new examples. The best machine is in between, and neither the training
+# errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the errors without new examples,
+# and :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)
@@ -250,8 +255,8 @@ for (g, c), (seen, unseen) in errors.items():
 # %%
 
 # fold: The code of this figure
-# alt: Nine panels, three values of gamma with three of C each, with the regions of the two classes shaded. With the
-#     smallest of both one region covers everything; with the largest the boundary winds around small groups of points.
+# alt: Nine panels for three values of gamma and three of C show the shaded regions of the two classes. With the
+#     smallest values one region covers everything; with the largest the boundary winds around small groups of points.
 figure, panels = plt.subplots(3, 3, figsize=(9, 9), sharex=True, sharey=True)
 for axes, ((g, c), model) in zip(panels.flat, trained.items(), strict=True):
     values = model.decision_function(grid).reshape(100, 100)
@@ -267,27 +272,27 @@ plt.show()
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Sequential minimal optimization*, SMO (Platt, 1998); the smallest case of a *decomposition method*. LIBSVM's
-#    ``rho`` is :math:`-b`. The Gaussian kernel is often written with :math:`\gamma=1/(2\sigma^2)`; :math:`\sigma` is
-#    its *length scale* or *bandwidth*.
+#    The method is *sequential minimal optimization*, SMO (Platt, 1998), the smallest *decomposition method*. Many texts
+#    write the Gaussian kernel with :math:`\gamma=1/(2\sigma^2)`; :math:`\sigma` is its *length scale* or *bandwidth*.
 #
 # Exercises
 # ---------
 #
 # 1. ★★ Let your ``smo`` choose :math:`j` as ``SecondOrder`` does, with the largest :math:`\tfrac12\ell^2/q` among the
-#    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the pairs of
-#    the package?
-# 2. ★★ Let it choose any pair that gains, at random. How many steps does it take on the first forty examples?
-# 3. ★ Run it with :math:`C` = 0.1, 10 and 100. How do the steps and the free and bounded support vectors change?
-# 4. ★ Which line would you have to change for a problem without the sum?
+#    :math:`j` that may fall and have :math:`G_j<G_i`. How many steps does it take now, and does it move the same pairs
+#    as the package?
+# 2. ★★ Let ``smo`` choose a pair that gains at random. How many steps does it take on the first forty examples?
+# 3. ★ Run ``smo`` with :math:`C` = 0.1, 10 and 100. How do the numbers of steps, of free and of bounded support vectors
+#    change?
+# 4. ★ Which lines of ``smo`` would you change for a problem without the sum constraint?
 #
 # .. fold:: Hints
 #
 # 1. Keep :math:`i`. Compute slope and curvature against all :math:`j` as arrays, and take the ``argmax`` where both
 #    conditions hold.
-# 2. Draw twice: first among the variables that may rise and lie above the lowest that may fall, then among the
-#    variables that may fall and lie below the first.
-# 3. Free means strictly inside the box, bounded exactly at :math:`\pm C`.
+# 2. Draw :math:`i` among the variables that may rise whose :math:`G_i` exceeds the smallest :math:`G_j` of a variable
+#    that may fall. Then draw :math:`j` among the variables that may fall with :math:`G_j<G_i`.
+# 3. A free variable is strictly inside the box; a bounded support vector has exactly :math:`\alpha_i=\pm C`.
 # 4. Exercise 3 of chapter 3 has a solver for it.
 #
 # .. endfold::
@@ -344,10 +349,9 @@ for price in (0.1, 10.0, 100.0):
 
 # %%
 # 1. It takes fewer steps, and the same pairs as the package.
-# 2. Any pair that gains leads uphill, so chance also reaches the top. It takes its time.
+# 2. Any pair that gains leads uphill, so chance also reaches the top. Chance takes its time.
 # 3. A larger :math:`C` leads to more steps, fewer bounded support vectors, and a street that fits the examples more
 #    closely.
-# 4. The choice, since one variable would do, and with it every line about :math:`j`. And :math:`b`, which would not
-#    exist.
+# 4. A single variable could move, so every line about :math:`j` would go, and with it the intercept :math:`b`.
 #
 # .. endfold::

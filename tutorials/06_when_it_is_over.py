@@ -2,9 +2,9 @@ r"""
 6 · When it is over
 ===================
 
-The loop of :doc:`chapter 5 <05_the_whole_loop>` stops when no pair gains more than a little. This chapter draws what
-that means: marks that have to get out of each other's way, with the intercept in the middle. It shows how a tolerance
-affects decisions and the objective, and which other reasons to stop there are.
+The loop of :doc:`chapter 5 <05_the_whole_loop>` stops when :math:`\psi` is below a tolerance. This chapter draws
+:math:`\psi`: marks have to get out of each other's way, and the intercept is in the middle between them. The chapter
+shows how the tolerance affects decisions and the objective, and lists other reasons to stop.
 """
 
 # fold: Imports and settings
@@ -26,14 +26,15 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.
 # Marks that get out of each other's way
 # --------------------------------------
 #
-# A variable at its lower bound may only rise, a variable at its upper bound may only fall, a free one may do both. Draw
-# :math:`G_i` of all that may rise as marks that point up, and of all that may fall as marks that point down. By chapter
-# 3, the point is optimal exactly if no up-mark is above a down-mark. The remaining overlap is :math:`\psi`.
+# A variable at its lower bound may only rise, a variable at its upper bound may only fall, and a free variable may do
+# both. Draw :math:`G_i` as a mark that points up if the variable may rise, and as a mark that points down if it may
+# fall. Chapter 3 proves that the point is optimal exactly if no up-mark is above a down-mark. The overlap of the marks
+# is :math:`\psi`.
 
 # fold: The code of this figure
-# alt: Three panels with the gradient of every example, upward marks for those that may rise and downward marks
-#     for those that may fall. At first they overlap in a wide shaded band; at the end all upward marks are on or
-#     below one line, all downward marks on or above it.
+# alt: Three panels show the gradient of every example, with upward marks for variables that may rise and downward marks
+#     for variables that may fall. At first the marks overlap in a wide shaded band; at the end all upward marks are on
+#     or below a line, and all downward marks on or above it.
 moments = {0: problem.v * 0.0}
 for state in iterate(problem, step=NewtonStep()):
     moments[state.iteration] = state.alpha.copy()
@@ -55,14 +56,13 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# At the end the free variables, which carry both marks, all stand on one line. Why there, and why is this line
-# :math:`b`? From :math:`G=y-K\alpha` and :math:`h(x_i)=(K\alpha)_i+b` follows
+# At the end the free variables, which carry both marks, all stand on one line. Why is this line :math:`b`? From
+# :math:`G=y-K\alpha` and :math:`h(x_i)=(K\alpha)_i+b` follows
 #
 # .. math:: G_i-b = y_i-h(x_i) .
 #
 # So :math:`G_i=b` means :math:`h(x_i)=y_i`: the example stands exactly on its margin. Complementary slackness, the
-# table of :doc:`chapter 2 <02_prices>`, demands this of free support vectors. A variable above the line would gain by
-# rising; for :math:`y_i=1` its margin is too small. With the three rows of that table:
+# table of :doc:`chapter 2 <02_prices>`, demands this of free support vectors. The three rows of that table become
 #
 # .. math::
 #
@@ -70,13 +70,14 @@ plt.show()
 #    }\alpha_i=U_i.
 #
 # These are the *Karush-Kuhn-Tucker conditions*. A :math:`b` that satisfies all of them exists exactly if
-# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is if :math:`\psi\le0`. Before the end no such :math:`b`
-# exists, and the middle of the overlap is the fairest choice: it breaks every condition by at most :math:`\psi/2`.
+# :math:`\max_{I_\text{up}}G\le\min_{I_\text{down}}G`, that is, if :math:`\psi\le0`. Before the end no :math:`b`
+# satisfies all conditions. The middle of the overlap is then the fairest choice: it breaks every condition by at most
+# :math:`\psi/2`.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.kkt_gap DualProblem.intercept DualProblem.midway
 #
-# The stopping rule only compares the number that the state keeps with a tolerance:
+# The state keeps :math:`\psi`, and the stopping rule compares it with a tolerance:
 #
 # .. shipped:: core/stopping/kkt_gap.py
 #    :twin:
@@ -90,18 +91,19 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # What a tolerance is worth
 # -------------------------
 #
-# :math:`\psi` has the unit of the labels. With :math:`\varepsilon=10^{-3}` every condition holds up to half a
-# thousandth of the distance from the middle of the street to its margin. How large is the error of the objective? Put
-# :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of chapter 2. The term
-# of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. It is zero unless the example breaks its condition, which it
-# does by at most :math:`\psi/2`; so the term is at most :math:`C\psi/2`:
+# The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` every condition holds
+# up to half a thousandth of the distance from the middle of the street to its margin. How large is the error of the
+# objective? Put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
+# chapter 2. The term of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. It is zero unless the example breaks its
+# condition. No example breaks it by more than :math:`\psi/2`, so every term is at most :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
 # At an optimum :math:`\psi\le0`, so both objectives are equal there: this proves the strong duality of chapter 2.
 #
-# In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` smaller
-# again. The table shows the bound, the gap and the error; its last line shows how many times the bound exceeds the gap:
+# In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` is even
+# smaller. The table shows the bound, the gap and the error. Its last line shows how many times the bound exceeds the
+# gap:
 
 heart = load("heart")
 wide = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), C=10.0)
@@ -125,14 +127,15 @@ print(f"bound / gap from {min(ratios):.0f} to {max(ratios):.0f}")
 # ------------------
 #
 # :math:`F` depends on :math:`b`, and before the end the middle of the overlap is not always the best :math:`b`. The
-# best :math:`b` can be found exactly. In terms of :math:`G` the slack is :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`.
-# So as a function of :math:`b` alone :math:`F` is convex and made of straight pieces: it falls by :math:`C` for each
-# positive example with :math:`G_i>b`, rises by :math:`C` for each negative one with :math:`G_i<b`, and bends at the
-# :math:`G_i`. Sort them and find the bend where the slope changes its sign.
+# best :math:`b` can be found exactly. Written with :math:`G`, the slack is
+# :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So as a function of :math:`b` alone :math:`F` is convex and made of
+# straight pieces that meet at the :math:`G_i`. Its slope is :math:`C` times the number of negative examples with
+# :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The best :math:`b` is the
+# :math:`G_i` at which this slope changes its sign.
 
 # fold: The code of this figure
-# alt: The cost F as a function of b alone, a convex curve. The best b is at its lowest point; the middle of the
-#     overlap is to the right of it, where F is higher.
+# alt: The cost F is drawn as a function of b alone, a convex curve. The best b is at its lowest point; the middle of
+#     the overlap is to the right of this point, where F is higher.
 at = moments[10]
 G = problem.gradient(at)
 offsets = np.linspace(-1.5, 1.5, 400)
@@ -153,12 +156,13 @@ print(f"middle {middle:.4f}, best {lowest:.4f}; F at its best {problem.primal_ob
 # .. shipped:: core/primal.py
 #    :object: best_intercept
 #
-# At an optimum without a free support vector the lowest part is flat: a whole interval of :math:`b` is valid, from the
-# highest :math:`G_i` that may rise to the lowest that may fall. Here is such an optimum, with a small :math:`C`.
+# At an optimum without a free support vector, the lowest part of this curve is flat. Every :math:`b` from the largest
+# :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may fall is valid. The next
+# figure shows such an optimum, with a small :math:`C`.
 
 # fold: The code of this figure
-# alt: The cost F as a function of b, which falls, is flat over an interval, and rises. The interval is shaded, and a
-#     line marks its middle, which is the intercept of the package.
+# alt: The cost F, as a function of b, falls, is flat over an interval, and rises. The interval is shaded, and a line
+#     marks its middle, which is the intercept of the package.
 even = np.concatenate([np.flatnonzero(data.y < 0)[:20], np.flatnonzero(data.y > 0)[:20]])
 stiff = DualProblem.classification(data.X[even], data.y[even], kernel=RBF(gamma=0.5), C=0.01)
 end = solve(stiff, stop=KKTGap(1e-9))
@@ -179,13 +183,13 @@ print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the packag
 # The objective rises, the gap does not fall
 # ------------------------------------------
 #
-# Each step raises :math:`f`. But :math:`\psi` falls only in the long run: a step that settles one pair can disturb
-# another.
+# Each step raises :math:`f`. But :math:`\psi` falls only in the long run, because a step that settles one pair can
+# disturb other pairs.
 
 # fold: The code of this figure
-# alt: Two panels over the steps, for MostViolatingPair and SecondOrder. Left: the KKT gap, which falls in the
-#     long run and jumps up and down on the way. Right: what the objective lacks, which never rises. SecondOrder is
-#     done first.
+# alt: Two panels show runs of MostViolatingPair and SecondOrder over the steps. In the left panel the KKT gap falls in
+#     the long run and jumps up and down on the way. In the right panel the distance of the objective from its maximum
+#     never rises. SecondOrder ends first.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6))
 for selector, colour in ((MostViolatingPair(), NEGATIVE), (None, POSITIVE)):
     seen = [(s.gap, best - s.objective) for s in iterate(wide, selector=selector, step=NewtonStep())]
@@ -205,16 +209,16 @@ plt.show()
 # ---------------------
 #
 # The paper on maximum gain (:doc:`chapter 7 <07_which_pair>`) also stops when a step that moves a variable again is
-# short. That is cheap to see, and says nothing about optimality: a step may be short because the box is near. The rule
-# is here to reproduce the tables of that paper. The second run below shows the fault: it ends while :math:`\psi` is
-# still far above the tolerance.
+# short. This test is cheap, but it proves nothing about optimality: a step may be short because the box is near. The
+# package has this rule only to reproduce the tables of that paper. The second run below shows the fault: it ends while
+# :math:`\psi` is still far above the tolerance.
 #
 # .. shipped:: core/stopping/working_set_gap.py
 #    :object: WorkingSetGap.check
 #
-# Two more rules need only the *sign* of one decision, which requires less than the optimum; they are the subject of
-# :doc:`chapter 12 <12_a_sign_is_enough>`. A limit in steps or seconds, a callback and Ctrl-C also end a solve. However
-# it ends, there is a solution, and its status is a sentence:
+# Two more rules stop when the *sign* of one decision is certain, which happens before the optimum is reached;
+# :doc:`chapter 12 <12_a_sign_is_enough>` presents them. A limit in steps or seconds, a callback and Ctrl-C also end a
+# solve. However it ends, ``solve`` returns a solution with its status:
 
 print(solve(wide, max_iter=50, shrinking=False).status.value)
 many = make_banana(400, rng=0)
@@ -225,24 +229,24 @@ print(f"{early.reason} KKT gap {early.kkt_gap:.3f}")
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *KKT conditions*, *optimality gap*; LIBSVM writes :math:`\psi` as :math:`m(\alpha)-M(\alpha)` and stops where it is
-#    below ``eps``. The primal objective of the current point, minus the dual one, is the *duality gap* of convex
-#    optimisation.
+#    The conditions are known as the *KKT conditions*. LIBSVM writes :math:`\psi` as :math:`m(\alpha)-M(\alpha)` and
+#    stops when it is below ``eps``.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Show that the middle :math:`b` breaks each condition by at most :math:`\psi/2`.
-# 2. ★★ Can a problem have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty examples
-#    of each class, as in :doc:`the stepper </stepper>`.
+# 2. ★★ Can an optimum have no free support vector? Which :math:`b` are right then? Try :math:`C=0.01` on twenty
+#    examples of each class, as in :doc:`the stepper </stepper>`.
 # 3. ★ Stop the heart data at :math:`\psi\le0.1`. How many of the *predictions* on the training set differ from the
 #    predictions at :math:`10^{-6}`?
 # 4. ★★ At the optimum, why is the middle of the overlap a best :math:`b`?
 #
 # .. fold:: Hints
 #
-# 1. Express the largest :math:`G_i` that may rise and the smallest that may fall by :math:`b` and :math:`\psi`.
-# 2. With a small :math:`C` every variable is at its bound, far from 0. Which marks are left for each class?
+# 1. Write :math:`\max_{I_\text{up}}G` and :math:`\min_{I_\text{down}}G` with :math:`b` and :math:`\psi`.
+# 2. With a small :math:`C` every variable is at its bound :math:`\pm C`. Does the mark of a positive example point up
+#    or down?
 # 3. Compare the signs of ``decision_values``.
 # 4. Put :math:`\psi\le0` into the inequality for :math:`F-f`.
 #
@@ -260,12 +264,12 @@ rough, fine = (solve(wide, stop=KKTGap(tol)).decision_values for tol in (0.1, 1e
 print(f"3. {int((np.sign(rough) != np.sign(fine)).sum())} of {wide.n}")
 
 # %%
-# 1. The largest :math:`G_i` that may rise is :math:`b+\psi/2`, and the smallest that may fall is :math:`b-\psi/2`.
-# 2. It can. Then every :math:`b` between the two marks satisfies all conditions and gives the same :math:`F`; the
-#    package and LIBSVM take the middle.
-# 3. The printed line shows it. A sign changes only where :math:`h` is nearly zero.
-# 4. With :math:`\psi\le0` the middle breaks no condition, so :math:`F-f` is at most zero by the inequality above, and
-#    never less.
+# 1. Since :math:`b` is the middle, :math:`\max_{I_\text{up}}G=b+\psi/2` and :math:`\min_{I_\text{down}}G=b-\psi/2`.
+# 2. It can. Then every :math:`b` between the highest up-mark and the lowest down-mark satisfies all conditions and
+#    gives the same :math:`F`. The package and LIBSVM take the middle.
+# 3. The printed line shows the number. A sign differs only where :math:`h` is nearly zero.
+# 4. With :math:`\psi\le0` the inequality for :math:`F-f` makes :math:`F-f\le0`, and weak duality makes it at least
+#    zero. So the middle gives the least :math:`F`.
 #
 # .. endfold::
 #

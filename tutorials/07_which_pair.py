@@ -2,11 +2,11 @@ r"""
 7 · Which pair
 ==============
 
-Any pair that gains leads uphill. Which one should it be? The best one is too expensive to find, and the steepest one
-is not the best. This chapter draws the gain of every pair as a map, shows which part of it each selector examines,
-counts the kernel rows that a selector reads, and presents four examples on which a plausible rule gets stuck. The
-maximum-gain rules were published by T. Glasmachers and C. Igel (2006), second-order selection by R.-E. Fan, P.-H. Chen
-and C.-J. Lin (2005)."""
+Any pair that gains leads uphill. Which pair should move? The best pair is too expensive to find, and the steepest pair
+is not the best. This chapter draws the gain of every pair as a map and shows which part of the map each selector
+examines. It counts the kernel rows that a selector reads, and presents four examples on which a plausible rule gets
+stuck. T. Glasmachers and C. Igel (2006) published the maximum-gain rules, R.-E. Fan, P.-H. Chen and C.-J. Lin (2005)
+second-order selection."""
 
 # fold: Imports and settings
 import matplotlib.pyplot as plt
@@ -43,12 +43,12 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # Steep or flat
 # -------------
 #
-# Here are two pairs, each with the parabola of its gain. One parabola is steeper at its start, but its curvature is
-# large, so it bends soon. The other begins flat and rises further. Which pair would you take?
+# The figure shows the gains of two pairs. The first parabola is steep at its start, but its curvature is large, so it
+# bends soon. The second parabola begins flat and rises further. Which pair would you take?
 
 # fold: The code of this figure
-# alt: Two parabolas over the length of the step. The steep one reaches its low top after a short step. The flat one
-#     starts more slowly, goes on rising, and its top is further out and higher.
+# alt: Two parabolas are drawn over the length of the step. The steep parabola reaches its low top after a short step.
+#     The flat parabola starts more slowly, and its top is further out and higher.
 lengths = np.linspace(0.0, 2.6, 200)
 figure, axes = plt.subplots(figsize=(6.4, 3.0))
 for ell, q, colour, name in ((2.0, 4.0, NEGATIVE, "steep and short"), (1.2, 0.6, POSITIVE, "flat and long")):
@@ -62,20 +62,20 @@ axes.legend(frameon=False, loc="upper left")
 plt.show()
 
 # %%
-# What counts is the gain at the top, :math:`\tfrac12\ell^2/q`, not the slope.
+# The gain at the top, :math:`\tfrac12\ell^2/q`, decides, not the slope.
 #
 # The map of gains
 # ----------------
 #
-# A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The clipped step
-# yields the *exact* gain, the Newton step :math:`\tilde g=\tfrac12\ell^2/q`. The map shows the exact gain of all pairs
-# of sixty examples, twenty steps after the start. Rows and columns are sorted by :math:`G`, the largest first, so the
-# most violating pair lies in the top right corner of the coloured part.
+# A step on :math:`(i,j)` gains :math:`g(\mu)=\mu\ell-\tfrac12q\mu^2` (:doc:`chapter 4 <04_one_step>`). The gain of the
+# clipped step is the *exact* gain; the Newton step would gain :math:`\tilde g=\tfrac12\ell^2/q`. The map shows the
+# exact gain of all pairs of sixty examples, twenty steps after the start. Rows and columns are sorted by :math:`G`, the
+# largest first. So the most violating pair lies in the top right corner of the coloured part.
 
 # fold: The code of this figure
-# alt: A map of all pairs, coloured by exact gain, blank where a pair gains nothing. The most violating pair is
-#     the upper right corner of the coloured part. Second-order selection is in the same row, further left; maximum
-#     gain and the greedy choice are in the same column, further down.
+# alt: A map of all pairs is coloured by exact gain, and blank where a pair gains nothing. The most violating pair is
+#     the upper right corner of the coloured part. The choice of second-order selection is in the same row, further
+#     left; the choices of maximum gain and the greedy rule are in the same column, further down.
 small = make_banana(60, rng=1)
 few = DualProblem.classification(small.X, small.y, kernel=RBF(gamma=0.5), C=10.0)
 for state in iterate(few, step=NewtonStep(), cache_mb=np.inf):
@@ -126,15 +126,14 @@ print("previous working set", state.working_sets[0])
 # ``Greedy``             all                                  exact gain              all
 # =====================  ===================================  ======================  =================
 #
-# ``MostViolatingPair`` takes the steepest pair, the corner of the map. A steep way may be short: where :math:`q` is
-# large, the parabola bends soon.
+# ``MostViolatingPair`` takes the steepest pair, the corner of the map.
 #
 # .. shipped:: core/selectors/most_violating_pair.py
 #    :twin:
 #
-# ``SecondOrder`` keeps the :math:`i` of that corner and searches its row of the map. Where the slope alone would choose
-# the last column, :math:`\tfrac12\ell^2/q` takes the curvature into account. It needs only one kernel row, which the
-# step needs anyway. Its authors use the gain of the Newton step, which is exact where the box does not cut the step.
+# ``SecondOrder`` keeps the :math:`i` of that corner and searches its row of the map for the largest
+# :math:`\tfrac12\ell^2/q`. It needs only one kernel row, which the step needs anyway. The gain :math:`\tfrac12\ell^2/q`
+# is exact if the box does not cut the step.
 
 
 def second_order(K, G, alpha, lower, upper):
@@ -147,7 +146,7 @@ def second_order(K, G, alpha, lower, upper):
 
 # %%
 # ``MaximumGain`` searches the rows and columns of the two variables that have just moved, because their kernel rows are
-# in memory. A step on a pair that shares a variable with the last pair computes at most *one* new row.
+# in memory. Since the next pair contains one of these variables, its step computes at most *one* new row.
 
 
 def maximum_gain(K, G, alpha, lower, upper, last):
@@ -177,10 +176,10 @@ print(
 )
 
 # %%
-# The shipped rules are these functions with a few additions. After a planned step (:doc:`chapter 10
-# <10_two_steps_at_once>`), ``SecondOrder`` may rank pairs by their exact gain, and it also considers the working sets
-# that the step planned with. ``MaximumGain`` begins with the most violating pair, and an option says which rows it
-# examines. ``Greedy`` examines the whole map: it is a yardstick, too expensive for use.
+# The shipped rules add a little to these functions. After a planned step (:doc:`chapter 10 <10_two_steps_at_once>`),
+# ``SecondOrder`` may rank pairs by their exact gain, and it also considers the working sets that the step planned with.
+# ``MaximumGain`` begins with the most violating pair, and an option says which rows it examines. ``Greedy`` examines
+# the whole map; it is too expensive for use and serves as a yardstick.
 #
 # .. shipped:: core/selectors/second_order.py
 #    :twin:
@@ -200,22 +199,21 @@ print(
 # One example after another
 # -------------------------
 #
-# Finding the steepest pair requires all of :math:`G`, which the first programs did not have. Updating one :math:`G_i`
-# after a step costs two kernel values, and few of these fitted into memory. The first SMO, by J. Platt (1998),
-# therefore kept :math:`G` of the free examples alone and went through the examples in turn. An example that violated
-# its KKT condition became one half of the pair; the other half was the free example with the most different :math:`G`.
+# Finding the steepest pair requires all of :math:`G`. Updating one :math:`G_i` after a step costs two kernel values,
+# and when SMO was invented few kernel values fitted into memory. The first SMO, by J. Platt (1998), therefore kept
+# :math:`G` of the free examples only and went through all examples in turn. An example that violated its KKT condition
+# became one half of the pair; the other half was the free example whose :math:`G` differed most.
 #
-# Platt compared each example with a single :math:`b`. That number lies somewhere between the two ends of the gap, so it
-# may accuse an example that violates nothing, and miss one that does. S. S. Keerthi, S. K. Shevade, C. Bhattacharyya
-# and K. R. K. Murthy (2001) replaced it by two examples: *up* has the largest known :math:`G` among those that may
-# rise, and *down* the smallest known :math:`G` among those that may fall. Between two passes over all examples, their
-# second modification takes the pair (up, down) until this pair no longer violates anything. It is the most violating
-# pair of the free examples. Once all of :math:`G` is in memory, the passes are not needed, and the rule becomes the
-# most violating pair of all.
+# Platt compared each example with a single :math:`b`. This :math:`b` may accuse an example that violates nothing, and
+# miss an example that violates its condition. S. S. Keerthi, S. K. Shevade, C. Bhattacharyya and K. R. K. Murthy (2001)
+# replaced :math:`b` by two examples: *up* has the largest known :math:`G` of an example that may rise, and *down* the
+# smallest known :math:`G` of an example that may fall. Between two passes over all examples, their second modification
+# moves the pair (up, down), the most violating pair of the free examples, until it no longer violates anything. With
+# all of :math:`G` in memory no passes are needed, and (up, down) is the most violating pair of all examples.
 #
-# Which is cheaper? In each step, the old solver computes two kernel values for each :math:`G_i` that it knows. When it
-# examines a bounded example, it computes one kernel value for each support vector. ``MostViolatingPair`` computes two
-# whole rows a step.
+# Which rule is cheaper? ``ImprovedSMO``, the second modification, computes two kernel values in each step for each
+# :math:`G_i` that it knows. When it examines a bounded example, it computes a kernel value for each support vector.
+# ``MostViolatingPair`` computes two whole rows a step.
 
 points = make_banana(150, rng=0)
 print("     C  selector           steps   kernel values, in rows")
@@ -232,28 +230,27 @@ for C in (1.0, 30.0, 300.0):
 
 # %%
 # With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
-# are free: a step of the old solver is then cheap, but the solver takes more steps. If all kernel rows stay in memory,
-# each is computed only once. Then only the number of steps counts, and going through the examples in turn no longer
-# pays.
+# examples are free, so a step of ``ImprovedSMO`` is cheap, but it takes more steps. If all kernel rows stay in memory,
+# each row is computed only once, and only the number of steps counts. Then the passes do not pay.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
 #    :fold: ImprovedSMO in the package
 #
-# Try the rules on the forty points of the stepper. With each selector in turn, how fast does :math:`\psi` close?
+# Try the rules on the forty points of the stepper. How fast does each selector reduce :math:`\psi`?
 #
 # .. stepper::
 #    :selector: second-order
 #
-# "Second run" shows two rules side by side on the same problem. You can also :doc:`step through a rule that you wrote,
-# in a notebook </gallery/examples/06_step_through_your_own_rule>`.
+# "Second run" compares two rules on the same problem. In a notebook you can also :doc:`step through a rule that you
+# wrote </gallery/examples/06_step_through_your_own_rule>`.
 #
 # Steps and rows
 # --------------
 #
 # A kernel row costs :math:`nd` multiplications and :math:`n` exponentials; the remainder of a step is a few passes over
-# :math:`n` numbers. If the whole matrix fits in memory, each row is computed once and then reused. If it does not, rows
-# are dropped and computed again. Here are three problems, with room for one row in twenty:
+# :math:`n` numbers. If memory holds the whole matrix, each row is computed only once. Otherwise rows are dropped and
+# computed again. In the next table memory holds a twentieth of the rows of three problems:
 
 problems = {
     "banana": (make_banana(400, rng=0), 100.0, 0.25),
@@ -284,18 +281,18 @@ for name, (sample, C, gamma) in problems.items():
         )
 
 # %%
-# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On the ionosphere it
-# takes so many more steps that it loses to second order on both counts. The kernel is narrow there: it is nearly zero
-# between any two different examples. One step all but settles its two variables, and moving one of them again gains
-# little. The paper names two cases in which reselecting is a bad idea (§4.3): this one, and its opposite, a kernel so
-# wide that most variables end at a bound.
+# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere it needs
+# more steps and more rows. The kernel of ionosphere is narrow: it is nearly zero between any two different examples. A
+# step all but settles its two variables, and moving one of them again gains little. The paper names two kernels with
+# which reselecting a variable is a bad idea (§4.3): a narrow kernel, and a kernel so wide that most variables end at a
+# bound.
 #
-# The figure shows the runs on tic-tac-toe, over steps and over rows. The thin lines are the gap, the thick ones the
+# The figure shows the runs on tic-tac-toe, over steps and over rows. The thin lines show the gap, the thick lines the
 # smallest gap so far:
 
 # fold: The code of this figure
-# alt: The KKT gap on tic-tac-toe for three selectors, over steps on the left and over computed kernel rows on the
-#     right. Counted in steps, second-order selection ends first; counted in rows, the hybrid does.
+# alt: Two panels show the KKT gap on tic-tac-toe for three selectors, over steps on the left and over computed kernel
+#     rows on the right. Second-order selection needs the fewest steps, the hybrid the fewest rows.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True)
 for axes, against in ((left, "iterations"), (right, "rows")):
     chosen = {type(rule).__name__: runs["tic_tac_toe", type(rule).__name__] for rule in selectors}
@@ -307,8 +304,8 @@ plt.show()
 # Four points on which maximum gain gets stuck
 # --------------------------------------------
 #
-# Always reselecting one of the last two variables is a restriction, and it already bites with four variables. Theorem 7
-# of the paper describes this example in terms of :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
+# A rule that always reselects one of the last two variables may get stuck, even with four variables. Theorem 7 of the
+# paper gives this example, written with :math:`y_iy_jK_{ij}` and :math:`a_i=y_i\alpha_i\in[0,C]`.
 
 root = np.sqrt(3.0)
 printed = np.array([[2, root, 1, root], [root, 4, root, 3], [1, root, 2, root], [root, 3, root, 4]])
@@ -322,15 +319,15 @@ for selector in (MaximumGain(), HybridMaximumGain()):
     print(f"    KKT gap {solution.kkt_gap:.2g}. {solution.status.value}")
 
 # %%
-# The stepper above offers these four points: choose "Theorem 7" as examples, and "maximum gain" as pair.
+# The stepper above has these four points: choose "Theorem 7" as examples, and "maximum gain" as pair.
 #
-# Both rules start with the most violating pair; as in the paper, the lowest index wins a tie. The step is clipped, and
-# both variables end at :math:`C`. At that point only one of the six pairs gains anything, and this pair contains
-# neither of the two variables:
+# Maximum gain and its hybrid both start with the most violating pair; as in the paper, the lowest index wins a tie. The
+# step is clipped, and both variables end at :math:`C`. Then only one of the six pairs gains anything, and this pair
+# contains neither of the two variables:
 
 # fold: The code of this figure
-# alt: The box of the step that maximum gain cannot see. The feasible line runs from its upper left corner to its
-#     lower right corner; the Newton step ends just before that corner.
+# alt: The figure shows the box of the step that maximum gain cannot see. The feasible line runs from the upper left
+#     corner to the lower right corner of the box; the Newton step ends just before the lower right corner.
 stuck = next(iterate(four, selector=MaximumGain()))
 fall, rise = stuck.alpha > stuck.lower, stuck.alpha < stuck.upper
 for first in range(4):
@@ -347,9 +344,9 @@ plt.show()
 
 # %%
 # ``HybridMaximumGain`` first asks whether *both* variables of the previous working set stand at a bound. If they do, it
-# takes the most violating pair instead, which gains unless the point is optimal. On the four points it finds the pair
-# that maximum gain cannot see. (The paper's Figure 5 draws this step into the corner where all :math:`a_i=C`; its
-# numbers lead to a point :doc:`a little before </papers/maximum_gain>`.)
+# takes the most violating pair, which gains unless the point is optimal. On the four points it finds the pair that
+# maximum gain cannot see. (The paper's Figure 5 draws this step into the corner with all :math:`a_i=C`. The paper's
+# numbers lead to a point :doc:`a little before this corner </papers/maximum_gain>`.)
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):
@@ -365,22 +362,22 @@ there = four.gram.block(np.arange(4)), stuck.gradient, stuck.alpha, four.lower, 
 print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maximum_gain(*there, [2, 0]))
 
 # %%
-# In the shipped rule, a variable counts as standing at a bound if its distance is at most a small share, ``eta``, of
-# its box.
+# In the shipped rule, a variable counts as standing at a bound if its distance from the bound is at most a small share,
+# ``eta``, of the width of its box.
 #
 # .. shipped:: core/selectors/hybrid_maximum_gain.py
 #    :twin:
 #    :fold: HybridMaximumGain in the package
 #
-# Is a corner the only place to get stuck? Yes: if a variable of the previous set is free and the point is not optimal,
-# then some pair that contains one of the two gains (Lemma 8). The authors checked 2,834,352 cases by computer, and the
-# tests of this package repeat the check. There is also a short argument. Let variable :math:`r` be free and suppose no
-# pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every
-# :math:`t` that may fall, so :math:`\psi\le0`: the point is optimal. Therefore an exception in corners is enough, and
-# with it the rule converges (Theorem 1).
+# Can maximum gain get stuck anywhere but in a corner? No: if a variable of the previous set is free and the point is
+# not optimal, a pair with one of the two previous variables gains (Lemma 8). The authors checked 2,834,352 cases by
+# computer, and the tests of this package repeat the check. A short argument also proves it. Let variable :math:`r` be
+# free and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and
+# :math:`G_t\ge G_r` for every :math:`t` that may fall, so :math:`\psi\le0`: the point is optimal. Therefore the
+# exception in corners is enough to make the rule converge (Theorem 1).
 #
-# Corners are not rare. With a small :math:`C` most variables end at a bound. Here is the banana with :math:`C=0.1`, in
-# ten orders of the examples:
+# Corners are not rare, because with a small :math:`C` most variables end at a bound. The next lines count how often
+# each rule gets stuck on the banana with :math:`C=0.1`, in ten orders of the examples:
 
 data = problems["banana"][0]
 ended = {"MaximumGain": [], "HybridMaximumGain": []}
@@ -398,27 +395,29 @@ for name, solutions in ended.items():
 
 # %%
 # The argument holds in exact arithmetic. In floating point, a converged pair still shows a tiny gain that is pure
-# rounding error. A variable with a very narrow box may offer a real gain smaller than that; a rule that trusts the
-# largest computed gain would then chase rounding errors for ever. In such a case the shipped rule and ``Greedy`` take
-# the most violating pair.
+# rounding error. The real gain of a variable with a very narrow box may be smaller than this error, so a rule that
+# trusts the largest computed gain would chase rounding errors for ever. In such a case the shipped rule and ``Greedy``
+# take the most violating pair.
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Working set selection*, WSS. Fan, Chen and Lin call the most violating pair WSS 1 and second-order selection WSS
-#    2. Choosing by the gain of the objective is *steepest ascent* over pairs, as in *greedy coordinate descent*.
+#    Choosing a pair is *working set selection*, WSS. Fan, Chen and Lin call the most violating pair WSS 1 and
+#    second-order selection WSS 2. Choosing the pair with the largest gain of the objective is *greedy coordinate
+#    ascent* on pairs.
 #
 # Exercises
 # ---------
 #
 # 1. ★ How many steps does each of the five selectors take on the examples of the map? Guess the order first.
-# 2. ★ ``HybridMaximumGain(rows="all")`` examines every row in memory, ``rows=1`` only one of the two. How many steps
-#    does each take on tic-tac-toe?
-# 3. ★★ Give the banana room for all 400 rows. How many rows does each selector compute now, and which?
+# 2. ★ ``HybridMaximumGain(rows="all")`` examines every row in memory, ``rows=1`` only one of the two previous rows. How
+#    many steps does each option take on tic-tac-toe?
+# 3. ★★ Let memory hold all 400 rows of the banana. How many rows does each selector compute now, and which rows are
+#    these?
 #
 # .. fold:: Hints
 #
-# 1. Which of them sees the best pair?
-# 2. Leave the budget for rows at its default, so that all rows stay in memory.
+# 1. Which selector sees the best pair?
+# 2. The default budget keeps all rows in memory.
 # 3. Which rows does a step need? Compare with the examples that ever moved.
 #
 # .. endfold::
@@ -464,12 +463,12 @@ for selector in (SecondOrder(), HybridMaximumGain()):
     print(f"3. {type(selector).__name__}: {run.kernel_rows} rows computed, {ever} examples ever moved")
 
 # %%
-# 1. The table is sorted by the number of steps. ``Greedy`` needs the fewest steps and examines every pair in each of
-#    them. The two rules of reselection, which choose by the exact gain, take equally many steps here, and more than
-#    ``SecondOrder``. They compare twice as many pairs, but only pairs involving the two variables that have just moved,
-#    so on average they find a smaller share of the best available gain.
+# 1. The table is sorted by the number of steps. ``Greedy`` needs the fewest steps and examines every pair in each step.
+#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. They compare twice as
+#    many pairs, but only pairs with one of the two variables that have just moved, so on average they find a smaller
+#    share of the best available gain.
 # 2. The more rows a rule examines, the fewer steps it takes, and the more each step costs.
-# 3. One row for each example that moved at least once. Each is computed once.
+# 3. Each selector computes the row of every example that moved at least once, and computes it once.
 #
 # .. endfold::
 #

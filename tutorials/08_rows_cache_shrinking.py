@@ -2,15 +2,14 @@ r"""
 8 · Rows, cache, shrinking
 ==========================
 
-The loop is right. Three ideas make it fast: keep the kernel rows that are needed again, compute many rows at once, and
-leave out variables that will not move. The first two leave every step as it is. The third, *shrinking*, takes other
-steps to the same optimum. Here it is a problem within the problem, solved by the same loop; you will write it in
-twenty lines."""
+Three ideas make the loop fast: keep the kernel rows that are needed again, compute many rows at once, and leave out
+variables that will not move. The first two ideas change no step. The third, *shrinking*, takes other steps to the same
+optimum. It solves a smaller problem within the problem, with the same loop; you will write it in twenty lines."""
 
 # fold: Imports, the data, and the code of this figure
-# alt: Left: the steps that each example took part in, busiest first, on a logarithmic axis; a few took part in
-#     hundreds, most in a handful or in none. Right: the hit rate against the rows that fit into memory; the curve
-#     rises steeply and then is flat, just below one.
+# alt: The left panel shows in how many steps each example took part, busiest first, on a logarithmic axis: a few took
+#     part in hundreds, most in a handful or in none. The right panel shows the hit rate against the rows that fit into
+#     memory: the curve rises steeply and then is flat, just below one.
 import time
 
 import matplotlib.pyplot as plt
@@ -52,18 +51,18 @@ for r, rows, share in zip(room, computed, hits, strict=True):
     print(f"{r:4d} {rows:16d} {share:11.1%}")
 
 # %%
-# The left panel shows how often each example moved in a solve. The right panel shows the *hit rate* if only some rows
-# fit into memory: the share of the requested kernel rows that are already there. Room for 32 of the 400 rows saves
-# nearly as much as room for all.
+# The left panel shows how often each example moved in a solve. The right panel shows the *hit rate*, the share of the
+# requested kernel rows that are already in memory, if only some rows fit into memory. A memory for 32 of the 400 rows
+# saves nearly as much as a memory for all.
 #
 # A row is the cost
 # -----------------
 #
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
 # and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. A block of rows is a
-# product of two matrices, which reads all examples once for the whole block and not once for each row. On an idle
-# machine a block is therefore cheaper than its rows one by one. These are the fastest of many turns, taken alternately
-# on one thread:
+# product of two matrices: it reads all examples once for the whole block, not once for each row. On an idle machine a
+# block is therefore cheaper than its rows one by one. The next lines time both in turn, on one thread, and print the
+# fastest of many runs:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)
@@ -90,11 +89,11 @@ print(f"n = {wave.n}, d = {wave.d}: a row {one:.0f} µs alone, {many:.0f} µs in
 print(f"a pass over n numbers {update:.1f} µs")
 
 # %%
-# So a store keeps rows up to a budget (``cache_mb``). Which rows are needed again depends on which variables move. As
-# the figure at the head shows, a few examples move again and again, so a small store goes a long way.
+# So a store keeps rows up to a budget (``cache_mb``). A few examples move again and again, as the figure at the head
+# shows, so a small store saves most of the work.
 #
-# When the store is full, the least recently used row makes room. Counting the hits for a given sequence of pairs takes
-# a short function:
+# When the store is full, it drops the least recently used row. This function counts the hits for a given sequence of
+# pairs:
 
 
 def lru(pairs, room):
@@ -121,9 +120,9 @@ for room in (4, 16):
 # %%
 
 # fold: The code of this figure
-# alt: Rows in a store with room for eight, over sixty steps: a line for each row while it is kept, a cross where it is
-#     computed, a dot where it is used again. Some rows are used again and again; many are dropped without that, and
-#     some of these are computed anew.
+# alt: The rows in a store for eight rows are drawn over sixty steps: a line for each row while it is kept, a cross
+#     where it is computed, a dot where it is used again. Some rows are used again and again. Many rows are dropped
+#     before they are used again, and some of these rows are computed anew.
 begin, many, room = 300, 60, 8
 window = list(lru(pairs, room))[begin : begin + many]
 shown = sorted({t for _, kept in window for t in kept})
@@ -145,27 +144,27 @@ plt.show()
 # Variables that stay put
 # -----------------------
 #
-# Many examples never move, and most of the others move early and then sit at a bound. A variable at its lower bound may
-# only rise. It is in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. A variable at its upper bound may only
-# fall, and is in no violating pair while :math:`G_i>\max_{I_\text{up}}G`. The gradient thus shows which variables are
-# out:
+# Many examples never move, and most other examples move early and then sit at a bound. A variable at its lower bound
+# may only rise. It is in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. A variable at its upper bound may
+# only fall, and is in no violating pair while :math:`G_i>\max_{I_\text{up}}G`. The gradient thus shows which variables
+# can be left out:
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: distance_to_violation active_set
 #
-# The third picture of the stepper shows this: a variable that may only rise is out while its bar hangs below the bars
-# of all variables that may fall. With a small :math:`C` most are out soon.
+# The third picture of the stepper shows these variables: a variable that may only rise can be left out while its bar
+# ends below the bars of all variables that may fall. With a small :math:`C`, most variables can soon be left out.
 #
 # .. stepper::
 #    :selector: second-order
 #    :C: 1
 #
-# The remaining variables are the *active set*. This is how it shrinks while a solver works:
+# The remaining variables are the *active set*. The figure shows how the active set shrinks during a solve:
 
 # fold: The code of this figure
-# alt: Two panels over the steps. Left: the number of active variables falls fast from all examples to a small
-#     part. Right: the number left out by mistake, as a mean over fifty steps, is small, falls in waves, and is zero
-#     towards the end.
+# alt: Two panels show numbers of variables over the steps. In the left panel the number of active variables falls fast
+#     from all examples to a small part. In the right panel the number of variables left out by mistake, as a mean over
+#     fifty steps, is small, falls in waves, and is zero towards the end.
 from refsvm.core.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
@@ -186,27 +185,27 @@ print(
 )
 
 # %%
-# So shrinking makes mistakes: it may rule out a variable that is needed later. This does no harm as long as the
-# excluded variables are checked again at the end.
+# Shrinking makes mistakes: it may leave out a variable that has to move later. This does no harm if the solver checks
+# the excluded variables again at the end.
 #
 # A problem within the problem
 # ----------------------------
 #
-# Hold everything outside a set :math:`A` fixed, and count the variables of :math:`A` from where they stand:
-# :math:`\delta=\alpha_A-\text{now}`. This leaves
+# Hold everything outside a set :math:`A` fixed, and let :math:`\delta` be the change of :math:`\alpha_A`. This leaves
+# the problem
 #
 # .. math::
 #
 #    \max_\delta\ G_A^\top\delta-\tfrac12\,\delta^\top K_{AA}\,\delta
 #    \quad\text{where}\quad \mathbf 1^\top\delta=0,\quad L_A-\alpha_A\le\delta\le U_A-\alpha_A .
 #
-# This is again a dual problem: the gradient is its linear term, its kernel matrix is small and in one piece, and it has
-# a box and a sum. The same loop solves it. Afterwards the rows of the variables that moved bring the whole gradient up
+# This is again a dual problem: it has a box and a sum, the gradient is its linear term, and its kernel matrix is small
+# and in one piece. The same loop solves it. Afterwards the rows of the variables that moved bring the whole gradient up
 # to date,
 #
 # .. math:: G \leftarrow G-K_{\cdot A}\,\delta ,
 #
-# and the check is repeated. These are twenty lines of your own:
+# and the check is repeated. You can write this in twenty lines:
 
 
 def shrunk(problem, tol=1e-3, part=0.3):
@@ -243,9 +242,10 @@ print(
 )
 
 # %%
-# LIBSVM shrinks in place: now and then it drops the variables that are out, and from then on it updates the gradient of
-# the others alone. When the gap is within ten times its tolerance, and at the end, it computes the whole gradient again
-# and checks all variables. How many numbers does each way touch, if a step touches one number for each variable in it?
+# LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on it updates only
+# the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, it computes
+# the whole gradient again and checks all variables. Suppose a step touches one number for each variable that it
+# updates. How many numbers do both ways touch?
 
 # fold: Shrinking in place, as LIBSVM does it
 
@@ -291,9 +291,10 @@ for name, active in (
 # %%
 
 # fold: The code of this figure
-# alt: The number of active variables over the steps. All variables: a flat line at four hundred. In place: it falls in
-#     stairs every four hundred steps, and is back at four hundred once, for some three hundred steps. Restricted:
-#     a stair for each problem, the first of them with all variables.
+# alt: The number of active variables is drawn over the steps for three ways to solve. With all variables it is a flat
+#     line at four hundred. In place it falls in stairs every four hundred steps, and is back at four hundred once, for
+#     some three hundred steps. With restricted problems it has a stair for each problem; the first problem has all
+#     variables.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.axhline(problem.n, color="0.7", lw=1, ls=":", label="all variables")
 axes.plot(dropped, color=NEGATIVE, label="in place, as LIBSVM")
@@ -303,50 +304,50 @@ figure.legend(loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Both ways soon work on the few variables that are left. LIBSVM returns to all variables once, when its gap is small,
-# and keeps them until it is time to shrink again. A restricted problem has a fixed size, and one check of all variables
-# between two restricted problems is enough.
+# Both ways soon work on few variables. LIBSVM returns to all variables once, when its gap is small, and updates all of
+# them until it shrinks again. A restricted problem has a fixed size, and one check of all variables after it is enough.
 #
-# Why is it safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted problem begins
-# at its optimum, and :math:`f` rises in every round, as the printed gains show. The stopping rule has the last word, on
-# all variables with their true gradient. If a variable was left out wrongly, the next round includes it. (How much
-# :math:`f` rises is not certain: a round may begin with another pair, and gain less than a step on the most violating
-# pair.)
+# Why is a restriction safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted
+# problem begins at its optimum, and :math:`f` rises in every round, as the printed gains show. The stopping rule has
+# the last word, on all variables with their true gradient. If a variable was left out wrongly, the next round includes
+# it. (Nothing is proved about the size of the rise: a round may begin with another pair, and gain less than a step on
+# the most violating pair.)
 #
 # Shrinking in the package
 # ------------------------
 #
-# By default, the package shrinks like this and counts the costs. It first steps on all variables, because the early
-# gradient does not show yet which are out. A restriction has to save more than the copy of its small matrix costs.
-# Restricted problems shrink in turn. Where kernel rows are expensive, the solver begins with *blocks*: the free
-# variables and the most violating of the others, whose missing rows are computed in one product.
+# By default, the package shrinks with restricted problems. It first steps on all variables, because the early gradient
+# does not show which variables can be left out. It restricts the problem when it expects to save more than the copy of
+# the small matrix costs. Restricted problems shrink in turn. If kernel rows are expensive, the solver begins with
+# *blocks*: a block holds the free variables and the most violating bounded variables, and one product computes its
+# missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
 #    :fold: Restriction, and how a problem is restricted
 #
-# ``solve`` calls ``steps`` repeatedly until the stopping rule is satisfied. Each call takes one of four branches:
+# ``solve`` calls ``steps`` until the stopping rule is satisfied. Each call takes one of four branches:
 #
 # ``if in_blocks and len(B := block(state, self.block))``
-#     While computing kernel rows in batches pays, it solves a block of the most violating variables, to a tolerance
-#     that is a fixed fraction of the current gap.
+#     While blocks pay, the call solves a block of variables, to a tolerance that is a fixed fraction of the current
+#     gap.
 #
 # ``elif late := state.iteration % rules.stop.period``
-#     If the stopping rule is evaluated only every ``period`` steps, and a restricted solve has ended in between, it
-#     takes full steps up to the next evaluation.
+#     If the stopping rule is evaluated only every ``period`` steps, and a restricted solve has ended in between, the
+#     call takes steps on all variables up to the next evaluation.
 #
 # ``and self._pays(state, recent, len(A := active_set(state, self.multiple)))``
-#     If the expected saving exceeds the cost of copying the submatrix, it solves the problem restricted to the active
-#     set.
+#     If the expected saving exceeds the cost of copying the small matrix, the call solves the problem restricted to the
+#     active set.
 #
 # ``outcome = all_variables(backend, limits, state, rules, min(budget, self.period), trace)``
-#     Otherwise it takes one period of steps on all variables.
+#     Otherwise the call takes one period of steps on all variables.
 #
 # When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers. The
 # previous call took ``recent`` steps, and this call is expected to take as many. The copy costs :math:`m` numbers for
-# each of the ``carried`` stored rows. The inequality at the end of ``_pays`` compares the two. ``restricted`` makes the
-# kernel rows of the small problem: it copies the columns :math:`A` of stored rows instead of computing them.
-# ``displaced`` is the formula above: ``G`` is the linear term, and the box is counted from where :math:`\alpha` stands.
+# each of the ``carried`` stored rows. The inequality at the end of ``_pays`` compares the saving with the copy.
+# ``restricted`` copies the columns :math:`A` of stored rows instead of computing them. ``displaced`` makes the problem
+# in :math:`\delta`, with ``G`` as its linear term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block
@@ -363,7 +364,7 @@ plt.show()
 #    :object: drifted
 #    :fold: When G is computed from scratch
 #
-# The optimum is the same with shrinking and without, up to the tolerance:
+# Shrinking changes the optimum only within the tolerance:
 
 print(f"{'':14s}{'steps':>8s}{'with shrinking':>16s}   objectives")
 for name, sample, gamma, C in (
@@ -380,23 +381,23 @@ for name, sample, gamma, C in (
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Kernel cache* with *least recently used* replacement, LRU; *shrinking* (T. Joachims, 1999) or the *active set
-#    heuristic*. Solving for some variables while the others stay is *decomposition* or *block coordinate ascent*;
-#    *chunking* is its oldest form.
+#    The store is a *kernel cache* with *least recently used* replacement, LRU. *Shrinking* (T. Joachims, 1999) is also
+#    called the *active set heuristic*. Solving for some variables while the others stay is *decomposition* or *block
+#    coordinate ascent*; *chunking* is its oldest form.
 #
 # Exercises
 # ---------
 #
-# 1. ★ Solve the restricted problems of ``shrunk`` only roughly (``part=0.9``) and exactly (``part=0``). How does the
-#    solve change?
+# 1. ★ Solve the restricted problems of ``shrunk`` roughly (``part=0.9``), then exactly (``part=0``). How does the solve
+#    change?
 # 2. ★ Show that the gradient of the restricted problem at :math:`\delta=0` is :math:`G_A`.
 # 3. ★★ Why would it be wrong to leave out *free* variables?
 #
 # .. fold:: Hints
 #
 # 1. Which is the first restricted problem, and how far is it solved with ``part=0``?
-# 2. Differentiate its objective, then set :math:`\delta=0`.
-# 3. In which directions may they move, and with which partners?
+# 2. Differentiate the objective of the restricted problem, then set :math:`\delta=0`.
+# 3. In which directions may a free variable move, and with which partners?
 #
 # .. endfold::
 #
@@ -409,9 +410,10 @@ for part in (0.9, 0.3, 0.0):
     )
 
 # %%
-# 1. Rough solving takes many rounds, and each updates the whole gradient. With ``part=0`` the first problem, which
-#    contains all variables, is solved to the end: nothing is shrunk.
-# 2. Its linear term is :math:`G_A`, and :math:`K_{AA}\delta=0` there.
-# 3. They may move both ways, so they can make a pair with any other variable. At the optimum they determine :math:`b`.
+# 1. Rough solving takes many rounds, and each round updates the whole gradient. With ``part=0`` the first problem,
+#    which contains all variables, is solved to the end, so nothing is shrunk.
+# 2. The gradient is :math:`G_A-K_{AA}\delta`, and :math:`K_{AA}\delta=0` at :math:`\delta=0`.
+# 3. A free variable may rise and fall, so it can make a pair with any other variable. At the optimum the free variables
+#    determine :math:`b`.
 #
 # .. endfold::

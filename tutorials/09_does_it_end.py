@@ -2,13 +2,13 @@ r"""
 9 · Does it end, and how long?
 ==============================
 
-Each step goes uphill, and the hill has a top. That alone does not mean that the top is reached: steps might become
-ever shorter. This chapter proves that they cannot. It shows what the number of steps and the time depend on, measures
-how they grow with the number of examples, and says when a machine of this kind is the wrong one.
+Each step goes uphill, and the hill has a top. Does the loop reach the top, or do its steps become ever shorter on the
+way? This chapter proves that the loop ends. It shows what the number of steps and the time depend on, measures how they
+grow with the number of examples, and says when to use another method.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The distance of the objective from its maximum over the steps, on a logarithmic axis, for three values
+# alt: The distance of the objective from its maximum is drawn over the steps, on a logarithmic axis, for three values
 #     of C. The curves end in straight lines; the larger C is, the flatter they fall.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -40,23 +40,23 @@ plt.show()
 # Up, and how much
 # ----------------
 #
-# Take the most violating pair, with :math:`\ell=\psi>\varepsilon`. If the step is free it gains
-# :math:`\psi^2/2q`. The curvature :math:`q=\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` is at most some :math:`D^2`, the
-# largest squared distance of two examples; for a Gaussian kernel :math:`D^2\le2`. So a free step gains more than
-# :math:`\varepsilon^2/2D^2`, and since :math:`f` rises from 0 to :math:`f^*` and never falls,
+# Let every step move the most violating pair, with :math:`\ell=\psi>\varepsilon`. A free step gains :math:`\psi^2/2q`.
+# The curvature :math:`q=\lVert\varphi(x_i)-\varphi(x_j)\rVert^2` is at most :math:`D^2`, the largest squared distance
+# of two examples; for a Gaussian kernel :math:`D^2\le2`. So a free step gains more than :math:`\varepsilon^2/2D^2`.
+# Since :math:`f` rises from 0 to at most :math:`f^*` and never falls,
 #
 # .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{\varepsilon^2} .
 #
 # A clipped step of length :math:`\mu<\hat\mu` gains
-# :math:`\mu\ell-\tfrac12q\mu^2\ge\tfrac12\mu\ell>\tfrac12\mu\varepsilon`. That may be tiny, if the bound was near.
-# But a step of whatever kind gains at least
+# :math:`\mu\ell-\tfrac12q\mu^2\ge\tfrac12\mu\ell>\tfrac12\mu\varepsilon`. If the bound was near, this gain may be tiny.
+# But every step, free or clipped, gains at least
 #
 # .. math:: g \;\ge\; \tfrac12\,\varepsilon\,\mu , \qquad\text{so}\qquad \sum_t\mu_t \;\le\; \frac{2f^*}{\varepsilon} .
 #
-# So the whole way has a finite length. Suppose there were infinitely many steps. Then :math:`\alpha` and :math:`G`
-# converge, and after some step :math:`T` no :math:`G_i` changes by more than :math:`\varepsilon/4` in total. Each later
-# step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so the order of :math:`i` and :math:`j` is fixed after
-# :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
+# So all steps together have a finite length. Suppose the loop took infinitely many steps. Then :math:`\alpha` and
+# :math:`G` converge, and after some step :math:`T` no :math:`G_i` changes by more than :math:`\varepsilon/4` in total.
+# Each later step raises an :math:`i` with :math:`G_i>G_j+\varepsilon`, so the order of :math:`i` and :math:`j` is fixed
+# after :math:`T`. Assume that some variable :math:`j` both falls and rises infinitely often after :math:`T`.
 #
 # * When it falls, its partner :math:`i` lies above it and is below its upper bound.
 # * When :math:`j` rises, it is the largest in :math:`I_\text{up}`, so :math:`i` must meanwhile have reached its upper
@@ -66,11 +66,10 @@ plt.show()
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
 # end each variable only rises or only falls. It meets a bound at most once, so only finitely many steps are clipped. We
 # already know that only finitely many are free. This contradicts the assumption: **the loop ends, for every**
-# :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. There are proofs for second-order
-# selection by Chen, Fan and Lin (2006), for the hybrid by Glasmachers and Igel (2006), and for planned steps by
-# Glasmachers (2008).)
+# :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved it for
+# second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
-# A bound is not a forecast. Compare the inequality with what happened:
+# A bound is not a forecast. The next lines compare the bound with a run:
 
 free, way, last = 0, 0.0, 0.0
 for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
@@ -86,11 +85,11 @@ print(
 # How fast, in the end?
 # ---------------------
 #
-# By the bound above, a multiple of :math:`1/\varepsilon^2` steps is enough. Near the optimum far fewer are needed if
-# the optimum is *nondegenerate*: no variable at a bound has :math:`G_i=b` there. Then the set of free variables no
-# longer changes after some step. On the free variables :math:`f` is a quadratic function, and each round of steps
-# reduces the distance from the maximum by a factor. On a logarithmic axis this is a straight line, as at the ends of
-# the curves at the head of the chapter. When does the set change for the last time?
+# The bound on free steps grows like :math:`1/\varepsilon^2`. Near the optimum the loop is far faster if the optimum is
+# *nondegenerate*, that is, if no variable at a bound has :math:`G_i=b`. Then the set of free variables no longer
+# changes after some step. As a function of the free variables :math:`f` is quadratic, and each round of steps reduces
+# the distance from the maximum by a factor. On a logarithmic axis this makes a straight line, like the ends of the
+# curves at the head of the chapter. When does the set of free variables change for the last time?
 
 toe = load("tic_tac_toe")
 for name, each in (
@@ -109,14 +108,14 @@ for name, each in (
     print(f"{'':19s}  {(at_bound & on_margin).sum()} variables at a bound have G = b at the optimum")
 
 # %%
-# It may be late. The second optimum is degenerate, so the argument promises nothing for it.
+# The last change may be late. The second optimum is degenerate, so the argument promises nothing for it.
 #
-# Convergence is slow (the factor is close to one) when there are many free variables with nearly parallel rows in
-# :math:`K`. A large :math:`C` causes exactly that: few examples stay bounded, and many neighbouring examples share the
-# same stretch of boundary.
+# Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
+# large :math:`C` has this effect: few examples stay bounded, and many neighbouring examples share the same stretch of
+# boundary.
 #
-# If there are few free variables, the last stretch takes a single linear system: set :math:`G_i=b` for all of them.
-# ``solve(polish=True)`` ends like that.
+# If few variables are free, a single linear system replaces the last steps: it sets :math:`G_i=b` for all free
+# variables. ``solve(polish=True)`` ends with this system.
 #
 # .. shipped:: services/guards/polish.py
 #    :fold: One exact step on the free variables
@@ -129,24 +128,24 @@ for name, each in (
 # * Each step takes a few passes over :math:`n` numbers.
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes :math:`d`.
-# * The whole of :math:`K` takes :math:`8n^2` bytes of memory. The rows of the variables that move are enough. A store
-#   with less room computes some of them again (:doc:`chapter 8 <08_rows_cache_shrinking>`). Without a store the loop
-#   holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
+# * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
+#   move. A smaller store computes some of these rows again (:doc:`chapter 8 <08_rows_cache_shrinking>`). Without a
+#   store the loop holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
 #
-# If the share of support vectors stays the same while :math:`n` grows, rows alone cost :math:`n^2d`. Where classes
-# overlap, the share does not vanish. Every example that the best classifier gets wrong becomes a bounded support
-# vector, and by the sum constraint examples of the other class carry as much weight. I. Steinwart (2003) proved that
-# the share tends to *twice* the error of the best classifier. His theorem requires a kernel that can approximate every
-# continuous function, as the Gaussian kernel does on a bounded set, and a :math:`C` that grows with :math:`n`, but not
-# too fast. With a fixed :math:`C` and :math:`\gamma`, as below, it says nothing.
+# If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
+# If the classes overlap, the share does not vanish. Every example that the best classifier gets wrong becomes a bounded
+# support vector, and the sum constraint gives examples of the other class as much weight. I. Steinwart (2003) proved
+# that the share tends to *twice* the error of the best classifier. His theorem requires a kernel that can approximate
+# every continuous function, as the Gaussian kernel does on a bounded set, and a :math:`C` that grows with :math:`n`,
+# but not too fast. For a fixed :math:`C`, as below, the theorem says nothing.
 #
 # The table shows the measured shares of support vectors and of training errors, the multiplications of a prediction,
-# and the memory of the rows and of all of K. Where a quantity grows like a power :math:`n^p`, it also shows the
+# and the memory of the rows and of all of :math:`K`. If a quantity grows like a power :math:`n^p`, the table shows the
 # exponent :math:`p`:
 
 # fold: The code of this figure
-# alt: Support vectors, kernel rows and steps against the number of examples, both axes logarithmic. Support
-#     vectors and rows grow along nearly straight lines on both data sets. The steps do so on neither.
+# alt: Support vectors, kernel rows and steps are drawn against the number of examples, on two logarithmic axes. Support
+#     vectors and rows grow along nearly straight lines on both data sets; the steps do not.
 sizes = np.array([250, 500, 1000, 2000, 4000])
 samples = {
     "waveform, classes overlap": (lambda n: make_waveform(n, rng=0), 0.05, 1.0),
@@ -184,9 +183,9 @@ plt.show()
 
 # %%
 # At these sizes the exponents of the support vectors are still below one: their share is smaller at 4000 examples than
-# at 250. It stays above twice the share of training errors. A row costs :math:`n\cdot d`, so add one to the exponent of
-# the rows for the work, and for the memory. Every support vector makes a prediction more expensive. The steps follow no
-# power of :math:`n`. The page :doc:`/how_fast` shows seconds on a given machine, compared with other solvers.
+# at 250. The share stays above twice the share of training errors. A row costs :math:`n\cdot d`, so the exponents of
+# work and memory are larger by one than the exponent of the rows. The steps follow no power of :math:`n`. The page
+# :doc:`/how_fast` compares the seconds of several solvers, for up to tens of thousands of examples.
 #
 # When not a kernel machine
 # -------------------------
@@ -205,9 +204,9 @@ plt.show()
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ===========================================
 #
-# The next table compares two rivals with the kernel machine: logistic regression, whose boundary is straight, and a
-# forest of a hundred trees. The errors come from five folds; the kernel machine uses the :math:`\gamma` and :math:`C`
-# of the loop, which were not chosen on a test set.
+# The next table compares the kernel machine with logistic regression, whose boundary is straight, and a forest of a
+# hundred trees. The errors come from five folds. The :math:`\gamma` and :math:`C` of the kernel machine stand in the
+# loop; they were not chosen on a test set.
 
 # fold: Errors of three methods on four data sets
 from types import SimpleNamespace
@@ -238,12 +237,12 @@ for name, sample, gamma, C in (
     print(f"{name:12s}{wrong[0]:16.1%}{wrong[1]:10.1%}{wrong[2]:8.1%}")
 
 # %%
-# On the last set two of twenty features decide, by thresholds. The forest picks them, whereas the Gaussian kernel
-# weighs all features alike. On the banana no straight boundary will do.
+# On the last set two of twenty features decide, by thresholds. The forest finds these two, whereas the Gaussian kernel
+# weighs all features alike. On the banana every straight boundary makes many errors.
 #
 # LIBLINEAR (Hsieh et al., 2008) changes one variable at a time and updates :math:`w`. Pegasos (S. Shalev-Shwartz and
-# others, 2007) takes a subgradient of one example. The loop of this book keeps :math:`G`, and is slow on a straight
-# street if :math:`C` is large:
+# others, 2007) follows the subgradient of one example at a time. The loop of this book keeps :math:`G`, and is slow on
+# a straight street if :math:`C` is large:
 
 for C in (0.01, 1.0, 100.0):
     straight = DualProblem.classification(heart.X, heart.y, kernel=Linear(), C=C)
@@ -251,27 +250,26 @@ for C in (0.01, 1.0, 100.0):
     print(f"linear kernel, C = {C:6g}: {run.iterations:6d} steps. {run.status.value}")
 
 # %%
-# The page :doc:`/how_fast` lists seconds for sets with tens of thousands of examples.
 #
-# How many features can replace a kernel? For the Gaussian kernel draw directions :math:`\omega_s` with normal entries
-# of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product :math:`2\cos(\omega\cdot
-# x+u)\cos(\omega\cdot x'+u)` is :math:`\cos(\omega\cdot(x-x'))` plus a cosine whose mean over :math:`u` is zero. Since
-# :math:`\omega\cdot(x-x')` is normal with variance :math:`2\gamma\lVert x-x'\rVert^2`, the mean of its cosine is
-# :math:`e^{-\gamma\lVert x-x'\rVert^2}=k(x,x')`. With :math:`D` draws
+# How many features can replace a kernel? For the Gaussian kernel draw directions :math:`\omega_s` at random, with
+# normal entries of variance :math:`2\gamma`, and shifts :math:`u_s` between 0 and :math:`2\pi`. The product
+# :math:`2\cos(\omega\cdot x+u)\cos(\omega\cdot x'+u)` is :math:`\cos(\omega\cdot(x-x'))` plus a cosine whose mean over
+# :math:`u` is zero. Since :math:`\omega\cdot(x-x')` is normal with variance :math:`2\gamma\lVert x-x'\rVert^2`, the
+# mean of its cosine is :math:`e^{-\gamma\lVert x-x'\rVert^2}=k(x,x')`. With :math:`D` draws
 #
 # .. math::
 #
 #    \varphi_D(x) = \sqrt{2/D}\,\bigl(\cos(\omega_1\cdot x+u_1),\ \dots,\ \cos(\omega_D\cdot x+u_D)\bigr),
 #    \qquad \varphi_D(x)\cdot\varphi_D(x') \approx k(x,x') ,
 #
-# a mean of :math:`D` numbers between −2 and 2, with an error that falls like :math:`1/\sqrt D` (A. Rahimi and B. Recht,
-# 2007). A linear machine on :math:`\varphi_D` then needs :math:`D` operations a step, however many examples there are.
-# The errors below are means over a hundred draws of all directions; the decisions come from the first draw.
+# the inner product is a mean of :math:`D` numbers between −2 and 2. Its error falls like :math:`1/\sqrt D` (A. Rahimi
+# and B. Recht, 2007). A linear machine on :math:`\varphi_D` needs :math:`D` operations a step, whatever the number of
+# examples. The errors below are means over a hundred draws of all directions; the decisions come from the first draw.
 
 # fold: The code of this figure
-# alt: Left: the error of kernel values made from random features, which falls in parallel to a dashed line, one
-#     over the root of their number. Right: the share of decisions that agree with the kernel machine, which rises to
-#     one.
+# alt: In the left panel the error of kernel values made from random features falls in parallel to a dashed line, one
+#     over the root of the number of features. In the right panel the share of decisions that agree with the kernel
+#     machine rises to one.
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
 K = RBF(gamma=0.005)(heart.X, heart.X)
@@ -302,17 +300,17 @@ plt.show()
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Linear convergence* for a straight line on the logarithmic axis; *random Fourier features* for the last picture;
-#    the *Nyström method* takes examples in place of random directions (C. Williams and M. Seeger, 2001). Solvers that
-#    keep :math:`w` are *dual coordinate descent* (LIBLINEAR) and *stochastic subgradient descent* (Pegasos).
+#    A straight line on the logarithmic axis is *linear convergence*. The features of the last picture are *random
+#    Fourier features*; the *Nyström method* takes examples in place of random directions (C. Williams and M. Seeger,
+#    2001). LIBLINEAR's method is *dual coordinate descent*, and Pegasos is *stochastic subgradient descent*.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Show that a clipped step gains at least :math:`\tfrac12\mu\ell`.
 # 2. ★★ Double each example and halve :math:`C`. How do :math:`f^*`, the support vectors and the steps change?
-# 3. ★ Where did the argument need :math:`\varepsilon>0`?
-# 4. ★ A hundred thousand examples, a third of them support vectors: how large is :math:`K`, and how many kernel values
+# 3. ★ Which steps of the proof need :math:`\varepsilon>0`?
+# 4. ★ A third of a hundred thousand examples are support vectors. How large is :math:`K`, and how many kernel values
 #    does training compute at least?
 # 5. ★★ How many features of the last picture are needed for 97 % of the decisions to agree with the kernel machine?
 #    With how many examples is a step on these features cheaper than a step of this loop?
@@ -322,8 +320,9 @@ plt.show()
 # 1. For a clipped step :math:`\mu\le\ell/q`.
 # 2. How much do two copies cost together, at half the price each?
 # 3. Which bound on the number of steps contains :math:`\varepsilon`?
-# 4. Every support vector has moved at least once, and needed its row then.
-# 5. The list ``agree`` belongs to ``numbers``. One kind of step passes over the features, the other over the examples.
+# 4. Every support vector has moved at least once, and its step needed its row.
+# 5. The list ``agree`` belongs to ``numbers``. A step on features passes over the features, a step of this loop over
+#    the examples.
 #
 # .. endfold::
 #
@@ -349,9 +348,10 @@ print(f"5. from D = {enough} on")
 # 1. :math:`\mu\le\hat\mu=\ell/q`, so :math:`q\mu\le\ell` and :math:`\mu\ell-\tfrac12\mu\,(q\mu)\ge\tfrac12\mu\ell`.
 # 2. With half the price each, two copies count as one example, so the street and :math:`f^*` stay the same. The weight
 #    may be split among the copies in many ways.
-# 3. Everywhere: with :math:`\varepsilon=0` the gains of free steps have no lower bound. The optimum may then be reached
-#    only in the limit.
+# 3. Every step needs it: with :math:`\varepsilon=0` the gains of free steps have no lower bound, and the loop may reach
+#    the optimum only in the limit.
 # 4. Every support vector has moved, so its row was computed: a third of :math:`n` rows of :math:`n` values.
-# 5. With more examples than features, which the heart data already have: their kernel is wide and smooth.
+# 5. A step on features is cheaper if the examples outnumber the features. On heart they already do, because its kernel
+#    is wide and smooth.
 #
 # .. endfold::

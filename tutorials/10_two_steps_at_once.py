@@ -2,10 +2,10 @@ r"""
 10 · Two steps at once
 ======================
 
-The Newton step is the best single step on a pair. It need not be the best first half of two steps. This chapter shows
-how steps on a few variables undo each other, and two ways out: a step that allows for the next one (T. Glasmachers,
-*The planning-ahead SMO algorithm*, 2008), and a step that goes on along the last one (A. Torres-Barrán, C. M. Alaíz
-and J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
+The Newton step is the best single step on a pair, but it need not be the best first half of two steps. This chapter
+shows how steps on a few variables undo each other, and two remedies. The first is a step that allows for the next step
+(T. Glasmachers, *The planning-ahead SMO algorithm*, 2008). The second is a step that preserves what the last step
+achieved (A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, *Faster SVM training via conjugate SMO*, 2021).
 """
 
 # fold: Imports and settings
@@ -39,13 +39,13 @@ plt.rcParams.update({
 # Three points and many steps
 # ---------------------------
 #
-# A negative example lies between two positive ones. The three variables sum to zero, so
-# :math:`\alpha_2=-\alpha_0-\alpha_1`, and the plane of :math:`\alpha_0` and :math:`\alpha_1` shows everything.
-# :math:`C` is so large that no step is clipped.
+# A negative example lies between two positive examples. The three variables sum to zero, so :math:`\alpha_0` and
+# :math:`\alpha_1` determine :math:`\alpha_2=-\alpha_0-\alpha_1`, and the problem can be drawn in a plane. :math:`C` is
+# so large that no step is clipped.
 
 # fold: The code of this figure
-# alt: Three panels with the way of alpha to the optimum of three points, over contours of the objective. Newton
-#     steps make a staircase of shorter and shorter steps; planned steps arrive in three, conjugate steps in two.
+# alt: Three panels show the way of alpha to the optimum of three points, over contours of the objective. Newton steps
+#     make a staircase of shorter and shorter steps; three planned steps, or two conjugate steps, reach the optimum.
 X, y = np.array([[-0.5, 0.0], [0.4, 0.0], [0.0, 0.1]]), np.array([1, 1, -1])
 kernel = RBF(gamma=0.5)
 three = DualProblem.classification(X, y, kernel=kernel, C=1e4)
@@ -76,9 +76,9 @@ plt.show()
 
 # %%
 # Every step on the left is the best step in its direction, but each step after the first disturbs the slope that the
-# step before has levelled. The working sets
-# :math:`(0,2)` and :math:`(1,2)` alternate; their directions are :math:`d_1=e_0-e_2` and :math:`d_2=e_1-e_2`. The
-# cosine of the angle between them, measured with :math:`K`, tells how much they interfere:
+# step before has levelled. The working sets :math:`(0,2)` and :math:`(1,2)` alternate; their directions are
+# :math:`d_1=e_0-e_2` and :math:`d_2=e_1-e_2`. The cosine of the angle between these directions, measured with
+# :math:`K`, tells how much the steps interfere:
 #
 # .. math::
 #
@@ -100,8 +100,8 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # The double step
 # ---------------
 #
-# Suppose we knew that a Newton step on :math:`d_2` follows this step on :math:`d_1`. With the slopes
-# :math:`\ell_1=d_1^\top G` and :math:`\ell_2=d_2^\top G`, a first step of length :math:`\mu` changes the second slope
+# Suppose we knew that a Newton step on :math:`d_2` follows this step on :math:`d_1`. Let the slopes be
+# :math:`\ell_1=d_1^\top G` and :math:`\ell_2=d_2^\top G`. A first step of length :math:`\mu` changes the second slope
 # to :math:`\ell_2-Q_{12}\mu`, and both steps together gain
 #
 # .. math::
@@ -110,19 +110,19 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #             + \underbrace{\frac{(\ell_2-Q_{12}\mu)^2}{2\,Q_{22}}}_{\text{the next}}, \qquad
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
-# This is the *planned step*. Of course the next step is not known. The rule bets on the *previous* working set: its
-# kernel rows are in memory, and where steps undo each other it is likely to come back. If the previous step was a free
-# Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
+# The step :math:`\mu_P` is the *planned step*. Since the next step is not known, the rule bets on the *previous*
+# working set: its kernel rows are in memory, and if steps undo each other, it is likely to come back. If the previous
+# step was a free Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
-# So a planned step is never shorter than the Newton step, and much longer if the two directions nearly coincide. The
+# Such a planned step is never shorter than the Newton step, and much longer if the two directions nearly coincide. The
 # figure shows the second step of the three points, in the plane of its two variables and along its line.
 
 # fold: The code of this figure
-# alt: Left: the second step in the box of its two variables; the planned step goes further along the feasible
-#     line than the Newton step. Right: the gain of this step, and of this step together with the next one, whose top
-#     is further out and higher.
+# alt: The left panel shows the second step in the box of its two variables; the planned step goes further along the
+#     feasible line than the Newton step. The right panel shows the gain of this step, and the gain of this step and the
+#     next step together, whose top is further out and higher.
 state = next(iterate(three, step=PlanningAheadStep()))
 i, j = SecondOrder().select(state)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=(5, 4))
@@ -146,9 +146,9 @@ plt.show()
 print(f"Newton {newton:.3f}, planned {planned:.3f}, Newton/(1 - cosine squared) {newton / (1 - cosine2):.3f}")
 
 # %%
-# By itself the planned step gains less than half of what the Newton step would gain. A planned step longer than
-# :math:`2\hat\mu` even lowers the objective. The next step makes up for it, if it comes as planned. Here is the rule as
-# a function; as in the paper, ``w1`` and ``w2`` stand for :math:`\ell_1` and :math:`\ell_2`:
+# By itself the planned step of the figure gains less than half of what the Newton step would gain. A planned step
+# longer than :math:`2\hat\mu` even lowers the objective. If the next step comes as planned, it makes up for this loss.
+# The function below is the rule; as in the paper, ``w1`` and ``w2`` stand for :math:`\ell_1` and :math:`\ell_2`:
 
 
 def planned_step(K, G, alpha, lower, upper, pair, before):
@@ -181,15 +181,15 @@ print(f"planned step {own:.3f}")
 #    :twin:
 #    :fold: EagerPlanningStep in the package
 #
-# The formula ignores the box, and the bet may be lost. The rule guards against both:
+# The formula ignores the box, and the next step may not be the planned step. The rule guards against both dangers:
 #
 # * It plans a step only if the previous step was free and not planned, and only if both planned steps end strictly
 #   inside the box. Otherwise it takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector also considers the working set that the step was planned with. If the planned step
-#   differed from the Newton step by more than 0.9 of it, the selector ranks pairs by their exact gain: then the next
+#   differed from the Newton step by more than 0.9 of it, the selector ranks pairs by their exact gain. Then the next
 #   step gains at least as much as planned, whichever pair it moves.
-# * A selector that does not consider this working set is refused:
+# * The package refuses a selector that does not consider this working set:
 
 try:
     solve(three, selector=MostViolatingPair(), step=PlanningAheadStep())
@@ -199,12 +199,12 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 
 # %%
 # Why 0.9? A step of :math:`\omega\hat\mu` gains :math:`1-(\omega-1)^2` of what the Newton step gains (exercise 2 of
-# chapter 4). Within the range this is a fixed share, whatever comes next. Beyond the range there may be no such share,
-# and only the exact gain ensures that the next step makes up for the planned one. Any number below one would do; this
-# is the paper's choice.
+# chapter 4). If :math:`\omega` differs from 1 by at most 0.9, this share is at least the printed number, whatever the
+# next step is. A longer step has no such guarantee, so the next step has to be chosen by its exact gain. The paper
+# chose 0.9; any number below one would serve.
 #
-# The convergence proof rests on this: the objective may fall in a planned step, but never over that step and the next
-# together. Count it on the chessboard, a problem known for its many steps:
+# The convergence proof uses that the objective may fall in a planned step, but never over this step and the next step
+# together. The next lines count such falls on the chessboard, a problem known for its many steps:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)
@@ -222,9 +222,9 @@ print(
 )
 
 # %%
-# The bet is rarely won exactly, but planning pays here, as the table below shows.
 #
-# Try planned steps yourself; a planned step passes the top of its own parabola:
+# The rule rarely wins its bet exactly, but planning saves steps on the chessboard, as the table below shows. Try
+# planned steps yourself; a planned step passes the top of its own parabola:
 #
 # .. stepper::
 #    :data: chessboard
@@ -235,10 +235,10 @@ print(
 # Conjugate steps
 # ---------------
 #
-# Planning bets on the next step. A conjugate step instead preserves what the last step achieved. Let the last step have
-# moved :math:`\alpha` by :math:`\Delta`, and keep :math:`K\Delta`. A step along :math:`d=e_i-e_j` changes the slope
-# along :math:`\Delta` by :math:`-\mu\,\Delta^\top Kd`: it spoils what the last step had settled. So remove the part of
-# :math:`d` that does so:
+# A planned step bets on the next step. A conjugate step instead preserves what the last step achieved. Let the last
+# step have moved :math:`\alpha` by :math:`\Delta`, and keep :math:`K\Delta`. A step along :math:`d=e_i-e_j` changes the
+# slope along :math:`\Delta`, which the last step levelled, by :math:`-\mu\,\Delta^\top Kd`. So remove the part of
+# :math:`d` that changes this slope:
 #
 # .. math::
 #
@@ -247,16 +247,16 @@ print(
 #
 # Now :math:`\Delta^\top Kp=\beta-\tfrac\beta{q_\Delta}\,q_\Delta=0`: the two directions are *conjugate*, and a step
 # along :math:`p` leaves the slope along :math:`\Delta` as it was. The slope along :math:`p` is still :math:`\ell`,
-# because after a free step :math:`\Delta^\top G=0`. The curvature is smaller:
+# because after a free step :math:`\Delta^\top G=0`. The curvature along :math:`p` is smaller than :math:`q`:
 #
 # .. math:: q_p = p^\top Kp = q-\frac{\beta^2}{q_\Delta}, \qquad \mu=\frac{\ell}{q_p} .
 #
-# So the step is longer and gains more, :math:`\ell^2/2q_p`. In a plane of two directions, as above, two conjugate steps
-# reach the very top. No new kernel row is needed: :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The
-# price is that more than two variables move, and any of them may meet its bound. If a variable of the pair meets its
-# bound, the step is cut there, and a plain Newton step follows. If another variable does, only the part along
-# :math:`\Delta` is cut: the pair moves to its own maximum, and the next step continues along the pair. Without the box
-# the rule is short:
+# So a conjugate step is longer than the Newton step and gains more, :math:`\ell^2/2q_p`. In a plane of two directions,
+# as above, two conjugate steps reach the very top. A conjugate step needs no new kernel row, because
+# :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. Its price is that more than two variables move, and any
+# of them may meet its bound. If a variable of the pair meets its bound, the step ends at this bound, and a plain Newton
+# step follows. If another variable meets its bound, only the part along :math:`\Delta` is cut: the pair moves to its
+# own maximum, and the next step continues along the pair. Without the box the rule is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -273,8 +273,8 @@ i, j = int(np.argmax(G)), int(np.argmin(G))
 print("slopes after two conjugate steps", three.gradient(first + conjugate_move(K, G, i, j, first)).round(9))
 
 # %%
-# All three gradients are equal, so no pair gains any more. Which pair does the package take? The pair whose conjugate
-# step gains most, :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
+# All three gradients are equal, so no pair gains any more. The package selects the pair whose conjugate step gains
+# most, that is, with the largest :math:`\tfrac12\ell^2/(q-\beta^2/q_\Delta)`.
 #
 # .. shipped:: core/steps/conjugate.py
 #    :twin:
@@ -293,7 +293,7 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # Where planning pays
 # -------------------
 #
-# Ties go to the lowest index, so the number of steps depends on the order of the examples. The table therefore shows
+# The lowest index wins a tie, so the number of steps depends on the order of the examples. The table therefore shows
 # means over three orders, relative to the Newton step. It compares the two rules of this chapter with a much cheaper
 # trick, which makes every Newton step a tenth longer.
 
@@ -333,19 +333,19 @@ for name, (sample, C, gamma) in samples.items():
     )
 
 # %%
-# The numbers under the names of the rules are ratios of steps; the last two columns say why they differ. ``free`` is
-# the share of steps that do not hit the box. ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned steps.
-# Where it is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton step.
-# Planning wins on problems with many free steps in related directions, which are also the problems that take many
-# steps.
+# The numbers under the names of the rules are ratios of steps; the last two columns say why they differ. The column
+# ``free`` is the share of steps that do not hit the box, and ``cos²`` is the median of :math:`\cos^2\vartheta` over the
+# planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps do not disturb each other, and the planned
+# step *is* the Newton step. Planning wins if many steps are free and their directions are related. Such problems also
+# take many steps.
 #
-# The next figure shows the objective of one run of each rule on the chessboard. Most planned steps that lower the
-# objective are too small to see: their median loss is less than a hundredth of :math:`f^*-f`. The largest sticks out of
-# the curve as a thin line. The step after each of them makes up for it.
+# The next figure shows the objective of one run of each rule on the chessboard. Most losses of planned steps are too
+# small to see: their median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a
+# thin line. The step after each loss makes up for it.
 
 # fold: The code of this figure
-# alt: The distance of the objective from its maximum over the steps on the chessboard, for four step rules.
-#     Conjugate steps end first, then planned, over-relaxed and Newton steps. One thin line sticks out of the curve of
+# alt: The distance of the objective from its maximum on the chessboard is drawn over the steps, for four step rules.
+#     Conjugate steps end first, then planned, over-relaxed and Newton steps. A thin line sticks out of the curve of
 #     planned steps.
 top = solve(chessboard, stop=KKTGap(1e-8)).objective
 lost = (f[planned] - f[planned + 1]) / (top - f[planned])
@@ -362,12 +362,12 @@ plt.show()
 # %%
 # The last figure shows how long planned steps are, as :math:`\mu/\hat\mu-1`, on an axis that is linear around zero and
 # logarithmic further out. If the rule plans with one working set, every value lies to the right of zero, as the formula
-# says. If it takes the best plan of three working sets, the older sets have :math:`\ell_2\ne0`, and some plans are
-# shorter than the Newton step or go backwards.
+# says. If the rule takes the best plan of three working sets, the older sets have :math:`\ell_2\ne0`, and some plans
+# are shorter than the Newton step or go backwards.
 
 # fold: The code of this figure
-# alt: Two histograms of how much longer than the Newton step a planned step is. Planned with one set, none is
-#     shorter; planned with three sets, some are, and some go backwards.
+# alt: Two histograms show how much longer than the Newton step a planned step is. Planned with one set, no step is
+#     shorter; planned with three sets, some steps are shorter, and some go backwards.
 three_sets = solve(chessboard, step=PlanningAheadStep(3), shrinking=False, trace=True)
 figure, axes = plt.subplots(figsize=(6.4, 3.6))
 StepSizeDisplay.from_traces({"one set": runs["planning"].trace, "three sets": three_sets.trace}, ax=axes)
@@ -376,16 +376,16 @@ plt.show()
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Momentum* or the *heavy ball* for a part of the last step in the next one; *conjugate directions*, as in the
-#    conjugate gradient method of M. Hestenes and E. Stiefel (1952); *look-ahead* for planning. The fixed factor is
-#    *over-relaxation*.
+#    Repeating a part of the last step in the next step is *momentum* or the *heavy ball* method. *Conjugate directions*
+#    are known from the conjugate gradient method of M. Hestenes and E. Stiefel (1952). Planning is a *look-ahead*, and
+#    a fixed factor is *over-relaxation*.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Derive :math:`\mu_P` from :math:`g_2`.
-# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its chessboard and on the three points,
-#    with Newton steps as second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
+# 2. ★ Try over-relaxed steps with :math:`\omega=1.5` in the stepper above, on its chessboard and on the three points;
+#    choose Newton steps as second run. Then try ``OverrelaxedNewtonStep(1.5)`` on the problems of this chapter.
 # 3. ★ ``PlanningAheadStep(N)`` plans with each of the :math:`N` most recent working sets and takes the best plan. How
 #    many steps does it take for :math:`N` = 1, 2, 3, 5, 10 on the chessboard?
 # 4. ★★ Why does ``ConjugateStep`` reach the top of the three points in so few steps?
@@ -394,8 +394,8 @@ plt.show()
 #
 # 1. Set the derivative of :math:`g_2` to zero and multiply by :math:`Q_{22}`.
 # 2. The stepper shows :math:`\omega` beside the over-relaxed step. In Python pass the rule as ``step``.
-# 3. Pass it as ``step``, without shrinking, so that all steps are counted alike.
-# 4. How many independent directions does the sum leave to three variables?
+# 3. Pass the rule as ``step``, without shrinking, so that all steps are counted alike.
+# 4. How many independent directions does the sum constraint leave to three variables?
 #
 # .. endfold::
 #
@@ -417,9 +417,9 @@ assert counts[10] < counts[5] < counts[1]
 # %%
 # 1. :math:`g_2'(\mu)=\ell_1-Q_{11}\mu-\tfrac{Q_{12}}{Q_{22}}(\ell_2-Q_{12}\mu)=0`; multiply by :math:`Q_{22}` and
 #    solve.
-# 2. A fixed factor is a gamble: here it costs steps on the three points and saves some on the chessboard.
-# 3. The shares are printed: here more sets save steps, and the largest :math:`N` that was tried saves most. Every
-#    planned step takes longer, because it compares more plans.
-# 4. Its plane has two directions. Two conjugate steps settle both.
+# 2. A fixed factor is a gamble: it costs steps on the three points and saves steps on the chessboard.
+# 3. The printed shares grow with :math:`N`: more sets save more steps. But every planned step takes longer, because it
+#    compares more plans.
+# 4. The sum constraint leaves a plane with two directions. Two conjugate steps settle both directions.
 #
 # .. endfold::
