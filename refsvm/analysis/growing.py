@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 ROWS_FOR_ONE_SPARE: Final = 8
-"""One spare row and column is allocated for each so many rows."""
+"""One spare row and column is allocated for this many rows."""
 
 LEAST: Final = 64
 """Smallest number of spare rows and columns."""
@@ -29,12 +29,13 @@ class GrowingMatrix:
     values : ndarray of shape (n, n), float64
         K, which is copied.
     most : float
-        Largest number of rows of the array, if K itself fits into it.
+        Largest number of rows of the array; a K that is larger gets no spare rows.
 
     Attributes
     ----------
     array : ndarray of shape (m, m), float64, m ≥ n
     n : int
+        Number of rows of K.
 
     Examples
     --------

@@ -121,7 +121,7 @@ class RecordedState(Shown):
 class Recording(Shown):
     """The states of one solve by any rules; each rule is called once for each step, however often you read a state.
 
-    A step is taken when a state is requested. One further step is then taken, because a state shows its next step.
+    Requesting a state takes all steps up to it and one more, because a state shows its next step.
     The steps agree with `iterate` and, bit for bit, with `solve` without shrinking.
 
     Parameters
@@ -141,7 +141,7 @@ class Recording(Shown):
     status : Status or None
         How the solve ended; None while it runs, and after an error.
     reason : str
-        The same as a sentence; the stopping rule's own sentence if it was satisfied.
+        How the solve ended, as a sentence; the stopping rule's own sentence if that rule was satisfied.
     error : BaseException or None
         The error that a rule raised instead of taking a step.
 

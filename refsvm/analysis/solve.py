@@ -52,11 +52,11 @@ def solve(
     problem : DualProblem
         The problem.
     selector, step, stop : rules
-        Which pair moves next, how far, and when to stop: by default
-        SecondOrder(), PlanningAheadStep() and KKTGap(1e-3). A selector that
-        takes no candidates gets NewtonStep(). If you give neither selector nor
-        step, restricted problems are solved with ConjugateSecondOrder() and
-        ConjugateStep().
+        The rules that choose which pair moves next, how far it moves, and when
+        to stop: by default SecondOrder(), PlanningAheadStep() and
+        KKTGap(1e-3). With a selector that takes no candidates, the default
+        step is NewtonStep(). If you give neither selector nor step, restricted
+        problems are solved with ConjugateSecondOrder() and ConjugateStep().
     start : array-like of shape (n,), optional
         Signed α to start from, for instance ``error.result.alpha`` of an
         interrupted solve; by default zero, or the nearest feasible point. An
@@ -130,7 +130,8 @@ def solve(
     solve continues with float64 rows. If it exceeds a tenth of the tolerance,
     the stopping rule is evaluated again with float64 values of the decisive
     entries of G. ``cache_dtype="float32"`` keeps float32 rows in both cases
-    and warns. ``solution.objective_error`` is the effect on the objective.
+    and warns. ``solution.objective_error`` is the effect of the rounding on the
+    objective.
 
     Examples
     --------

@@ -10,7 +10,7 @@
 `search_cv`      the base class of SVCCV and SVRCV
 `search_scores`  how SVCCV and SVRCV read `scoring` and `refit`
 `shown`          the card of a fitted search
-`search`         the grid that they solve
+`search`         the grid that SVCCV and SVRCV solve
 `results_table`  the table `cv_results_`
 `scoring`        scikit-learn's scorers, called with decision values that are known already
 `svr`            SVR: regression

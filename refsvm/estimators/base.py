@@ -146,7 +146,7 @@ class KernelEstimator(BaseEstimator):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn if X is a kernel matrix and if it may be sparse."""
+        """Tell scikit-learn whether X is a kernel matrix, and whether it may be sparse."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         tags.input_tags.sparse = not tags.input_tags.pairwise
@@ -203,7 +203,7 @@ class KernelMachine(KernelEstimator):
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, kernel: Any, reset: bool, **checks: Any) -> Any:
         """Let scikit-learn check X, and y in `fit`. With a user's kernel, the examples may be any objects."""
-        if reset:  # a new beginning, see `refsvm.estimators.incremental`
+        if reset:  # drop the examples of earlier fits, see `refsvm.estimators.incremental`
             for name in FORGOTTEN:
                 self.__dict__.pop(name, None)
         if is_user_kernel(kernel):
@@ -219,7 +219,7 @@ class KernelMachine(KernelEstimator):
 
     def _checked_of_any_kind(self, X: Any, y: Any, *, reset: bool, **checks: Any) -> Any:
         """Check examples of any kind, which only the user's kernel has to understand."""
-        # a model that was trained on texts or graphs has no columns to compare; one that was trained on a table has
+        # only a model that was trained on a table has columns to compare; a model of texts or graphs has none
         table = not reset and hasattr(self, "n_features_in_")
         checks |= {"accept_sparse": "csr", "dtype": None, "ensure_2d": table, "allow_nd": not table}
         checked = validate_data(self, X, y, reset=reset, **checks)
@@ -247,7 +247,7 @@ class KernelMachine(KernelEstimator):
         return stopping_rule_of(self.tol)
 
     def _run_options(self, progress: Progress | None) -> RunOptions:
-        """Return the options of the solves of `fit`; the time limit starts to run here."""
+        """Return the options of the solves of `fit`; the time limit starts with this call."""
         return RunOptions(
             selector=self.selector, step=self.step, stop=self._stopping_rule, engine=self.engine,
             shrinking=self.shrinking, progress=progress, cache_mb=self.cache_size, cache_dtype=self.cache_dtype,
@@ -261,7 +261,7 @@ class KernelMachine(KernelEstimator):
         Parameters
         ----------
         function : str
-            Name of that function.
+            Name of the function that needs the arguments.
         X, y
             The examples, and their labels or targets.
 
@@ -299,7 +299,7 @@ class KernelMachine(KernelEstimator):
 
     @contextmanager
     def _interruptible(self) -> Iterator[interruptible]:
-        """End the solves of this block at Ctrl-C; raise it once the block has stored the last point reached."""
+        """End the solves of this block at Ctrl-C; raise `Interrupted` once the block has stored the last point."""
         # read the flag inside the block: at its end the caller's signal handler is restored
         with interruptible() as interrupt, np.errstate(under="ignore"):
             yield interrupt
@@ -347,7 +347,7 @@ class KernelMachine(KernelEstimator):
         return to_sklearn(self)
 
     _centred: ClassVar[tuple[np.ndarray, np.ndarray, np.ndarray] | None] = None
-    """For a linear kernel that was evaluated around another origin than 0: this origin, b there, and b at 0."""
+    """The origin of a linear kernel, b with respect to it, and b for the origin 0; None if the origin is 0."""
 
     @property
     def _origin(self) -> np.ndarray | None:
@@ -355,11 +355,11 @@ class KernelMachine(KernelEstimator):
         return None if self._centred is None else self._centred[0]
 
     def _set_intercepts(self, b: list[float], origin: np.ndarray | None) -> None:
-        """Set b for this origin, and ``intercept_`` for the origin 0; all other attributes are set before."""
+        """Set b for this origin, and ``intercept_`` for the origin 0, after all other attributes have been set."""
         self.__dict__.pop("_centred", None)
         self.intercept_ = np.array(b)
         if origin is not None:
-            # to the mean of the support vectors, which a model file tells
+            # move to the mean of the support vectors, because a reader of a model file can compute this origin
             if (mean := origin_of(self.support_vectors_)) is not None:
                 self.intercept_ += (self._sums(around(origin, self.support_vectors_)) * (mean - origin)).sum(
                     axis=1

@@ -43,10 +43,10 @@ class ChoosingEstimator(KernelEstimator, ABC):
     _is_classifier: ClassVar[bool] = False
 
     _label_checks: ClassVar[dict[str, Any]] = {}
-    """How scikit-learn has to check y."""
+    """Arguments of scikit-learn's check of y."""
 
     def _checked(self, X: Any, y: Any = NO_LABELS, *, reset: bool) -> Any:
-        """Let scikit-learn check X, and y in `fit`; a user's kernel takes tables of numbers here."""
+        """Let scikit-learn check X, and y in `fit`; with a user's kernel, X must be a table of numbers."""
         # after a fit use the kernel of the best estimator, even if parameters were set since
         kernel = self.kernel if reset else self.best_estimator_.kernel
         sparse = False if is_user_kernel(kernel) or is_precomputed(kernel) else "csr"
@@ -85,7 +85,7 @@ class ChoosingEstimator(KernelEstimator, ABC):
         return lambda: self._found_html() + diagram()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
-        """Return the same for notebooks that ask for a MIME bundle."""
+        """Return scikit-learn's representations for a notebook, with the card of a fitted search added to the HTML."""
         shown: dict[str, Any] = super()._repr_mimebundle_(**options)
         if "text/html" in shown:
             shown["text/html"] = self._found_html() + shown["text/html"]

@@ -20,7 +20,7 @@ from refsvm.core.kernels.sparse import squared_norms
 def column_gram(X: Any, token: str, kernel: Any, cache_mb: float) -> KernelMatrix:
     """Return the kernel matrix for one γ, computed from shared inner products if both fit into the budget."""
     gram, n = gram_on(kernel, X).centred, X.shape[0]
-    # too large: each column of the search computes and caches its own rows within the budget
+    # if the matrix is too large, each column of the search computes and caches its own rows within the budget
     if isinstance(kernel, Precomputed) or megabytes(n, n) > cache_mb:
         return gram
     if not isinstance(kernel, Kernel):
@@ -53,7 +53,7 @@ def shared_products(X: Any, token: str, origin: np.ndarray | None) -> tuple[np.n
     key = token, b"" if origin is None else origin.tobytes()
     with _lock:
         if key not in _products:
-            # keep one only: it is as large as a kernel matrix
+            # keep only one entry, which is as large as a kernel matrix
             _products.clear()
             X = around(origin, X)
             inner = Gram(Linear(), X, may_move=False).block(np.arange(X.shape[0]))

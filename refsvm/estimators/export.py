@@ -17,7 +17,7 @@ from refsvm.core.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 NAMES: Final[dict[type, str]] = {
     Linear: "linear", Polynomial: "poly", RBF: "rbf", Sigmoid: "sigmoid", Precomputed: "precomputed",
 }  # fmt: skip
-"""Kernels that scikit-learn implements, with its names for them; it takes others as callables."""
+"""Kernels that scikit-learn implements, with its names for them; other kernels are passed to it as callables."""
 
 COPIED: Final = (
     "support_", "support_vectors_", "dual_coef_", "intercept_", "shape_fit_", "fit_status_", "n_iter_", "offset_",
@@ -48,7 +48,7 @@ def to_sklearn(estimator: Any) -> Any:
     for name in COPIED:
         if hasattr(estimator, name):
             setattr(theirs, name, getattr(estimator, name))
-    # LIBSVM counts the first class as the positive one, where scikit-learn's public attributes count the second
+    # LIBSVM counts the first class as the positive one, while scikit-learn's public attributes count the second
     sign = -1.0 if len(getattr(estimator, "classes_", ())) == 2 else 1.0
     theirs._dual_coef_, theirs._intercept_ = sign * estimator.dual_coef_, sign * estimator.intercept_
     is_callable = callable(theirs.kernel)
@@ -68,7 +68,7 @@ def to_sklearn(estimator: Any) -> Any:
 
 
 def _examples(estimator: Any) -> Any:
-    """Return the training examples for scikit-learn's kernel call, which reads only those of support vectors."""
+    """Return the training examples for scikit-learn's kernel call, which reads only the rows of support vectors."""
     if estimator._examples is not None:
         return estimator._examples
     vectors = estimator.support_vectors_

@@ -123,7 +123,7 @@ class GradientCV(ChoosingEstimator, ABC):
         return self
 
     def _search(self, X: Any, marks: np.ndarray, folds: Any, seed: int, more: dict[str, Any]) -> Tuning:
-        """Return the least held-out loss, as `refsvm.analysis.derivatives.tuning.tune_by_gradient` does."""
+        """Return the result of the search, as `refsvm.analysis.derivatives.tuning.tune_by_gradient` does."""
         began = time.perf_counter()
         J = held_out_loss(
             X, marks, parameters=self.parameters, loss=self.loss, folds=folds, rng=seed, kernel=self.kernel,
@@ -194,7 +194,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     bounds : dict of str to (float, float), optional
         Lower and upper bounds, as in `refsvm.analysis.derivatives.tuning.tune_by_gradient`.
     n_starts, max_evaluations : int, default 3 and 60
-        Number of starts, and the largest number of evaluations of the loss from each.
+        Number of starts, and the largest number of evaluations of the loss from each start.
     time_limit : float, optional
         Limit on the whole search in seconds.
     random_state : int, RandomState or None
@@ -223,7 +223,7 @@ class SVCGradientCV(ChoosingClassifier, GradientCV):
     n_splits_, n_iter_ : int
         Number of folds, and number of evaluations.
     best_estimator_ : SVC
-        Trained on all examples. Its attributes are available on the search itself.
+        The estimator trained on all examples. Its attributes are available on the search itself.
     classes_, n_features_in_, feature_names_in_
         As in `SVC`.
 
@@ -289,7 +289,7 @@ class SVRGradientCV(RegressorMixin, GradientCV):
     best_params_, best_score_, best_index_, cv_results_, n_splits_, n_iter_
         As in `SVCGradientCV`.
     best_estimator_ : SVR
-        Trained on all examples.
+        The estimator trained on all examples.
     n_features_in_, feature_names_in_
         As in `SVR`.
 

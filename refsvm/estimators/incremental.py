@@ -1,4 +1,4 @@
-"""Incremental: `partial_fit` adds examples and `forget` removes them; each time the model is the exact optimum.
+"""Incremental: `partial_fit` adds examples and `forget` removes them; after each call the model is the exact optimum.
 
 The estimator keeps the examples and their kernel matrix. The box of a new example is empty before the call, and the
 box of a removed example is empty after it. The walk between these two problems (`refsvm.Solution.continue_to`)
@@ -65,7 +65,7 @@ class Incremental(KernelMachine):
     """Parameters that may change between two calls: the walk moves all examples to the new value."""
 
     def _add(self, X: Any, y: np.ndarray, weights: np.ndarray) -> None:
-        """Add examples to the held ones; `fit` trained on the examples of the first call."""
+        """Add examples to the held examples; in the first call, `fit` has just trained on them."""
         if hasattr(self, "held_"):
             self._go_on()
             before = self.held_
@@ -77,13 +77,13 @@ class Incremental(KernelMachine):
                 self.held_ = before
                 raise
         elif is_precomputed(self.kernel_):
-            self.held_ = {}  # no example can be added to an unfinished model
+            self.held_ = {}  # marks the first call; later calls raise an error
         else:
             self.__dict__.pop("_kept", None)  # set by `fit` a moment ago
             self.held_ = self._held_of(X, y, weights, self._fitted_with())
 
     def _fitted_with(self) -> dict[str, Any]:
-        """Return the settings of the present model; parameters that the user sets later apply to the next fit."""
+        """Return the settings of the current model; parameters that the user sets later apply to the next fit."""
         return {"named": self._named(), "settings": self._values(), "tol": self.tol}
 
     def _held_of(
@@ -94,7 +94,7 @@ class Incremental(KernelMachine):
         settings: dict[str, Any],
         caller: str = "partial_fit",
     ) -> dict[str, Any]:
-        """Return what to hold for the examples of a fit, with the settings of that fit."""
+        """Return the entries of `held_` for the examples of a fit, with the settings of the fit."""
         nothing = {
             "X": X[:0], "y": y[:0], "weights": weights[:0], "K": GrowingMatrix(np.empty((0, 0)), 0),
             "reached": {}, "origin": self._origin,
@@ -114,7 +114,7 @@ class Incremental(KernelMachine):
             )
         every = stacked(held["X"], X)
         kernel, most = self.kernel_, math.sqrt(self.cache_size / megabytes(1, 1))
-        together = TOGETHER if isinstance(kernel, Kernel) else m  # others may need one call
+        together = TOGETHER if isinstance(kernel, Kernel) else m  # call a user's kernel only once
         here, there = (around(held.get("origin"), each) for each in (X, every))
         return {
             **held, "X": every, "y": np.append(held["y"], y), "weights": np.append(held["weights"], weights),
@@ -131,7 +131,7 @@ class Incremental(KernelMachine):
     def _walk(self, before: np.ndarray, after: np.ndarray) -> None:
         """Walk from the weights `before` to `after`, and keep the examples whose weight is at least 0.
 
-        Settings that have changed since the last walk move along the same walk.
+        Settings that have changed since the last walk change along this walk.
         """
         kept = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
@@ -152,7 +152,7 @@ class Incremental(KernelMachine):
                 places.append(machine.rows)
                 here = machine.rows[np.isin(machine.rows, kept)]
                 reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
-            # store everything at the end: if a walk raises, the estimator still holds the examples of before
+            # store everything at the end: if a walk raises an error, the estimator still holds the earlier examples
             held = {**self.held_, "weights": after, "reached": reached}
             held |= {"settings": self._values(), "tol": self.tol}
             if len(kept) < len(after):
@@ -168,7 +168,7 @@ class Incremental(KernelMachine):
             )
 
     def _values(self) -> dict[str, Any]:
-        """Return the present values of the settings that may change."""
+        """Return the current values of the settings that may change."""
         return {name: getattr(self, name) for name in self._settings}
 
     def _named(self) -> dict[str, Any]:
@@ -192,8 +192,8 @@ class Incremental(KernelMachine):
             )
         if self.held_ and "named" not in self.held_:
             raise ValueError(
-                f"The estimator was stored by refsvm 0.2.0, whose examples refsvm {version()} cannot continue from; "
-                "train a new estimator on all examples."
+                f"The estimator was stored by refsvm 0.2.0, and refsvm {version()} cannot continue training from the "
+                "examples stored in it; train a new estimator on all examples."
             )
         before, now = self.held_["named"], self._named()
         changed = [name for name in now if before.get(name) != now[name]]
@@ -202,8 +202,8 @@ class Incremental(KernelMachine):
         name = changed[0] if changed else "kernel"
         was = self.kernel_ if name == "kernel" else before.get(name)
         raise ValueError(
-            f"{name}={getattr(self, name)!r}, but these examples were trained with {name}={was!r}; set it back, or "
-            "train a new estimator on all examples."
+            f"{name}={getattr(self, name)!r}, but the stored examples were trained with {name}={was!r}; set it "
+            "back, or train a new estimator on all examples."
         )
 
     def _is_same_kernel(self, changed: list[str]) -> bool:
@@ -235,7 +235,8 @@ class Incremental(KernelMachine):
         ------
         ValueError
             If the estimator does not hold its examples (`fit` keeps them for `SVR` only), a position is out of range,
-            a class would lose all of its examples, or the parameters name another kernel than the one trained with.
+            a class would lose all of its examples, or the parameters name a kernel other than the kernel of the
+            training.
 
         Notes
         -----
@@ -273,7 +274,7 @@ class Incremental(KernelMachine):
         return max(gaps)
 
     def _hold_kept(self) -> None:
-        """Hold the examples of the last `fit`, if it kept them."""
+        """Hold the examples of the last `fit`, if `fit` kept them."""
 
     def _begins(self) -> bool:
         """Return whether this is the first call of `partial_fit`."""
@@ -327,7 +328,7 @@ def renumbered(rows: np.ndarray, reached: Reached, others: np.ndarray) -> Reache
 
 
 def stacked(X: Any, Z: Any) -> Any:
-    """Return a copy with the rows of both."""
+    """Return a copy of X with the rows of Z appended."""
     if is_sparse(X) or is_sparse(Z):
         from scipy.sparse import csr_array, vstack
 

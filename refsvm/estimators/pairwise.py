@@ -15,13 +15,15 @@ from refsvm.core.result import Solution
 from refsvm.estimators.validation import checked_weights, penalties_of
 from refsvm.services.names import is_precomputed
 
-OTHERS: Final = "The model was trained on other examples than these ({}); pass the examples given to fit."
+OTHERS: Final = (
+    "X and y are not the examples that the model was trained on ({}); pass the examples given to fit."
+)
 
 CLOSE: Final = 1e-9
 """How far rounding errors may move an α inside its box, relative to the largest α."""
 
 AS_FAR: Final = 2.0
-"""The examples are taken for others if the gap exceeds the sum of fit's gap and the tolerance by this factor."""
+"""If the gap exceeds the sum of fit's gap and the tolerance by this factor, the examples count as different."""
 
 
 def solutions_of_pairs(
@@ -36,7 +38,7 @@ def solutions_of_pairs(
             f"{model.shape_fit_[0]} examples of {len(model.classes_)} classes; pass the examples given to fit."
         )
     if not is_precomputed(model.kernel_) and (X[model.support_] != model.support_vectors_).sum():
-        raise ValueError(OTHERS.format("X holds other examples"))
+        raise ValueError(OTHERS.format("X differs"))
     codes, C = np.searchsorted(model.classes_, y), penalties(model.C, len(y))
     if not (model.class_weight is None and sample_weight is None):
         C = penalties_of(model.C, model.class_weight_, codes, checked_weights(sample_weight, X))

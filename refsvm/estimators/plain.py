@@ -1,7 +1,7 @@
 """Fitted estimators in plain types: a stored estimator contains numbers, texts, lists and dictionaries only.
 
 A kernel, rule, status or result of this package is written as a dictionary with its class name and its fields.
-Reading it creates objects of the classes listed here only. Both `pickle` and `skops` use these functions.
+Reading such a dictionary creates objects of the classes in `KNOWN` only. Both `pickle` and `skops` use these functions.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MARK: Final = "refsvm object"
 
 KNOWN: Final[dict[str, Any]] = {"BinaryResult": BinaryResult} | {
     name: found
-    for room in (kernels, selectors, steps, stopping, seeders)
-    for name in room.__all__
-    if is_dataclass(found := getattr(room, name))
+    for module in (kernels, selectors, steps, stopping, seeders)
+    for name in module.__all__
+    if is_dataclass(found := getattr(module, name))
 }
 """Classes that may be stored: kernels, rules, and the results for a pair of classes."""
 
@@ -44,7 +44,7 @@ def from_state(state: dict[str, Any]) -> dict[str, Any]:
     try:
         if ordered(written) > ordered(here):
             raise ValueError(
-                "It may hold more than this version reads; read it with the version that wrote it."
+                "The file may contain entries that this version cannot read; read it with the version that wrote it."
             )
         return {name: from_plain(value) for name, value in state.items() if name != VERSION}
     except ValueError as error:
@@ -81,7 +81,7 @@ def from_plain(value: Any) -> Any:
     Raises
     ------
     ValueError
-        If a dictionary names a class that is not listed here, or its fields do not fit the class.
+        If a dictionary names a class that is not in `KNOWN`, or its fields do not fit the class.
     """
     if isinstance(value, list):
         return [from_plain(item) for item in value]

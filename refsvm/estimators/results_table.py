@@ -54,7 +54,7 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
 
 
 def moments(scores: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of each cell's scores over the splits, weighted by these weights.
+    """Return mean and standard deviation of each cell's scores over the splits, weighted by `weights`.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """scikit-learn's scorers, called with decision values that are known already.
 
 A scorer is called with an estimator, examples and labels. The search passes it an `SVC` or `SVR` that stands for one
-cell and one split and returns the decision values of the test part, which were read off the gradient. It predicts
-this part and nothing else, so that no cell is trained or evaluated twice.
+cell and one split and returns the decision values of the test part, which were read off the gradient. This estimator
+predicts the test part and nothing else, so that no cell is trained or evaluated twice.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class HeldOut:
 
 
 class HeldOutSVC(HeldOut, SVC):
-    """The classifier of one split that a scorer gets."""
+    """The classifier of one split that is passed to a scorer."""
 
 
 class HeldOutSVR(HeldOut, SVR):
-    """The regression model of one split that a scorer gets."""
+    """The regression model of one split that is passed to a scorer."""
 
 
 @dataclass(frozen=True)
@@ -72,20 +72,20 @@ class Scoring:
     ----------
     scorer : callable
         Called with an estimator, X and y of a test part.
-    The `scoring` that the user passed.
-        The scoring that the user has passed.
-    `HeldOutSVC` or `HeldOutSVR`, the class of the estimator that the scorer gets.
-        `HeldOutSVC` or `HeldOutSVR`.
-    Parameters of this estimator that are equal in all cells.
-        Its parameters that all cells share.
-    Labels, sorted; None for regression.
-        Labels, sorted; None for a regression.
-    Further arguments of the scorer; an array with an entry for each example is cut to the test part.
-        Further arguments of the scorer; those with an entry for each example are cut to the test part.
-    scikit-learn's configuration, which each thread sets for itself.
-        scikit-learn's configuration, which belongs to a thread.
-    Whether to pass a test example of weight 2 twice, because the scorer takes no weights.
-        Whether the scorer gets a test example of weight 2 twice, as it takes no weights.
+    given : str or callable
+        The `scoring` that the user passed.
+    model : type
+        `HeldOutSVC` or `HeldOutSVR`, the class of the estimator that the scorer gets.
+    settings : dict
+        Parameters of this estimator that are equal in all cells.
+    classes : ndarray or None
+        Labels, sorted; None for regression.
+    metadata : dict
+        Further arguments of the scorer; an array with an entry for each example is cut to the test part.
+    config : dict
+        scikit-learn's configuration, which each thread sets for itself.
+    repeats : bool
+        Whether to pass a test example of weight 2 twice, because the scorer takes no weights.
     """
 
     scorer: Callable[..., Any]
@@ -131,7 +131,7 @@ class Scoring:
         return {name: float(each) for name, each in score.items()} if several is score else float(score)
 
     def _positive_class(self) -> str:
-        """Return the sentence for a score of the class 1, which y has not: the scorer to write."""
+        """Return the message for a score of class 1 if y has no label 1; the message names the scorer to write."""
         labels, scorers = self.classes.tolist() if self.classes is not None else [], []
         for each in getattr(self.scorer, "_scorers", {"": self.scorer}).values():
             function, response = (
@@ -197,7 +197,7 @@ def named_scores(scoring: Any) -> None:
     Raises
     ------
     ValueError
-        If it is empty, repeats a name, or contains an entry that is not a score.
+        If `scoring` is empty, repeats a name, or contains an entry that is not a score.
     """
     is_dict = isinstance(scoring, dict)
     known = set(get_scorer_names())
@@ -211,12 +211,12 @@ def named_scores(scoring: Any) -> None:
         what = (
             f"{(wrong + unnamed)[0]!r:.60} is not a score"
             if wrong or unnamed
-            else "empty"
+            else "it is empty"
             if not scoring
-            else "one twice"
+            else "it names one twice"
         )
         raise ValueError(
-            f"scoring={shown(scoring)} names several scores, but {what}; give different names of scikit-learn's "
+            f"scoring={shown(scoring)} should name several scores, but {what}; give different names of scikit-learn's "
             "scores (sklearn.metrics.get_scorer_names()), or a dictionary of scores and scorers by name."
         )
 
@@ -277,8 +277,8 @@ def of_present(values: np.ndarray, present: np.ndarray, k: int) -> np.ndarray:
 def with_ties(values: np.ndarray) -> np.ndarray:
     """Return decision values of shape (t, machines) in which values that differ only by rounding are made equal.
 
-    h = v − G + b may round differently for two equal examples with different labels, and a score of ranks would
-    notice.
+    h = v − G + b may round differently for two equal examples with different labels, which would change a score that
+    depends on ranks.
 
     Examples
     --------

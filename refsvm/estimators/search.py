@@ -54,6 +54,7 @@ class Search:
     name : str
         Name of the estimator, for messages.
     columns : list of GammaColumn
+        Values of γ with their kernels.
     epsilons : list of float or None
         Values of ε; a single None for classification.
     Cs : ndarray of float64
@@ -61,13 +62,14 @@ class Search:
     splits : list of Split
         Training and test part of each split.
     seeder : Seeder or None
-        How the solve for one C starts from the previous one.
+        Rule that makes the starting point for one C from the solution for the previous C.
     options : dict
         ``tol``, ``stop`` (None means the KKT gap of ``tol``) and further options of `refsvm.Rounds`.
     one_out : bool
         Whether `refsvm.leave_one_out` scores the splits, because each leaves out one example and keeps all penalties.
     scoring : Scoring, SeveralScorings or None
-        None for accuracy or R². With `is_loo`, an example's contribution to the R² of all examples.
+        The scorers; None for accuracy or R². For R² with `is_loo`, the score of a cell is the contribution of its
+        example to the R² of all examples.
     is_loo : bool
         Whether the splits come from ``cv="loo"``.
     weights : ndarray of shape (n,) or None
@@ -143,7 +145,7 @@ class Search:
 
             def take(number: int, cell: Cell) -> None:
                 key = (number, cell.place, cell.split)
-                # if a worker was taken for lost, another one may bring the same cell a second time
+                # a worker that seemed lost may still deliver a cell that another worker has repeated
                 if key not in cells:
                     if kept is not None:
                         kept.keep(key, cell)
@@ -152,7 +154,8 @@ class Search:
                     pace.take()
 
             try:
-                # the loop below solves the cells that the workers left; a single column is not shared between workers
+                # the loop below solves the cells that the workers did not; a single column is not shared between
+                # workers
                 workers = worker_count(n_jobs)
                 if workers > 1 and (joblib_is_set_up() or self._is_compiled):
                     self._solve_at_once(X, labels, token, workers, cells, take)
@@ -176,7 +179,7 @@ class Search:
         return cells
 
     def _look(self, progress: Progress, cells: dict[Key, Cell]) -> None:
-        """Count the finished cells, and find the best parameters among those with all splits finished."""
+        """Count the finished cells, and find the best parameters among those whose splits are all finished."""
         done, scores = cells.copy(), defaultdict[tuple[int, int], dict[int, Any]](dict)
         for (number, place, split), cell in done.items():
             scores[number, place][split] = cell.score

@@ -131,7 +131,7 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
     ("model", "marks", "sentence"),
     [
         (SVCGradientCV(**FEW), np.arange(40) % 3, "y holds 3 classes; use SVCCV"),
-        (SVCGradientCV(parameters=("C", "epsilon"), **FEW), Y, "cannot be tuned here"),
+        (SVCGradientCV(parameters=("C", "epsilon"), **FEW), Y, "cannot be tuned; give"),
         (SVCGradientCV(loss="squared", **FEW), Y, "does not fit labels"),
         (SVRGradientCV(loss="logistic", **FEW), TARGETS, "does not fit targets"),
         (SVCGradientCV(kernel="precomputed", **FEW), Y, "'kernel' parameter"),

@@ -98,7 +98,9 @@ def test_examples_that_the_model_was_not_trained_on_are_refused(given, kernel):
         (1.01 * data, names, weight), (data[::-1], names[::-1], weight[::-1]), (data, turned, weight),
         (data, names, (1.0 - 1e-7) * weight),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=r"^The model was trained on other examples than these \("):
+        with pytest.raises(
+            ValueError, match=r"^X and y are not the examples that the model was trained on \("
+        ):
             model.solutions(*other)
     with pytest.raises(ValueError, match=r"sample_weight or C of .* differ"):
         model.set_params(C=5.0).solutions(data, names, weight)

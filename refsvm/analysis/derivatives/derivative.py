@@ -46,7 +46,7 @@ class OneSided(Stamped):
 
     @classmethod
     def of(cls, optimum: Optimum, rates: Rates, along: Any, found: Direction) -> OneSided:
-        """Return the derivative of smallest norm among those that agree with the direction found."""
+        """Return the derivative for a direction; if it is not unique, the derivative with the smallest norm."""
         alpha, M = found.alpha.copy(), optimum.places[: optimum.free]
         if optimum.free > optimum.size:
             alpha[M] -= optimum.null @ (optimum.null.T @ alpha[M])
@@ -75,20 +75,21 @@ class OneSided(Stamped):
 class Derivative(Shown):
     """The derivative of the optimum with respect to a parameter θ.
 
-    Between two events of its sets the optimum is a smooth function of the parameters. At an event it has a kink, so
-    that `left` and `right` differ, and `alpha`, `intercept` and `decision_function` raise a ValueError.
+    Each variable is either free or at a bound. While no variable changes from one state to the other, the optimum is a
+    smooth function of the parameter. At a value where a variable changes (an event), the optimum has a kink: `left` and
+    `right` differ, and `alpha`, `intercept` and `decision_function` raise a ValueError.
 
     Attributes
     ----------
     name : str
         The parameter.
     left, right : OneSided
-        The derivatives as θ falls and as it rises; they differ at an event only.
+        The derivatives as θ falls and as θ rises; they differ only at an event.
     events : ndarray of int64
-        The examples that are between two sets at this θ, ascending.
+        The examples whose variables are at an event at this θ, ascending.
     dependent : ndarray of int64
-        The examples whose α may change while h stays constant, ascending: duplicates, and free examples in excess of
-        the dimension. If there are any, dα is not unique.
+        The examples that depend on other free examples in feature space (such as duplicates), ascending. Their α can
+        change while h stays constant, so dα is not unique.
     condition : float
         Condition number of the system; the relative error is about 10⁻¹⁶ times this. ∞ if the system is singular.
     """
@@ -130,7 +131,7 @@ class Derivative(Shown):
         if len(self.dependent) and not self.least_norm:
             raise ValueError(
                 f"alpha has no unique derivative: the examples {self.dependent[:10].tolist()} depend on each other "
-                "in feature space, so they can share a change without changing h. Use decision_function, or pass "
+                "in feature space, so their alpha can change while h stays constant. Use decision_function, or pass "
                 "least_norm=True for the smallest derivative."
             )
         return side.alpha
@@ -157,10 +158,10 @@ class Derivative(Shown):
 def derivative(
     solution: Solution, name: str, along: ArrayLike = None, *, least_norm: bool = False
 ) -> Derivative:
-    """Return the derivative of the optimum with respect to a parameter: of α, b and h.
+    """Return the derivatives of α, b and the decision function h with respect to a parameter.
 
-    As the parameter moves, the free variables keep Gᵢ = b and the others stay at their bounds. This leads to one
-    linear system, the same as in the path trackers.
+    As the parameter moves, the free variables keep Gᵢ = b and the others stay at their bounds. These conditions are a
+    linear system; the path trackers solve the same system.
 
     Parameters
     ----------
@@ -168,8 +169,8 @@ def derivative(
         "C", "weights", "targets", "epsilon", "nu", or a parameter of the kernel such as "gamma" and "coef0"; see
         `refsvm.analysis.derivatives.parameters`.
     along : array-like of shape (m,) or (d,), optional
-        If each example or feature has its own parameter, the direction in which all of them move together; required
-        then.
+        The direction in which the parameters move together. It is required if each example or feature has its own
+        parameter, and refused otherwise.
     least_norm : bool
         Whether `alpha` is the derivative of smallest norm if dα is not unique; False by default.
 
@@ -212,7 +213,7 @@ def derivative(
 
 
 def _along(optimum: Optimum, rates: Rates, name: str, along: Any) -> Any:
-    """Return the checked rate of the parameter."""
+    """Return the direction of the parameters after checking it, or 1 for a single parameter."""
     if rates.each or rates.features:
         if along is None:
             raise ValueError(

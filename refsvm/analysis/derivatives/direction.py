@@ -1,4 +1,4 @@
-"""How the optimum moves with a parameter: the bordered system, and the choice of sets at an event."""
+"""The direction in which the optimum moves with a parameter, and the choice of sets at an event."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NOISE: Final = 1e-9
 """Rates below this, relative to the largest rate, are rounding errors."""
 
 APART: Final = 1e-6
-"""Largest difference between equations of dependent examples, relative to the largest rate."""
+"""Equations of dependent examples may differ by at most this, relative to the largest rate."""
 
 ROUNDED: Final = 1e-12
 """Rounding error of Σ Kᵢⱼ αⱼ, relative to Σ |Kᵢⱼ αⱼ|."""
 
 MOST_FLIPS: Final = 200
-"""Number of special events after which the search for the sets at an event gives up."""
+"""After this number of special events, the search for the sets at an event gives up."""
 
 
 class Direction(NamedTuple):
@@ -32,9 +32,9 @@ class Direction(NamedTuple):
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        One solution, if dα is not unique.
+        dα/dθ; if it is not unique, any of the solutions.
     intercept : float
-        ḃ, with respect to the origin around which the problem is solved.
+        ḃ, for data shifted to the origin around which the problem is solved.
     """
 
     alpha: np.ndarray
@@ -47,8 +47,8 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
         | 0   1ᵀ  | | ḃ   |     | ż − 1ᵀd_B                |
         | 1  K_MM | | d_M |  =  | v̇_M − (K̇α)_M − K_MB d_B  |        d_B = the rate of the bound
 
-    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. This is the direction of the
-    walk, and the special events of the walk find the sets that belong to it.
+    At an event, d minimises ½ dᵀKd − (v̇ − K̇α)ᵀd over the rates that the box permits. A walk moves in the same
+    direction, so its special events find the sets that belong to d.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def direction(optimum: Optimum, rates: Rates, along: Any, sign: float) -> Direct
     total = sign * float((rates.z * shares).sum()) - float(d.sum())
     bounds = [np.where(np.isin(optimum.side, (FREE, TIED)), 0.0, each[there]) for each in (lower, upper)]
     walk = optimum.walk(Line(push, bounds[0], bounds[1], total))
-    # --- d_M and ḃ, with the sets that the way leads to ---
+    # --- d_M and ḃ, with the sets chosen at an event ---
     # if a parameter changes by its own size, kernel values change by about their own size
     moved = float(np.abs(optimum.alpha).sum()) * _relative(rates.value, along) if rates.kernel else 0.0
     floor = ROUNDED * optimum.largest * (moved + float(np.abs(d).sum()))
@@ -87,7 +87,10 @@ def _relative(value: Any, along: Any) -> float:
 
 
 def settle(walk: Walk, optimum: Optimum, floor: float) -> float:
-    """Change the sets until the walk's direction keeps all conditions; return ḃ. Ġ is exact up to `floor`."""
+    """Change the sets until the walk's direction violates no condition, and return ḃ.
+
+    Rates of G below `floor` are rounding errors.
+    """
     guard = SwitchingGuard(MOST_FLIPS)
     while True:
         if not walk.members and not _take_first(walk, optimum, floor):
@@ -124,7 +127,7 @@ def _refined(walk: Walk, optimum: Optimum, floor: float) -> tuple[float, tuple[f
 
 
 def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
-    """If no variable is free, let the first variable at an event that must move join M; return whether one did."""
+    """If no variable is free, free the variable that must move first; return whether there was such a variable."""
     of, below, above = walk.variables, walk.side == BELOW, walk.side == ABOVE
     largest = max(float(np.abs(each).max(initial=0.0)) for each in (of.pace, of.lower_rate, of.upper_rate))
     if abs(walk.total) > 1e-12 * max(largest, abs(walk.line.z)):
@@ -144,7 +147,7 @@ def _take_first(walk: Walk, optimum: Optimum, floor: float) -> bool:
 
 
 def _crossed(push: np.ndarray, below: np.ndarray, above: np.ndarray, floor: float) -> bool:
-    """Return whether the largest rate of G below exceeds the smallest above, which would close the interval of b."""
+    """Return whether the interval of b closes: a rate of G in `below` exceeds a rate in `above`."""
     top, bottom = push[below].max(initial=-np.inf), push[above].min(initial=np.inf)
     return bool(top > bottom + floor + NOISE * float(np.abs(push).max()))
 
@@ -158,7 +161,7 @@ def _middle(walk: Walk) -> float:
 
 
 def _refuse_jump_of_alpha(walk: Walk, optimum: Optimum, floor: float) -> None:
-    """Raise an error if a parameter separates dependent examples: the right side is not in the range of A."""
+    """Raise an error if the parameter separates examples that depend on each other, because α then jumps."""
     of, tied = walk.variables, np.flatnonzero(walk.side == TIED)
     if not len(tied):
         return
@@ -181,7 +184,7 @@ def _listed(examples: np.ndarray) -> str:
 
 
 def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Return (K d)ᵢ of some variables, computed in blocks of K."""
+    """Return (K d)ᵢ for the variables in `rows`, computed in blocks of K."""
     moving, result = np.flatnonzero(d), np.zeros(len(rows))
     if len(moving):
         for part in pieces(len(rows), len(moving)):
@@ -190,7 +193,7 @@ def products(gram: Any, rows: np.ndarray, d: np.ndarray) -> np.ndarray:
 
 
 def kernel_rates(optimum: Optimum, name: str, along: Any, variables: np.ndarray | None = None) -> np.ndarray:
-    """Return (K̇α)ᵢ of the variables in `places`, or of others, for a parameter of the kernel."""
+    """Return (K̇α)ᵢ for each of `variables` (by default `places`), where a parameter of the kernel moves."""
     gram, examples = examples_of(optimum.problem.gram)
     rows, spread = np.unique(
         examples[optimum.places if variables is None else variables], return_inverse=True
@@ -212,7 +215,7 @@ def form_rates(kernel: Any, name: str, along: Any, X: Any, vectors: Any, sums: n
 
 
 def kernel_derivative(kernel: Any, name: str, X: Any, Z: Any, along: Any = 1.0) -> np.ndarray:
-    """Return ∂k/∂θ by the kernel's formula, or for a callable by differences of its values."""
+    """Return ∂k/∂θ: the formula of a `Kernel`, or differences of the values of another callable."""
     if np.ndim(along):
         return np.asarray(kernel.derivative(name, X, Z, along))
     rates = (

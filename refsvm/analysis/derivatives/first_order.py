@@ -1,11 +1,11 @@
-"""First-order changes: one step of the active set from the full optimum to the one without some examples.
+"""First-order changes of an optimum when examples are left out.
 
-The remaining free variables keep G = b, the remaining others keep their bounds, and no set changes:
+The free variables that remain keep G = b, the bounded variables that remain stay at their bounds, and no set changes:
 
-    | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = those that go and are not free,  d_R = −α_R of those that go
-    | 1  K_MM | | d_M |  =  | K_MB α_B   |        and are free, by a multiplier λ: x ← x + A⁻¹[:, R] λ
+    | 0   1ᵀ  | | ḃ   |     | Σ α_B      |        B = the bounded variables that leave;  d_R = −α_R for the
+    | 1  K_MM | | d_M |  =  | K_MB α_B   |        free variables R that leave, by a multiplier λ: x ← x + A⁻¹[:, R] λ
 
-One inverse serves all groups. The result is exact only if no set changes, which is rare;
+The inverse A⁻¹ serves all groups. The result is exact only if no set changes, which is rare;
 `refsvm.analysis.derivatives.influence.influence` computes the exact change.
 """
 

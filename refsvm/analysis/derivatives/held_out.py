@@ -1,7 +1,9 @@
-"""HeldOutLoss: J, the mean loss of examples by the models without their folds, and its gradient.
+"""HeldOutLoss: J, the mean loss of the examples under models trained without their folds, and its gradient.
 
-J(θ) = mean over all examples of ℓ(h₋ᵢ(xᵢ), yᵢ),   h₋ᵢ the model without the fold of i,   θ the logarithms of the
-parameters ∂J/∂θ from the adjoint of each fold (`refsvm.analysis.derivatives.pullback`)
+J(θ) = mean over all examples of ℓ(h₋ᵢ(xᵢ), yᵢ)
+
+h₋ᵢ is the model without the fold of i, and θ contains the logarithms of the parameters. ∂J/∂θ is the sum of one adjoint
+for each fold (`refsvm.analysis.derivatives.pullback`).
 """
 
 from __future__ import annotations
@@ -31,10 +33,10 @@ TOL: Final = 1e-10
 """KKT gap to which each model is solved, relative to the range of h, in units of the targets."""
 
 EDGE: Final = 1.0 + 1e-6
-"""A parameter is at an end of its bounds if their ratio is at most this."""
+"""A parameter counts as lying at a bound if the ratio of the two is at most this."""
 
 NUDGES: Final = (1.0 + 1e-6, 1.0 - 1e-6, 1.0 + 1e-5)
-"""Factors of C that lead away from an event, where the gradient has two sides."""
+"""If a model is at an event, where the gradient has two sides, C is multiplied by one of these factors."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Space:
     fixed : dict
         Values of the other parameters.
     given : frozenset of str
-        Names of the parameters with bounds from the user.
+        Names of the parameters whose bounds the user gave.
     """
 
     names: tuple[str, ...]
@@ -62,7 +64,7 @@ class Space:
     given: frozenset[str] = frozenset()
 
     def at_default_bounds(self, values: dict[str, Any]) -> list[str]:
-        """Return the scalar parameters that are at an end of their default bounds, with that end."""
+        """Return a text for each scalar parameter at an end of its default bounds: name, value and end."""
         ends = [
             (name, values[name] / np.exp(self.bounds[sum(self.sizes[:place])]))
             for place, name in enumerate(self.names)
@@ -93,7 +95,7 @@ class Space:
         return np.clip(np.concatenate(parts), *self.bounds.T)
 
     def starts(self, first: dict[str, Any], count: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return where the search starts: at given values, and at ones drawn within the middle half of the bounds."""
+        """Return the starting points: `first`, and random points within the middle half of the bounds."""
         found = [self.theta(first)]
         low, high = self.bounds.T
         for _ in range(count - 1):
@@ -103,7 +105,7 @@ class Space:
 
 
 class Folds(LeftOutGroups):
-    """The models without each fold, with their solutions; folds that change nothing share the full model."""
+    """The models without each fold, and their solutions; folds whose absence changes nothing share the full model."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -111,7 +113,7 @@ class Folds(LeftOutGroups):
         self._of_all = self._on_data(self.full)
 
     def _on_data(self, solution: Solution) -> Solution:
-        """Return the solution over the original kernel matrix instead of stored rows."""
+        """Return the solution with the original kernel matrix in place of the stored rows."""
         gram = self.machine.problem.centred.gram
         return replace(solution, problem=solution.problem.with_gram(gram))
 
@@ -144,7 +146,7 @@ class HeldOutLoss(Stamped):
     Attributes
     ----------
     events : int
-        Number of folds in the last call that were at an event, whose gradient is taken at a C next to it.
+        Number of folds in the last call whose model was at an event; their gradients are taken at a nearby C.
 
     Examples
     --------
@@ -195,7 +197,7 @@ class HeldOutLoss(Stamped):
             self.fold_losses[place] = losses.mean()
             total += float(losses.sum())
             by_solution.setdefault(id(solution), (solution, []))[1].append(some)
-        # --- ∂J/∂θ: one adjoint for each model; examples whose absence changes nothing share the full model's ---
+        # --- ∂J/∂θ: one adjoint for each model; folds whose absence changes nothing share the full model ---
         for solution, parts in by_solution.values():
             self.ends()
             gradient += self._gradient(solution, np.concatenate(parts), values)
@@ -217,9 +219,9 @@ class HeldOutLoss(Stamped):
         return folds
 
     def _gradient(self, solution: Solution, some: np.ndarray, values: dict[str, Any]) -> np.ndarray:
-        """Return the gradient by θ of the summed loss of some examples, for the model that holds them out.
+        """Return the gradient with respect to θ of the loss of some examples, for the model trained without them.
 
-        At an event the gradient has two sides; the one at a C that differs by a millionth is taken.
+        At an event the gradient has two sides; it is then taken at a C that differs slightly (see `NUDGES`).
         """
         for nudge in (1.0, *NUDGES):
             at = {**values, "C": values["C"] * nudge}
@@ -228,7 +230,7 @@ class HeldOutLoss(Stamped):
                 return self._adjoint(near, some, at)
             except ValueError:
                 self.events += nudge == 1.0
-        return np.zeros(len(self.space.bounds))  # the other folds determine the direction
+        return np.zeros(len(self.space.bounds))  # leave the direction to the other folds
 
     def _next_to(self, solution: Solution, values: dict[str, Any], nudge: float) -> Solution:
         """Return the model of the same fold at another C."""
@@ -241,7 +243,7 @@ class HeldOutLoss(Stamped):
         """Return Σ ∂ℓ/∂h ∂h/∂θ; raise a ValueError at an event."""
         h = solution.decision_values[some]
         rates = solution.pullback(X=self.X[some], decision_function=self.loss.slope(h, self.y[some]))
-        # the derivative with respect to a weight is the one with respect to the logarithm of its penalty
+        # the derivative with respect to an example's weight equals the derivative with respect to log of its penalty
         weights = rates["weights"] if self._has_weights else np.zeros(0)
         by_name: dict[str, Any] = {}
         for name in self.space.names:
@@ -299,9 +301,8 @@ def _two_labels(y: Any, n: int) -> np.ndarray:
     labels = targets(y, n)
     if not (np.isin(labels, (-1.0, 1.0)).all() and np.ptp(labels) > 0.0):
         raise ValueError(
-            f"y holds {len(np.unique(labels))} different numbers; give labels −1 and +1, with both occurring, or "
-            "epsilon= "
-            "with targets. For more classes use SVCCV."
+            f"y contains {len(np.unique(labels))} different numbers; give the labels −1 and +1, or targets "
+            "together with epsilon=. For more classes use SVCCV."
         )
     return labels
 
@@ -315,14 +316,14 @@ def _names(parameters: Sequence[str], kernel: Any, is_regression: bool) -> tuple
     wrong = [name for name in names if name not in allowed]
     if wrong or not names or len(set(names)) < len(names) or {"gamma", "gammas"} <= set(names):
         raise ValueError(
-            f"parameters={names!r} cannot be tuned here; give different names among {', '.join(map(repr, allowed))}"
-            + ', and "gamma" or "gammas".' * has_gamma
+            f"parameters={names!r} cannot be tuned; give different names among {', '.join(map(repr, allowed))}"
+            + ', but not both "gamma" and "gammas".' * has_gamma
         )
     return names
 
 
 def _gamma_given(gamma: Any, X: Any, names: tuple[str, ...]) -> float | tuple[float, ...]:
-    """Return γ as a number, or one for each feature."""
+    """Return γ: a number, or a tuple with one number for each feature."""
     if not isinstance(gamma, tuple):
         return gamma_on(X, gamma)
     RBF(gamma).scaled(X[:1])  # raises an error unless there is one for each column
@@ -347,7 +348,7 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
         try:
             low, high = pair
         except (TypeError, ValueError):
-            low = high = 1.0  # refused below like any empty interval
+            low = high = 1.0  # the check below refuses it, as any empty interval
         low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
         if not low < high:
             raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller one first.")

@@ -1,7 +1,7 @@
 """influence: the exact change of decision values and of a held-out loss when examples are left out.
 
 for each group:  the model without it (`refsvm.analysis.derivatives.left_out`)
-h without the group − h, and the same to first order (`refsvm.analysis.derivatives.first_order`)
+h without the group − h, and its first-order approximation (`refsvm.analysis.derivatives.first_order`)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TOL: Final = 1e-10
 """KKT gap to which each model is solved, in units of the targets."""
 
 SELDOM: Final = 64
-"""Number of rows for which one α's product takes no longer than a product with all α."""
+"""If an example's α is nonzero in at most one of this many rows, its products are computed row by row."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,8 +56,8 @@ class Influence(Shown):
     decision_values : ndarray of shape (t,)
         h of the full model, trained on all examples.
     changes, first_order : ndarrays of shape (g, t)
-        The change of each h, exactly and to first order. NaN for groups that a limit prevented, and to first order if
-        no variable remains free.
+        The change of each h, exactly and to first order. Both are NaN for groups that a limit prevented;
+        `first_order` is also NaN if no variable remains free.
     loss : float
         The mean loss of the full model; NaN without a loss.
     loss_changes, first_order_loss : ndarrays of shape (g,)
@@ -131,7 +131,7 @@ class Influence(Shown):
 
 
 def of_problem(function: Callable[..., Influence]) -> Callable[..., Influence]:
-    """Return the function, which takes a problem as in 0.4.0, too: ``influence(problem, groups, X, y)``."""
+    """Return a function that also accepts the arguments of 0.4.0: ``influence(problem, groups, X, y)``."""
 
     @wraps(function)
     def call(*given: Any, **options: Any) -> Influence:
@@ -171,20 +171,21 @@ def influence(
         The group of each example, as numbers or texts; or a list with the examples of each group, which may overlap.
         By default each example is a group.
     X_test : array-like or CSR of shape (t, d), optional
-        Examples whose decision values are evaluated, by default X; as in `Derivative.decision_function`.
+        Examples at which decision values are evaluated, by default X. With ``gram=`` these are kernel values, as in
+        `Derivative.decision_function`.
     y_test : array-like of shape (t,), optional
         Labels or targets of X_test, for the loss, by default y; with a `DualProblem` the labels are −1 and +1.
     loss : str or Loss, optional
         Loss whose mean over X_test and y_test is evaluated: "squared hinge" or "logistic" for labels; "squared",
         "huber" or "pinball" for targets. See `refsvm.analysis.derivatives.losses`.
     tol : float, optional
-        KKT gap to which each model is solved, relative as in ``KKTGap(tol, relative=True)``. By default 1e-10; for a
-        regression times the standard deviation of its targets.
+        KKT gap to which each model is solved, relative as in ``KKTGap(tol, relative=True)``. The default is 1e-10; for
+        a regression it is 1e-10 times the standard deviation of the targets.
     engine, max_iter, n_jobs
         As in `refsvm.leave_one_out`.
     cache_mb : float
-        Budget for kernel rows in MiB. If the kernel matrix fits, models are solved to a loose tolerance and then
-        settled exactly by their sets; otherwise steps alone are taken, which is slower.
+        Budget for kernel rows in MiB. If the kernel matrix fits into it, each model is solved to a loose tolerance,
+        and a linear system then gives its exact optimum. Otherwise the solver takes all steps, which is slower.
     time_limit : float, optional
         Limit on the whole call in seconds.
     progress : bool or "auto"
@@ -200,14 +201,15 @@ def influence(
     Raises
     ------
     ValueError
-        If the problem is neither classification nor regression, a group is empty, or the loss does not fit.
+        If the problem is neither classification nor regression, a group is empty, or the loss does not fit the labels
+        or targets.
     KeyboardInterrupt
-        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the groups so far.
+        After Ctrl-C: a `refsvm.core.engine.limits.Interrupted`, whose ``result`` contains the finished groups.
 
     Warns
     -----
     ConvergenceWarning
-        If groups are missing or models are not solved; without scikit-learn a
+        If groups are missing or models are not solved. Without scikit-learn the warning is a
         `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
     Examples
@@ -261,7 +263,7 @@ def influence(
         result = of_machines(found, names, members, asked)
     result = replace(result, seconds=time.perf_counter() - began)
     left = int((~result.is_known).sum())
-    rests = f"{left} of {len(members)} groups are not done" if left else "their changes rest on them"
+    rests = f"{left} of {len(members)} groups are not done" if left else "the changes depend on them"
     warn_of_unsolved("machines of influence", unsolved([*found.endings, result.status]), len(members), rests)
     return unless_interrupted("influence", result, interrupt.pressed)
 
@@ -269,7 +271,7 @@ def influence(
 def problem_given(
     X: Any, y: Any, machine: tuple[Any, Any], C: Any, epsilon: float | None, y_test: Any
 ) -> tuple[DualProblem, Any]:
-    """Return the problem of examples and a machine, and the labels to judge by as it has them."""
+    """Return the problem of X and y, and the test labels encoded like the labels of the problem."""
     K = matrix_given(X, *machine)
     if epsilon is not None:
         return DualProblem.regression(y=y, gram=K, C=C, epsilon=epsilon), y_test
@@ -285,7 +287,7 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
     Raises
     ------
     ValueError
-        If there is not one group for each example, or a group is empty.
+        If `groups` does not have one entry for each example, or a group is empty.
 
     Examples
     --------
@@ -358,7 +360,7 @@ def of_machines(
 ) -> Influence:
     """Return the changes of decision values and of the loss from the models without the groups."""
     g, m = len(members), found.matrix.n
-    # α by example and b: of the full model, their changes by each group, and these changes to first order
+    # α by example, and b: the full model, its change for each group, and the first-order change for each group
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
     alpha[0], b[0] = np.bincount(found.example, found.full.alpha, m), found.full.intercept
     for place, (where, change, by_b, gap) in found.changes.items():

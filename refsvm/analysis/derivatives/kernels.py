@@ -23,9 +23,10 @@ STEP: Final = 1e-3
 
 
 def smooth_parameters(kernel: Any) -> tuple[str, ...]:
-    """Return the names of a kernel's parameters that are real numbers, not counts; the kernel is a dataclass.
+    """Return the names of the parameters of a kernel that are real numbers and not counts.
 
-    γ of an `RBF` is one of them, as a number or one for each feature.
+    The kernel is a dataclass; the function finds no parameters of other kernels. For an `RBF`, "gamma" is included
+    even if each feature has its own γ.
 
     Examples
     --------
@@ -50,8 +51,10 @@ def named(kernel: Any, name: str) -> Any:
     """Return the value of a parameter; raise a ValueError if the kernel has no derivative with respect to it."""
     names = kernel.smooth_parameters if isinstance(kernel, Kernel) else smooth_parameters(kernel)
     if name not in names:
-        having = f"it has derivatives by {', '.join(names)}" if names else "it has no derivatives"
-        raise ValueError(f"{type(kernel).__name__} has no derivative by {name!r}; {having}.")
+        having = (
+            f"it has derivatives with respect to {', '.join(names)}" if names else "it has no derivatives"
+        )
+        raise ValueError(f"{type(kernel).__name__} has no derivative with respect to {name!r}; {having}.")
     return getattr(kernel, name)
 
 
@@ -146,7 +149,7 @@ def sum_of_rbf(
 
 
 def _near_zero(X: Any, Z: Any) -> tuple[Any, Any]:
-    """Return dense data minus the mean of Z, where differences of squares lose few digits; sparse data unchanged."""
+    """Subtract the mean of Z from dense data, so that differences of squares lose few digits; keep sparse data."""
     if is_sparse(X) or is_sparse(Z):
         return X, Z
     return X - Z.mean(axis=0), Z - Z.mean(axis=0)
@@ -182,7 +185,7 @@ SUMS: Final[dict[type, Callable[..., Any]]] = {RBF: sum_of_rbf}
 
 
 def formula_for(kernel: Kernel, formulas: dict[type, Callable[..., Any]]) -> Callable[..., Any] | None:
-    """Return the formula for a kernel, or None: subclasses with their own values do not inherit a formula."""
+    """Return the formula for a kernel, or None. A subclass that computes its own values does not inherit a formula."""
     for base in type(kernel).__mro__:
         if base in formulas:
             return formulas[base]

@@ -23,7 +23,7 @@ from refsvm.core.seeders.top import TOP
 from refsvm.core.stopping.kkt_gap import KKTGap
 
 LOOSE: Final = 1e-3
-"""KKT gap of rounds that are settled afterwards, in units of the targets."""
+"""Rounds that are settled afterwards are solved to this KKT gap, in units of the targets."""
 
 AT_ONCE: Final = 64
 """Number of rounds whose solutions are in memory at the same time."""
@@ -39,7 +39,7 @@ class LeftOutGroups:
     rounds : Rounds
         Rounds over its problem.
     start : ndarray of shape (n,) or None
-        α to start from, for instance of a solution.
+        α at which the solve on all examples starts, for instance the α of an earlier solution.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class LeftOutGroups:
                 return
 
     def _by_rounds(self, some: list[int], members: Sequence[np.ndarray]) -> Iterator[Any]:
-        """Train without these groups: to a loose tolerance and then by their sets, or by steps alone."""
+        """Train the models without these groups: solve loosely and settle; where that fails, take all steps."""
         rounds, tight = self.rounds, []
         turns = [Round(self.machine.variables(members[place]), "all", place) for place in some]
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):

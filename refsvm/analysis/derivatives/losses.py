@@ -165,7 +165,7 @@ def loss_called(loss: Any, has_labels: bool) -> Loss:
     Raises
     ------
     ValueError
-        If the loss does not exist, or it is for labels and y contains targets, or the reverse.
+        If the loss does not exist, if a loss for labels is used with targets, or a loss for targets with labels.
 
     Examples
     --------

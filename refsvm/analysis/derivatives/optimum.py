@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from refsvm.core.result import Solution
 
 TIE: Final = 1e-8
-"""Largest distance from a bound (relative to α), and of G from b (relative to the range of h), at an event."""
+"""At an event, the distance of α from a bound (relative to α) and |G − b| (to the range of h) are at most this."""
 
 POLISHED: Final = 1e-9
-"""KKT gap, relative to the range of h, above which a solution is first solved more exactly."""
+"""A solution whose KKT gap, relative to the range of h, is larger than this is first solved more exactly."""
 
 DEPENDENT: Final = 1e-8
 """Entries of a null vector of A below this count as zero."""
 
 HELD: Final = 2**24
-"""Number of kernel values that are stored: 128 MiB."""
+"""Largest number of kernel values that are stored: 128 MiB."""
 
 ENTRIES: Final = 2**21
 """Number of kernel values computed at a time: 16 MiB."""
@@ -58,12 +58,12 @@ class Optimum:
     Raises
     ------
     ValueError
-        If it cannot be solved that exactly.
+        If the solution cannot be refined to this gap.
 
     Attributes
     ----------
     problem : DualProblem
-        The problem, around the mean of the data if it is solved there.
+        The problem; if the solver shifts the data by their mean, the shifted problem.
     alpha : ndarray of shape (n,)
         α; exact up to rounding if the sets are right.
     places : ndarray of shape (p,), int64
@@ -142,14 +142,14 @@ class Optimum:
         self.held = held
 
     def values(self, part: slice) -> np.ndarray:
-        """Return kernel values of some of `places` with `columns`, computed again if they do not fit into memory."""
+        """Return the kernel values between some `places` and `columns`; compute them again if they are not stored."""
         if self.held is not None:
             return np.asarray(self.held[part])
         return np.asarray(self.matrix.block(self.example[self.places[part]], self.columns))
 
     @cached_property
     def column_of(self) -> np.ndarray:
-        """Position of each example in `columns`, shape (n,); arbitrary for examples that are not there."""
+        """Position of each example in `columns`, shape (n,); arbitrary for examples that `columns` lacks."""
         return np.searchsorted(self.columns, np.arange(self.matrix.n)).clip(max=max(0, len(self.columns) - 1))
 
     @cached_property
@@ -203,7 +203,7 @@ class Optimum:
 
     @cached_property
     def _dependent_at_event(self) -> np.ndarray:
-        """Return whether the example of each variable at an event depends on those of M, shape (p − free,)."""
+        """Return whether the example of each variable at an event depends on the examples of M, shape (p − free,)."""
         size = self.size
         if self.has_ends or not size or self.free == len(self.places):
             return np.zeros(len(self.places) - self.free, dtype=bool)
@@ -213,7 +213,7 @@ class Optimum:
 
     @property
     def events(self) -> np.ndarray:
-        """The examples at an event, ascending, for which no other variable can move."""
+        """The examples at an event, ascending, except examples that depend on the free ones in feature space."""
         if self.has_ends:
             many = [np.flatnonzero(self.side == side) for side in (BELOW, ABOVE)]
             chosen = np.concatenate([each for each in many if len(each) > 1] or [np.zeros(0, dtype=np.int64)])
@@ -251,7 +251,7 @@ class Optimum:
 
 
 def range_of(problem: Any, alpha: np.ndarray, G: np.ndarray) -> float:
-    """Return the unit of G − b: half the range of v, or the range of decision values if v is constant."""
+    """Return the unit of G − b: half the range of v, or the range of the decision values if v is constant."""
     v = problem.v[problem.lower < problem.upper]
     unit = 0.5 * float(np.ptp(v)) if len(v) and np.ptp(v) else problem.decision_range(alpha, G)
     # if all decision values are equal up to rounding, the rounding error is the unit

@@ -8,7 +8,7 @@ epsilon         v = y ∓ ε                                                    
 nu              z = ν Σ wᵢ                                                          novelty detection
 ==============  ==================================================================  ===================================
 
-The parameters of the kernel follow them.
+`names_of` lists the names of the kernel's parameters after these names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Rates(NamedTuple):
     kernel : str
         The name of the parameter if it belongs to the kernel, otherwise empty.
     value : float or ndarray of shape (d,)
-        Its value, or its values for all features.
+        The value of the kernel's parameter, or its values for all features; 0 for other parameters.
     """
 
     v: np.ndarray

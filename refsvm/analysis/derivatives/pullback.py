@@ -1,4 +1,4 @@
-"""Pullback: turns the gradient of a loss by α and b into its gradients by all parameters, with one linear system."""
+"""Pullback: turns the gradient of a loss with respect to α and b into gradients for all parameters, by one system."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Probes:
         return pieces(len(self.by_h), max(len(self.optimum.columns), self.X.shape[1]))
 
     def values(self, part: slice) -> np.ndarray:
-        """Return kernel values of some rows with ``optimum.columns``, computed again if memory is short."""
+        """Return the kernel values of some rows with ``optimum.columns``; compute them again if they are not stored."""
         return self._values(part) if self._held is None else self._held[part]
 
     def _values(self, part: slice) -> np.ndarray:
@@ -59,7 +59,7 @@ class Probes:
 
 
 class Gradients(Stamped, Mapping[str, Any]):
-    """The gradients of a loss by the parameters of a problem, as numbers or arrays over examples or features.
+    """The gradients of a loss with respect to the parameters: numbers, or arrays over examples or features.
 
     Each gradient is computed at its first use, from the solution of one linear system with a symmetric matrix:
 
@@ -70,9 +70,9 @@ class Gradients(Stamped, Mapping[str, Any]):
     optimum : Optimum
         The optimum.
     variables, u : ndarrays of shape (m,)
-        The variables of M, or the ends of the interval of b, with the u of each.
+        The free variables, or, if no variable is free, the variables at the ends of the interval of b; and their u.
     t : float
-        The entry of the solution that belongs to the border.
+        The first entry of the solution.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Gradients(Stamped, Mapping[str, Any]):
 
     @np.errstate(under="ignore")
     def __getitem__(self, name: str) -> Any:
-        """Return the gradient by a parameter; raise a KeyError if the problem does not have it."""
+        """Return the gradient with respect to a parameter; raise a KeyError if the problem does not have it."""
         if name not in self._found:
             if name not in self._names:
                 raise KeyError(name)
@@ -137,7 +137,7 @@ class Gradients(Stamped, Mapping[str, Any]):
         return np.bincount(places, gain, gram.n)
 
     def _refuse_jump(self, name: str, sums: np.ndarray, each: bool) -> None:
-        """If no variable is free, raise an error for a parameter that changes the sum of the others: b jumps."""
+        """Raise an error if no variable is free and the parameter would change the sum of α, because b then jumps."""
         total = float(np.abs(sums).max(initial=0.0)) if each else abs(float(sums.sum()))
         if total > 1e-12 * float(np.abs(sums).sum()):
             raise ValueError(
@@ -176,15 +176,15 @@ def _refuse_events(optimum: Optimum) -> None:
 
 
 def _reduced(optimum: Optimum, by_alpha: np.ndarray, least_norm: bool) -> np.ndarray:
-    """Return the gradient by the free α without its component along changes of α that leave h constant."""
+    """Return the gradient for the free α without its component along changes of α that leave h constant."""
     g = by_alpha[optimum.places[: optimum.free]]
     if optimum.free == optimum.size:
         return g
     part = optimum.null @ (optimum.null.T @ g)
     if not least_norm and float(np.abs(part).max()) > 1e-7 * max(float(np.abs(g).max()), 1e-300):
         raise ValueError(
-            f"The loss depends on how the examples {optimum.dependent[:10].tolist()}, which are dependent in "
-            "feature space, share their alpha, which has no unique derivative. Use a loss of h, or least_norm=True."
+            f"The examples {optimum.dependent[:10].tolist()} depend on each other in feature space, so their alpha has "
+            "no unique derivative, and the loss depends on it. Use a loss of h, or least_norm=True."
         )
     return np.asarray(g - part)
 
@@ -199,7 +199,7 @@ def pullback(
     decision_function: ArrayLike = None,
     least_norm: bool = False,
 ) -> Gradients:
-    """Return the gradients of a loss by all parameters, from its gradients by α, b and decision values.
+    """Return the gradients of a loss with respect to all parameters, given its gradients for α, b and decision values.
 
     Parameters
     ----------
@@ -223,7 +223,8 @@ def pullback(
     Raises
     ------
     ValueError
-        At an event, where derivatives have two sides; or if the loss depends on α without a unique derivative.
+        If the optimum is at an event, where derivatives have two sides; or if the loss depends on an α that has no
+        unique derivative.
     MemoryError
         If there is no memory for four matrices of m² numbers, for m free variables; `derivative` needs ten.
 
@@ -250,13 +251,14 @@ def pullback(
     probes = None
     if (X is None) != (decision_function is None):
         raise ValueError(
-            "X and decision_function must be given together: the examples, and the derivative by h of each."
+            "X and decision_function must be given together: the examples, and the derivative of the loss with respect "
+            "to the decision value of each."
         )
     if X is not None:
         X = examples_like(problem.gram, X)
         probes = Probes(optimum, X, vector("decision_function", decision_function, X.shape[0]))
         by_b += float(probes.by_h.sum())
-        # for variables that stay at 0 nothing is read
+        # entries of variables that stay at 0 are arbitrary, but nothing reads them
         gain = np.zeros(len(optimum.columns))
         for part in probes.parts():
             gain += probes.by_h[part] @ probes.values(part)

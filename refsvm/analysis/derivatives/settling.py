@@ -1,12 +1,12 @@
-"""Settling: computes the exact optimum next to an approximate one from its sets of variables.
+"""Settling: computes the exact optimum from the sets of variables of an approximate solution.
 
     free F       move so that G = b on F:   | 0   1ᵀ  | | b |   | z − Σα      |
                                             | 1  K_FF | | δ | = | G_F         |
-    leaves       its α is beyond a bound: it is set to the bound
-    joins        it is at a bound, and G would move it inside
+    leaves F     if its α is beyond a bound; α is set to the bound
+    joins F      if its α is at a bound, and G would move it inside
 
-A few changes of the sets lead from a solution at a loose tolerance to the optimum up to rounding. The first step is
-the one of `refsvm.services.guards.polish`. Each costs m³/3 multiplications for m free variables.
+A few changes of the sets lead from a solution at a loose tolerance to the optimum up to rounding. The first change is
+the step of `refsvm.services.guards.polish`. Each change costs m³/3 multiplications for m free variables.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from refsvm.core.result import Solution
 
 MOST_CHANGES: Final = 12
-"""Number of changes of the sets after which the steps of the solver have to find the optimum."""
+"""After this number of changes of the sets, settling gives up, and the solver's steps must find the optimum."""
 
 
 def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> Solution | None:

@@ -1,4 +1,4 @@
-"""System: solves the bordered system of the free variables by a Cholesky factor, which shows independent variables.
+"""System: solves the bordered system of the free variables with a Cholesky factor.
 
     | 0  1ᵀ | | t |   | r₀ |        H = (K + c·11ᵀ)⁻¹ = (LLᵀ)⁻¹,  u = H1,  s = 1ᵀu
     | 1  K  | | x | = | r  |        t = c·r₀ − (r₀ − uᵀr)/s,  x = Hr + (c·r₀ − t)u
@@ -26,6 +26,7 @@ class System:
     L : ndarray of shape (m, m)
         The lower Cholesky factor of K + c.
     c : float
+        The constant that is added to every entry of K before the factorisation.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class System:
         self._s = float(self._u.sum())
 
     def _by_factor(self, r: np.ndarray) -> np.ndarray:
-        """Return H r by both triangles, a few unknowns at a time."""
+        """Return H r: solve with L, then with its transpose, a few unknowns at a time."""
         L, x = self._L, r.copy()
         for part, inverse in self._parts:
             x[part] = inverse @ (x[part] - L[part, : part.start] @ x[: part.start])

@@ -4,7 +4,7 @@
     from several starts:  L-BFGS-B within bounds, where each solve starts from the previous one
     the result is the parameters of the smallest J
 
-A grid is limited to two parameters; a gradient costs about as much as J itself for any number of parameters.
+A grid is practical for at most two parameters; for any number of parameters, a gradient costs about as much as J.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GAIN: Final = 1e-3
 
 
 class _Enough(Exception):  # noqa: N818  a signal, not an error
-    """Ends a start after its evaluations; L-BFGS-B itself checks the limit only after a line search."""
+    """Ends the search from a start when its evaluations are used up; L-BFGS-B checks only after a line search."""
 
 
 class Evaluation(NamedTuple):
@@ -50,7 +50,7 @@ class Evaluation(NamedTuple):
     start : int
         Index of the start.
     slope : float
-        The largest entry of the gradient by the logarithms of the parameters.
+        The largest entry of the gradient with respect to the logarithms of the parameters.
     events : int
         Number of folds that were at an event.
     elapsed : float
@@ -164,14 +164,15 @@ def tune_by_gradient(
         Held-out loss: "squared hinge" (default) or "logistic"; for a regression "squared" (default), "huber" or
         "pinball". See `refsvm.analysis.derivatives.losses`.
     folds : int, "loo", array-like of int, splitter, or iterable of pairs (train, test)
-        As in `refsvm.cross_validate`; a number of folds shares each class equally. "loo" is exact leave-one-out.
+        As in `refsvm.cross_validate`. With a number of folds, each fold gets an equal share of each class; "loo" is
+        exact leave-one-out.
     rng : int, numpy.random.Generator or None
         Shuffles the examples before they are assigned to folds, and draws the starts.
     kernel, degree, coef0
         As in `refsvm.SVC`.
     C, gamma, epsilon, class_weight
-        Values at the first start; a parameter that is not tuned keeps its value. C is 1 by default, for a regression
-        the standard deviation of the targets.
+        Values at the first start; a parameter that is not tuned keeps its value. The default of C is 1, or, for a
+        regression, the standard deviation of the targets.
     bounds : dict of str to (float, float), optional
         Lower and upper bounds by name; the notes list the defaults.
     starts : int
@@ -212,9 +213,9 @@ def tune_by_gradient(
 
     Notes
     -----
-    Default bounds: C from 1e-2 to 1e4, for a regression times the standard deviation of the targets; γ from 1e-3 to
-    1e3 times "scale" (with one γ for each feature from 1e-5); ε from 1e-3 to 1 times the standard deviation of the
-    targets; the class weight from 0.1 to 10.
+    The default bounds are: C from 1e-2 to 1e4 (for a regression times the standard deviation of the targets); γ from
+    1e-3 to 1e3 times "scale" (with one γ for each feature from 1e-5); ε from 1e-3 to 1 times the standard deviation of
+    the targets; the class weight from 0.1 to 10.
 
     A search from a start ends when an iteration reduces J by less than a thousandth, which is much less than J's own
     standard error over the folds. J is smooth except for kinks at events, where a variable changes its set; the
@@ -262,7 +263,7 @@ def minimised(
     J : HeldOutLoss
         The loss.
     value_at : callable
-        Function from θ to J and its gradient: J itself, or one that looks up stored values first.
+        Function from θ to J and its gradient: J itself, or a function that looks up stored values first.
     starts, max_evaluations, rng, time_limit, progress
         As in `tune_by_gradient`.
     began : float

@@ -104,7 +104,7 @@ class StoredModel(Stamped):
         return decision_values(self.kernel, X, vectors, sums, origin) + intercept
 
     def _centred(self, n_support: np.ndarray | None) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return the origin of a linear kernel (None for 0), and b there; for Σα = 0 the origin is arbitrary."""
+        """Return an origin for a linear kernel (None for 0), and b with respect to it; other origins need Σα = 0."""
         vectors = self.support_vectors
         origin = origin_of(vectors) if isinstance(self.kernel, Linear) and vectors.shape[0] else None
         if origin is None:
@@ -124,7 +124,7 @@ class StoredModel(Stamped):
             not given
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in given))
-        ):  # other numbers than the model's names are positions
+        ):  # names that are numbers, other than the model's names, are only positions
             return X
         counts = Counter(names)
         for name in self.columns:
@@ -220,13 +220,13 @@ class Model(StoredModel):
         Raises
         ------
         ValueError
-            If X is not a table of finite numbers, or its width does not fit.
+            If X is not a table of finite numbers, or its number of columns does not fit the model.
         """
         values = self._values(X, self.n_support)
         return values[:, 0] if len(self.classes) == 2 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the class with most votes of the pairs; on a tie the first in `classes`, as in LIBSVM.
+        """Return the class with the most votes of the pairs; in a tie, the first in `classes`, as in LIBSVM.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class Model(StoredModel):
 
 @dataclass(frozen=True, eq=False)
 class FunctionModel(StoredModel):
-    """A single decision function that only predicts: the attributes of a fitted `SVR` or `OneClassSVM` that it needs.
+    """A single decision function that only predicts, with the attributes of a fitted `SVR` or `OneClassSVM`.
 
     Parameters
     ----------

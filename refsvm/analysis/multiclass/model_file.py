@@ -13,9 +13,9 @@
     -1 1:2 2:1
 
 For classes p < q the decision value is h(x) = Σ c k(xᵢ, x) − rho over the support vectors of p and q. c is
-coefficient q − 1 for support vectors of p, and coefficient p for those of q; h(x) > 0 is a vote for p. Models of
-regression (epsilon_svr) and novelty detection (one_class) have one coefficient and one rho, and no lines label and
-nr_sv.
+coefficient q − 1 for support vectors of p, and coefficient p for support vectors of q; h(x) > 0 is a vote for p. Models
+of regression (epsilon_svr) and novelty detection (one_class) have one coefficient and one rho, and lack the lines label
+and nr_sv.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from refsvm.services.printable import printable
 from refsvm.services.types import EstimatorLike
 
 SMALLEST: Final = 1e-300
-"""Smallest γ of a feature with which other features can be scaled."""
+"""A feature's γ is raised to at least this before the feature is scaled by √γ."""
 
 
 def write_model(
@@ -67,7 +67,7 @@ def write_model(
         The file to write. An existing file is replaced once the new one is complete and on the disk; otherwise it
         stays unchanged.
     columns : sequence of str, optional
-        Names of the features, by default those of the training data (``feature_names_in_``).
+        Names of the features, by default ``feature_names_in_`` of the estimator.
     scaling : refsvm.analysis.multiclass.model.Scaling, optional
         Scaling that was applied to the features before training. The model of `read_model` applies it; LIBSVM does
         not.
@@ -158,7 +158,7 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
         If path does not exist or is not a file.
     ValueError
         If the file is not a model, or is truncated, changed or inconsistent; if labels or counts are not integers, or
-        a label occurs twice; or if a later version of refsvm added an entry that this one cannot read.
+        a label occurs twice; or if a later version of refsvm added an entry that this version cannot read.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def whole_numbers(classes: np.ndarray) -> tuple[list[int], list[str]]:
     Raises
     ------
     ValueError
-        If they are numbers, but not 32-bit integers.
+        If the labels are numbers, but not 32-bit integers.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def different_names(columns: Iterable[Any]) -> list[str]:
             )
         if name in known:
             raise ValueError(
-                f"columns contains {name!r} twice, so predictions cannot distinguish them; rename one."
+                f"columns contains {name!r} twice, so predictions cannot distinguish the two features; rename one."
             )
         known.add(name)
     return names

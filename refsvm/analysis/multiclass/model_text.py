@@ -21,16 +21,16 @@ KERNELS: Final[dict[str, Any]] = {
 """LIBSVM's kernels by their names in its files; their parameters have the same names in this package."""
 
 NAMES: Final = "# names "
-"""Start of a line after the support vectors, which LIBSVM ignores, with class names that are not numbers."""
+"""Start of the line with class names that are not numbers; LIBSVM ignores all lines after the support vectors."""
 
 COLUMNS: Final = "# columns "
-"""Start of another such line with the names of the features, if known."""
+"""Start of the line with the names of the features, if they are known."""
 
 SCALING: Final = "# scaling "
-"""Start of another such line with means and scales of the features, if they were scaled; LIBSVM needs scaled data."""
+"""Start of the line with the means and scales of the features, if they were scaled; LIBSVM needs scaled data."""
 
 VERSION: Final = "# refsvm "
-"""Start of the first of these lines, with the version that wrote them."""
+"""Start of the line with the version of refsvm that wrote the names and the scaling; it precedes them."""
 
 TASKS: Final = {"epsilon_svr": "regression", "nu_svr": "regression", "one_class": "novelty"}
 """LIBSVM's names for models with one decision function, and the task of each."""
@@ -77,8 +77,8 @@ def unsealed(content: bytes) -> str:
     whole = content[: found.start(1)] + content[found.end(1) :]
     if found[1] != _seal(whole):
         raise ValueError(
-            "the digest behind SV belongs to other contents, so the file was cut off or changed, or its line ends "
-            "were converted; copy it again, or, if you changed it on purpose, delete what stands behind SV"
+            "the digest after SV does not match the content: the file was cut off or changed, or its line ends were "
+            "converted; copy it again, or, if you changed it on purpose, delete the text after SV"
         )
     return whole.decode()
 
@@ -88,7 +88,7 @@ def _seal(whole: bytes) -> bytes:
 
 
 def sign(k: int) -> float:
-    """Return −1 for two classes and 1 for more: LIBSVM's h is positive for the first class, ours for the second."""
+    """Return −1 for two classes, where LIBSVM's h is positive for the first class and ours for the second; else 1."""
     return -1.0 if k == 2 else 1.0
 
 
@@ -103,7 +103,7 @@ def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
         if not keyword or number > 100:
             break
         if keyword not in KEYWORDS or keyword in header:
-            said = "stands twice" if keyword in header else "is not a keyword of LIBSVM"
+            said = "occurs twice" if keyword in header else "is not a keyword of LIBSVM"
             raise ValueError(f"the keyword {keyword:.40} {said}")
         header[keyword] = [word for word in words if word]
     raise ValueError("there is no line 'SV'")
@@ -148,17 +148,17 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
         raise ValueError(f"svm_type {svm_type} is unknown")
     if name not in KERNELS:
         raise ValueError(f"kernel_type {name} is unknown")
-    # the same kernel with other parameters than the file's would predict something else
+    # a missing parameter is an error, because the default may differ and would change the predictions
     parameters = {
         field.name: float(_finite([_one(header, field.name)], field.name, 1)[0])
         for field in fields(KERNELS[name])
     }
     k, total = (int(_whole([_one(header, word)], word, 1)[0]) for word in ("nr_class", "total_sv"))
-    # LIBSVM writes data of one class, and targets inside the tube, without support vectors
+    # LIBSVM's model of data with one class, or of targets inside the tube, has no support vectors
     is_function = svm_type in TASKS
     if (is_function and (k != 2 or "label" in header)) or k < (2 if total else 1) or total < 0:
         raise ValueError(
-            f"nr_class {k}, total_sv {total} and the labels do not make a model of type {svm_type}"
+            f"nr_class {k}, total_sv {total} and the labels contradict each other in a model of type {svm_type}"
         )
     counts = np.array([total]) if is_function else _whole(header.get("nr_sv", []), "nr_sv", k)
     lines, rest = body[:total], body[total:]
@@ -249,9 +249,9 @@ def _kept(rest: list[str], mark: str, size: int, things: str) -> list[str] | Non
         return None
     names = found[0]
     if not isinstance(names, list) or len(names) != size:
-        raise ValueError(f"the last line must contain {size} names of {things}")
+        raise ValueError(f"the line with the names of {things} must contain {size} names")
     if len({name for name in names if isinstance(name, str)}) < len(names):
-        raise ValueError(f"the last line must contain different names of {things}")
+        raise ValueError(f"the line with the names of {things} must contain different names")
     return names
 
 
@@ -260,7 +260,7 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     from scipy.sparse import csr_matrix
 
     lowest = 0 if precomputed else 1
-    coefficients: list[np.ndarray] = []  # line by line, so that a header cannot claim memory
+    coefficients: list[np.ndarray] = []  # grown line by line, so that a wrong header cannot claim memory
     rows: list[int] = []
     words: list[list[str]] = []
     for row, line in enumerate(lines):
@@ -274,9 +274,12 @@ def _support_vectors(lines: list[str], k: int, precomputed: bool) -> tuple[np.nd
     columns = _whole((index for index, _ in words), "SV", len(words)) - lowest
     values = _finite((value for _, value in words), "SV", len(words))
     if (columns < 0).any() or (precomputed and (columns.any() or len(columns) < len(lines))):
-        raise ValueError(f"the support vectors need indices from {lowest}")
+        needed = "the index 0 and no other" if precomputed else "indices of 1 or larger"
+        raise ValueError(f"each support vector needs {needed}")
     if precomputed and ((values < 1) | (values != np.floor(values)) | (values >= 2**31)).any():
-        raise ValueError("the support vectors of a precomputed kernel need whole numbers of 32 bits from 1")
+        raise ValueError(
+            "the number of each support vector of a precomputed kernel must be a 32-bit integer from 1"
+        )
     if ((np.diff(rows) == 0) & (np.diff(columns) <= 0)).any():
         raise ValueError("the indices of a support vector must ascend")
     shape = (len(lines), int(columns.max(initial=-1)) + 1)

@@ -184,7 +184,7 @@ def pairs(
     codes : ndarray of shape (n,), int
         Class numbers 0 … k − 1.
     penalties : ndarray of shape (n,), float64
-        C of each example; examples with Cᵢ ≤ 0 are left out. Every class needs one with Cᵢ > 0.
+        C of each example; examples with Cᵢ ≤ 0 are left out. Every class needs an example with Cᵢ > 0.
     only : container of int, optional
         Indices of the wanted pairs, by default all.
 
@@ -195,7 +195,7 @@ def pairs(
     """
     n, scheme = len(codes), OneVsOne(int(codes.max()) + 1)
     everyone = np.arange(n) if (penalties > 0.0).all() else np.flatnonzero(penalties > 0.0)
-    # one origin for all pairs, because they predict the same data; a single pair has its own
+    # one origin for all pairs, because they predict the same data; a single pair may choose its origin
     moving = {} if scheme.k == 2 else {"origin": origin_for(kernel, X, everyone), "may_move": False}
     for number, pair in enumerate(scheme.pairs):
         if only is not None and number not in only:
@@ -223,8 +223,8 @@ def solve_pairs(
     options : RunOptions
         Options of the solves; the time limit is for all pairs together.
     workers : int
-        Number of threads that share the pairs if that saves time, which needs compiled code. The result of a pair
-        does not depend on the others.
+        Number of threads that share the pairs. Threads are used if they save time, which needs compiled code; the
+        results do not depend on the number.
 
     Yields
     ------
@@ -250,14 +250,14 @@ def solve_pairs(
     numbered = enumerate(problems)
     for each in numbered:
         yield trained(each)
-        # this thread starts, because small pairs are solved before other threads are running
+        # this thread solves the first pair, because small pairs are done before other threads have started
         if workers > 1 and is_worth_workers(2, time.perf_counter() - began, engines != {"numpy"}):
             yield from in_threads(trained, numbered, workers)
 
 
 def _feasible_start(earlier: BinaryResult, pair: Pair) -> np.ndarray:
     """Return the α of an earlier result on the examples of a pair, made feasible."""
-    # an example's weight may have become 0 or positive since, so the rows of both may differ
+    # weights may have become 0 or positive since then, so the two results may contain different examples
     n = 1 + max([*earlier.rows[-1:], pair.rows[-1]])
     return pair.problem.feasible(earlier.scattered(n)[pair.rows])
 
@@ -266,7 +266,7 @@ Trained = TypeVar("Trained", BinaryResult, Solution)
 
 
 def worst(results: Sequence[Trained]) -> Trained:
-    """Return the unfinished result with the largest KKT gap; if all converged, the converged one."""
+    """Return the unfinished result with the largest KKT gap; if all converged, the result with the largest gap."""
     # a single status represents all pairs, and the user needs the worst
     unfinished = [result for result in results if result.status is not Status.CONVERGED]
     return max(unfinished or results, key=lambda result: result.kkt_gap)
@@ -327,12 +327,12 @@ def _layout_of_several(
     live = np.flatnonzero(alpha)
     rows, alpha, first, second = rows[live], alpha[live], first[live], second[live]
     support = np.unique(rows)
-    # stable, because LIBSVM's layout has them ascending within a class
+    # stable, because LIBSVM's layout has the support vectors of a class in ascending order
     support = support[np.argsort(codes[support], kind="stable")]
     position = np.zeros(len(codes), dtype=np.int64)
     position[support] = np.arange(len(support))
     coefficients = np.zeros((k - 1, len(support)))
-    # for support vectors of p the other class is q (position q − 1, because p is skipped), for those of q it is p
+    # for support vectors of p the other class is q (position q − 1, because p is skipped); for those of q, it is p
     coefficients[np.where(codes[rows] == first, second - 1, first), position[rows]] = alpha
     n_support = np.bincount(codes[support], minlength=k)
     return support.astype(np.int32), n_support.astype(np.int32), coefficients

@@ -34,11 +34,11 @@ WEIGHTS_BYTES: Final = 2**27
 """Largest size for which the weights of linear models are computed before prediction."""
 
 LARGE_ENTRIES: Final = 2**21
-"""Number of kernel values of sparse data from which threads and compiled code are used; loading takes tenths of a
+"""Sparse data with at least this many kernel values use threads and compiled code, whose loading takes tenths of a
 second."""
 
 LARGE_DENSE_ENTRIES: Final = 2**23
-"""The same for dense data if the code is on disk; NumPy takes about as long for this number."""
+"""The same limit for dense data; with so many values, NumPy takes about as long as loading the code from disk."""
 
 PIECES: Final = 8
 """Number of pieces into which the data are divided among threads."""
@@ -77,8 +77,8 @@ def pair_sums(coefficients: np.ndarray, n_support: np.ndarray | None, values: An
 
 
 def _sums(coefficients: np.ndarray, values: Any) -> np.ndarray:
-    """Return the matrix product of coefficients and values; with Numba the same bits on every machine."""
-    # NumPy alone takes ten times as long as BLAS for these; sparse and extended numbers do not use BLAS
+    """Return the matrix product of coefficients and values; with Numba its bits are the same on every machine."""
+    # without Numba, BLAS takes a tenth of the time of NumPy's own loops; sparse and long double values never use BLAS
     if is_sparse(values) or values.dtype == np.longdouble or not arithmetic.can_be_fast():
         return np.asarray(coefficients @ values)
     return arithmetic.product(coefficients, values)
@@ -122,7 +122,7 @@ def decision_values(
         vectors = stored_for_products(kernel, vectors, origin)
         X = csr if is_sparse(vectors) else X
     t, m = X.shape[0], max(1, vectors.shape[0])
-    # a block that stays in the cache until it is summed
+    # choose blocks that stay in the cache until they are summed
     height = max(1, BLOCK_ENTRIES // m)
     if is_sparse(X) and not (isinstance(kernel, Kernel) and is_sparse(vectors)):
         height = max(1, min(height, 8 * BLOCK_ENTRIES // X.shape[1]))  # a block of X may become dense

@@ -38,10 +38,10 @@ def train_pairs(
     Returns
     -------
     list of BinaryResult
-        One result for each pair, in order. Kernel rows computed for several pairs are counted in the first of them.
+        One result for each pair, in order. Kernel rows computed for several pairs are counted in the first of these.
     """
     scheme, found = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
-    X = stored_for_products(kernel, X)  # decide once for the examples of all pairs
+    X = stored_for_products(kernel, X)  # choose dense or sparse storage once, for the examples of all pairs
     if scheme.k > 2 and previous is None and are_small(codes, penalties, options):
         found = small_pairs(kernel, X, codes, penalties, interrupt, options)
     left = [number for number in range(len(scheme.pairs)) if number not in found]
@@ -79,7 +79,7 @@ def train_present(
 
 
 def facing(result: BinaryResult, turns: bool) -> BinaryResult:
-    """Return a result; if `turns`, with the other class as its positive one, as for the single pair of two classes."""
+    """Return the result; if `turns`, exchange its positive and negative class, as two classes alone need it."""
     if not turns:
         return result
     return replace(
@@ -98,11 +98,11 @@ def constant(p: int, q: int, has_p: bool, has_q: bool, origin: np.ndarray | None
 
 
 def are_small(codes: np.ndarray, penalties: np.ndarray, options: RunOptions) -> bool:
-    """Return whether some pairs of classes are small, and their solutions in one call support all options."""
+    """Return whether some pairs of classes are small enough for a single call, and it supports all the options."""
     if options.callback is not None or options.cache_dtype == "float32" or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(codes[penalties > 0.0]))
-    # a smaller budget cannot hold a piece of the matrix; `refsvm.solve` works with two rows and permits more budgets
+    # a smaller budget cannot hold a piece of the matrix, while `refsvm.solve` needs memory for two rows only
     least = min(FEWEST_EXAMPLES, int(sizes.sum()))
     is_enough = options.cache_mb >= megabytes(least, least)
     return bool(is_enough and sizes[0] + sizes[1] <= FEW and np.isfinite(penalties).all())
@@ -113,8 +113,8 @@ def small_pairs(
 ) -> dict[int, BinaryResult]:  # fmt: skip
     """Train the models of the pairs of small classes; return them by the indices of the pairs.
 
-    A missing pair is left to `refsvm.solve`: it is larger, needs many steps, or its kernel is indefinite or
-    imprecise.
+    The result lacks pairs that are larger, need many steps, or have an indefinite or imprecise kernel matrix;
+    `refsvm.solve` solves these.
     """
     known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)
@@ -140,7 +140,7 @@ def small_pairs(
 def results_of(
     stack: Stack, stands: np.ndarray, late: Status | None, known: np.ndarray, origin: np.ndarray | None
 ) -> dict[int, BinaryResult]:
-    """Return the results of a stack by the indices of their pairs; if the time limit has passed, of all pairs."""
+    """Return the results of a stack's solved pairs, by the indices of the pairs; if `late`, of all its pairs."""
     problems = stack.problems
     values = problems.v - problems.gradient
     ranges = np.where(stands, np.inf, values.max(axis=1) - values.min(axis=1))
@@ -155,7 +155,7 @@ def results_of(
     made: dict[int, BinaryResult] = {}
     for number, (row, point), each in zip(stack.numbers[wanted].tolist(), arrays, numbers, strict=True):
         negative, positive, intercept, objective, primal, gap, steps, range_, is_done = each
-        # thousands of results: a frozen dataclass would set its fields one by one
+        # for thousands of results, the constructor of a frozen dataclass, which sets each field on its own, is slow
         result = object.__new__(BinaryResult)
         result.__dict__.update(
             negative=negative, positive=positive, rows=row, alpha=point, intercept=intercept,

@@ -1,18 +1,18 @@
-"""conformal_intervals: exact full conformal intervals for ε-insensitive regression, by a walk of one target.
+"""conformal_intervals: exact full conformal intervals for ε-insensitive regression, from a path along one target.
 
     p(t) = #{i ≤ n + 1 : Rᵢ(t) ≥ Rₙ₊₁(t)} / (n + 1),    Rᵢ(t) = |yᵢ − h_t(xᵢ)|,    yₙ₊₁ = t
 
-h_t is trained on all n + 1 examples. An example of weight w counts as w examples, and the new one has weight 1. The
-interval contains every t with p(t) > 1 − confidence. For exchangeable examples it contains the next target with at
-least this probability, whatever their distribution.
+h_t is trained on all n + 1 examples. An example of weight w counts as w examples, and the new example has weight 1. The
+interval contains every t with p(t) > 1 − confidence. For exchangeable examples it contains the next target with
+probability at least `confidence`, whatever their distribution.
 
-Scores that differ by less than rounding errors count as equal: ≥ means that Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷
-times the range of all n + 1 targets, which treats all examples alike. Therefore a model that fits every example
-exactly, for instance with ε = 0 and more features than examples, finds no target strange until the α of the new
-example reaches its bound.
+Scores that differ only by rounding errors count as equal: Rᵢ ≥ Rₙ₊₁ holds if Rᵢ is not below Rₙ₊₁ by more than 10⁻⁷
+times the range of all n + 1 targets, a rule that treats all examples alike. A model that fits every example exactly,
+for instance with ε = 0 and more features than examples, therefore accepts every target until the α of the new example
+reaches its bound.
 
-Other methods evaluate p on a grid of t, with a fit for each point. Here v of the new example's two copies moves, h_t
-is affine in t between two events, and each change of a rank is the root of a line.
+Other methods evaluate p on a grid of t and train a model for each point. This module moves v of the new example's two
+copies along a line: h_t is affine in t between two events, and each change of a rank is the root of a linear function.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from refsvm.core.walk.line import ProblemLine
 from refsvm.core.walk.state import PathState
 
 TIED: Final = 1e-7
-"""Scores that differ by less than this, in units of the range of the targets, are equal. Free variables all have the
-score ε, and the walk finds it to about 10⁻⁹."""
+"""Scores that differ by less than this, in units of the range of the targets, count as equal. All free variables have
+the score ε, which the walk computes to about 10⁻⁹."""
 
 AT_BOUND: Final = 1e-13
-"""A variable this near its bound counts as at the bound, in units of the largest |α|: the rounding error of a walk."""
+"""A variable counts as at its bound if it is this near, in units of the largest |α|: the rounding error of a walk."""
 
 
 class Examples(NamedTuple):
@@ -67,7 +67,7 @@ def conformal_intervals(
     engine: str = "auto",
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Return for each new example an interval that contains its target with this probability.
+    """Return for each new example an interval that contains its target with probability at least `confidence`.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def conformal_intervals(
     epsilon : float
         Half the width of the tube.
     confidence : float
-        Probability in (0, 1).
+        Smallest probability with which an interval contains the target, in (0, 1).
     engine : {"auto", "numba", "numpy"}
         As in `refsvm.parametric_path`.
     weights : ndarray of shape (n,), optional
@@ -93,7 +93,8 @@ def conformal_intervals(
     -------
     ndarray of shape (m, 2)
         Lower and upper ends of the smallest interval that contains the set of accepted targets, which may have gaps.
-        Infinite if confidence > n/(n + 1), for which there are too few examples (copies counted).
+        The ends are infinite if confidence > n/(n + 1), because there are then too few examples. An example of weight w
+        counts w times.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def conformal_intervals(
             "numbers as weights=."
         )
     counts = copies("an interval", weights, len(y))
-    # 1e-9, because 0.9 is not exact in binary, and its share of n may lie just below a whole number
+    # 1e-9, because 0.9 is not exact in binary, so the product may lie just below a whole number
     few = math.floor((1.0 - confidence) * (int(counts.sum()) + 1) + 1e-9)
     if few == 0:
         return np.tile([-np.inf, np.inf], (len(cross), 1))
@@ -176,7 +177,7 @@ def _farthest(
 def _last_inside(
     one: np.ndarray, other: np.ndarray, counts: np.ndarray, few: int, tied: float
 ) -> float | None:
-    """Return the largest fraction of the way between two targets at which enough scores reach the new one."""
+    """Return the largest fraction of the way between two targets at which `few` scores reach the new example's."""
     # |rᵢ| ≥ |r|  where  (rᵢ − r)(rᵢ + r) ≥ 0: roots of two lines
     begin = np.concatenate([one[:-1] - one[-1], one[:-1] + one[-1]])
     end = np.concatenate([other[:-1] - other[-1], other[:-1] + other[-1]])
@@ -211,7 +212,7 @@ def _followed(
     )
     K = np.tile(whole, (2, 2))
     walk = PathState(start, K, shared.engine, ProblemLine(start, end, (here, there), largest(K)))
-    # a new example of weight 0 changes nothing
+    # the new example starts with α = 0
     walk.variables.alpha[:] = np.column_stack([beta, [0.0, 0.0]]).ravel()
     points = []
     if solve_at(walk, here, EPS_START, "start"):
@@ -219,9 +220,8 @@ def _followed(
         points += [(p[0], p[1].copy(), p.intercept) for p in DEFAULT_TRACKER.follow(walk, there)]
     if walk.status is not None:
         raise ValueError(
-            f"The walk of a target ended at {walk.t:.6g} ({walk.status.name}) because rounding hides the optimum; "
-            "scale the "
-            "features and the targets, or choose a smaller C."
+            f"The walk along a new example's target ended at {walk.t:.6g} ({walk.status.name}) because rounding errors "
+            "hide the optimum; scale the features and the targets, or choose a smaller C."
         )
     middle = [_middles(walk, K, *pair) for pair in pairwise(points)]
     points = [each for point, more in zip(points, [*middle, []], strict=True) for each in (point, *more)]
@@ -229,16 +229,16 @@ def _followed(
     n = len(shared.y)
     values = (alpha[:, : n + 1] + alpha[:, n + 1 :]) @ whole + b[:, None]
     targets = np.column_stack([np.tile(shared.y, (len(t), 1)), t])
-    # with ε = 0 one copy may be at its bound while the other takes back some of it
+    # with ε = 0 one copy may be at its bound while the other copy cancels a part of it
     return t, targets - values, bool(abs(alpha[-1, n] + alpha[-1, -1]) == shared.C_new)
 
 
 def _middles(walk: PathState, K: np.ndarray, one: Any, other: Any) -> list[Any]:
     """Return further points of a segment without free variables, where b is the middle of its interval.
 
-    On such a segment α is constant and only the new example's G moves, so the ends of the interval bend where it
-    passes another example's G. The middle does not depend on which example is the new one, and the guarantee needs
-    this.
+    On such a segment α is constant and only the new example's G moves, so an end of the interval bends where this G
+    passes the G of another example. The guarantee requires a b that does not depend on which example is the new one,
+    and the middle has this property.
     """
     alpha = one[1]
     # LAPACK may leave an α that reached its bound slightly short of it

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from refsvm.core.trackers.base import PathTracker
 
 POLISHED: Final = 1e-9
-"""KKT gap, in the unit of the line, to which the start is solved, and which the end may not exceed."""
+"""The start is solved to this KKT gap, in the unit of the line, and the gap at the end may not exceed it."""
 
 
 class Reached(NamedTuple):
@@ -51,7 +51,7 @@ class Reached(NamedTuple):
     system: Bordered | None
 
     def placed(self, places: np.ndarray, n: int) -> Reached:
-        """Return the same state among n variables: variable i becomes ``places[i]``, and is dropped if that is −1."""
+        """Return the same state among n variables: variable i becomes ``places[i]``, or is dropped if this is −1."""
         gradient, there = np.full(n, np.nan), places >= 0
         gradient[places[there]] = self.gradient[there]
         members = places[self.members]
@@ -83,8 +83,8 @@ def continued(
     tracker, engine, cache_mb, time_limit, max_events
         As in `refsvm.parametric_path`.
     reached : Reached, optional
-        State at the end of the walk that found `alpha`. If it is still optimal, nothing is solved and no system
-        factorised.
+        State at the end of the walk that found `alpha`. If it is still optimal, the start is neither solved nor
+        factorised again.
     progress : Progress, optional
         Object that shows how far the call is, in percent.
     part : (int, int)
@@ -121,7 +121,7 @@ def continued(
     found, gradient, status = _arrived(walk, line, end, status, engine)
     problem = end.with_gram(walk.problem.gram)
     ending = Ending(
-        len(K), 0, status, "The walk has arrived.", time.perf_counter() - limits.began, engine, None
+        len(K), 0, status, "The walk has reached its end.", time.perf_counter() - limits.began, engine, None
     )
     solution = Solution(problem, found, gradient, events, *ending)
     solution = (
@@ -152,7 +152,7 @@ def _arrived(
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
-    """Set the walk to the end of an earlier one; return whether that point is optimal here."""
+    """Set the walk to the end of an earlier one; return whether that point is optimal at the start of this walk."""
     problem, G = walk.along.at(0.0), reached.gradient.copy()
     new = np.flatnonzero(np.isnan(G))
     G[new] = problem.v[new] - walk.K[new] @ alpha
@@ -167,9 +167,9 @@ def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
 
 
 def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProblem, np.ndarray]:
-    """Return a problem with more examples as it was before they were added, and the positions of the old variables.
+    """Return the larger problem in its state before examples were added, and the positions of the old variables.
 
-    The first examples of both problems are the same, and the boxes of the added ones are empty. In a regression,
+    Both problems begin with the same examples, and the boxes of the added examples are empty. In a regression,
     examples are added to each of the two groups of variables.
     """
     kept = np.arange(solved.n)
@@ -192,7 +192,7 @@ def continue_to(
     Parameters
     ----------
     problem : DualProblem
-        The new problem, over the same kernel matrix or over one with further examples after the same ones.
+        The new problem, over the same kernel matrix, or over a matrix with further examples after the same examples.
     progress : bool or "auto"
         Whether to show the progress on a line on stderr, as in `refsvm.regularization_path`.
     **options

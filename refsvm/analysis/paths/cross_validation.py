@@ -90,9 +90,9 @@ def cross_validate_path(
 ) -> PathCrossValidation:
     """Cross-validate a C-SVM for every C of a range at once.
 
-    For each fold the path of the other examples is tracked, over one kernel matrix. Each C at which a held-out example
-    changes sides is as exact as the breakpoints of that path. With several classes each pair has its own paths, and
-    the votes for an example are counted again at each C where a pair's vote changes.
+    For each fold, the path of the examples outside the fold is tracked; all paths share one kernel matrix. The
+    prediction for a held-out example changes at values of C that are as exact as the breakpoints of the path. With
+    several classes each pair has its own paths, and the votes are counted again wherever the vote of a pair changes.
 
     Parameters
     ----------
@@ -102,10 +102,10 @@ def cross_validate_path(
         Number of folds, "loo" for leave-one-out, the fold of each example, or an object with scikit-learn's
         ``split(X, y)``.
     stratified : bool
-        Whether to share the examples of each class equally among the folds. Only with a number of folds.
+        Whether to share the examples of each class equally among the folds. It applies only if `folds` is a number.
     rng : int, numpy.random.Generator or None
-        Shuffles the examples before they are assigned to folds; None leaves them in order. Only with a number of
-        folds.
+        Shuffles the examples before they are assigned to folds; None leaves them in order. It applies only if `folds`
+        is a number.
     groups : array-like of shape (n,), optional
         Group of each example, for a splitter that uses groups.
     sample_weight : array-like of shape (n,), optional
@@ -129,10 +129,10 @@ def cross_validate_path(
 
     Notes
     -----
-        Leave-one-out does not require n paths. The path of all examples determines most signs; for the others the
-        path without the example is followed where the sign is unknown (`refsvm.analysis.paths.left_out`). For a
-        larger fold this does not help, because nearly everywhere on that path some example of the fold has α ≠ 0, so
-        each fold has its own path.
+        Leave-one-out does not require n paths. The path of all examples determines most signs of left-out decision
+        values. Where a sign is unknown, the path without the example is followed (`refsvm.analysis.paths.left_out`).
+        Folds of several examples do not allow this: nearly everywhere on the path of all examples, some example of the
+        fold has α ≠ 0. Therefore each fold has its own path.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def cross_validate_path(
     classes, codes = numbered(y, n)
     if isinstance(folds, str) and folds == "loo":
         folds = np.arange(n)
-    # with a number of folds, unless each example is a fold of its own
+    # `stratified` applies only to a number of folds
     stratified = bool(stratified and np.ndim(folds) == 0 and not hasattr(folds, "split"))
     weights = given_weights(sample_weight, n)
     refuse_absent_class(classes, codes, weights)
@@ -191,7 +191,7 @@ def held_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each fold, and the breakpoints of all pairs' paths without it.
+    """Yield the error curve of each fold, and the number of breakpoints on the paths of all pairs without the fold.
 
     A class without examples outside the fold gets no vote.
 
@@ -233,9 +233,10 @@ def left_out(
     X: Any, codes: np.ndarray, gram: Gram, fold: np.ndarray, weights: np.ndarray | None, interrupt: interruptible,
     options: dict[str, Any],
 ) -> Iterator[tuple[ErrorCurve, int]]:  # fmt: skip
-    """Yield the error on each example, left out of the pairs with its class, and the breakpoints walked for it.
+    """Yield the error curve of each left-out example, and the number of breakpoints walked for it.
 
-    The path of each pair determines most signs of the pair's examples, and all signs of other examples. The arguments
+    An example is left out of the pairs that contain its class. The path of such a pair determines most signs of its
+    examples. The path of another pair determines all signs. The arguments are those of `held_out`.
     are those of `held_out`.
     """
     k, factors = int(codes.max()) + 1, np.ones(len(codes)) if weights is None else weights

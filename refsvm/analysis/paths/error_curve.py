@@ -85,7 +85,7 @@ class ErrorCurve(Shown):
     def best(self) -> tuple[float, float, float]:
         """Return the ends of the interval of C with the least error, and this error.
 
-        Among several intervals it is the widest in log C, and among equally wide ones the first.
+        If several intervals have the least error, it is the widest in log C; among equally wide intervals, the first.
 
         Warns
         -----
@@ -95,7 +95,7 @@ class ErrorCurve(Shown):
         if self.status is not Status.CONVERGED:
             warn(
                 f"The path ended early, at C={self.C[-1]:.6g} ({self.status.name}), and the error "
-                "may be smaller beyond. Allow more time or events, or shorten the range."
+                "may be smaller at larger C. Allow more time or events, or shorten the range."
             )
         return self._best()
 
@@ -131,8 +131,8 @@ class ErrorCurve(Shown):
         first, last = max(curve.C[0] for curve in curves), min(curve.C[-1] for curve in curves)
         if not first < last:
             raise ValueError(
-                f"The curves have no common range of C: {first:.6g} is not below {last:.6g}; track paths over one "
-                "range."
+                f"The curves have no common range of C: {first:.6g} is not below {last:.6g}; track all paths over the "
+                "same range."
             )
         start = sum(curve.errors[curve._steps(first)].item() for curve in curves)
         at, change = [], []
@@ -236,7 +236,7 @@ def voted_curve(
 def _changes(
     turns: Sequence[Turns], codes: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which examples are wrong at the smallest C; then each C, the example and the change of its error."""
+    """Return which examples are wrong at the smallest C; then for each change its C, its example, and ±1 or 0."""
     t, every = len(codes), np.arange(len(codes))
     count = np.zeros((t, k), dtype=np.int64)
     for turn in turns:
@@ -268,7 +268,7 @@ def _changes(
 def validation_error(path: RegularizationPath, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
     """Return the error on other examples as a function of C.
 
-    Cʰ = λh is linear in λ between breakpoints, so each C at which an example changes sides is as exact as these.
+    λh is linear in λ = 1/C between breakpoints, so each C at which a prediction changes is as exact as the breakpoints.
 
     Parameters
     ----------

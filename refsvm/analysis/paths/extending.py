@@ -21,16 +21,16 @@ from refsvm.services.types import ArrayLike
 
 
 def grown(gram: KernelMatrix, X: Any) -> Gram:
-    """Return the kernel matrix with further examples: of the same kernel, or a given matrix with more rows.
+    """Return the kernel matrix with further examples.
 
-    X contains the new examples; for a given matrix it contains their values with all n + m examples, shape (m, n +
-    m). The `centred` matrix of a linear kernel keeps its origin.
+    X contains the new examples. If the kernel matrix was given by its values, X contains the kernel values of the new
+    examples with all n + m examples, shape (m, n + m). The `centred` matrix of a linear kernel keeps its origin.
     """
     X, known = examples_like(gram, X), getattr(gram, "X", None)
     kernel: Any = getattr(gram, "kernel", None)
     if known is None:
         raise ValueError(
-            f"{type(gram).__name__} stores no examples to add others to; use a kernel and examples."
+            f"{type(gram).__name__} stores no examples, so no examples can be added; make the problem from examples."
         )
     n, m = known.shape[0], X.shape[0]
     if not isinstance(kernel, Precomputed):
@@ -79,7 +79,8 @@ def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: Arra
     Raises
     ------
     ValueError
-        If the problem is of another kind, its examples differ in C and none is given, or X and y do not fit.
+        If the problem is of an unknown kind, its examples differ in C and `C` is missing, or the shapes of X and y do
+        not fit.
 
     Examples
     --------
@@ -109,8 +110,8 @@ def extended(problem: DualProblem, X: ArrayLike, y: ArrayLike = None, *, C: Arra
         return DualProblem.classification(y=np.append(problem.v, labels), gram=gram, C=C)
     if problem.v.any() or problem.lower.any():
         raise ValueError(
-            "extended got a problem of another kind; make it with DualProblem.classification, regression or "
-            "one_class."
+            "The problem is not a classification, regression or novelty detection; make it with "
+            "DualProblem.classification, regression or one_class."
         )
     return DualProblem.one_class(gram=gram, nu=min(problem.z / float(width.sum()), 1.0), weights=C)
 

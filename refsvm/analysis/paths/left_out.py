@@ -1,20 +1,23 @@
-"""LeftOutPaths: the sign of each left-out decision value along the path, read off the path of all or walked to.
+"""LeftOutPaths: the sign of each left-out decision value along the path, proved from the path of all or walked to.
 
-In scaled variables s = λα, f = λ(h − b) and ŵ = λw. While the box without r holds s, both paths are one. While r is
-predicted wrongly although it is trained on, it is wrong without it. Elsewhere a ball holds ŵ_R, the machine without r:
+The variables are scaled: s = λα, f = λ(h − b) and ŵ = λw. If s is feasible without r, both paths agree. If even the
+machine trained with r predicts r wrongly, the machine trained without r predicts r wrongly. In all other cases, a ball
+contains ŵ_R, the weights of the machine trained without r:
 
-    s + δ is feasible without r:  δᵣ takes away what r has too much, and the free variables j ∈ M share it
+    s + δ is feasible without r:  δᵣ removes the excess of r, and the free variables j ∈ M share it
     P_R(ŵ, b̂) − D_R(s + δ) = ½‖δŵ‖²,  as G = b on M,  so  ½‖ŵ − ŵ_R‖² + ½‖ŵ + δŵ − ŵ_R‖² ≤ ½‖δŵ‖²
 
-A computed breakpoint is near the optimum: its duality gap and |G − b| on M are added (`refsvm.core.stopping.midpoint`).
+A computed breakpoint is only near the optimum, so its duality gap and |G − b| on M are added to the radius
+(`refsvm.core.stopping.midpoint`).
 
 ŵ_R lies in the ball over the diameter from ŵ to ŵ + δŵ, and for every j
 
     |f_R(xⱼ) − f_R(xᵣ) − (fⱼ − fᵣ + ½ δŵ·(φⱼ − φᵣ))| ≤ ½ ‖δŵ‖ ‖φⱼ − φᵣ‖.
 
-ĥ_R(xᵣ) minimises Σ wⱼ max(0, λ − yⱼ(f_R(xⱼ) − f_R(xᵣ) + η)) over η. It is positive if this falls at η = 0: if the
-negative examples that may have a loss there weigh less than the positive ones that must have one. On a segment between
-two breakpoints s, f and δ are affine in λ and ‖δŵ‖ is convex, so what holds at both ends holds between them.
+ĥ_R(xᵣ) minimises Σ wⱼ max(0, λ − yⱼ(f_R(xⱼ) − f_R(xᵣ) + η)) over η. It is positive if this sum falls at η = 0, which is
+the case if the negative examples that may have a loss at η = 0 weigh less than the positive examples that must have a
+loss. On a segment between two breakpoints s, f and δ are affine in λ and ‖δŵ‖ is convex, so a condition that holds at
+both ends holds on the whole segment.
 """
 
 from __future__ import annotations
@@ -33,10 +36,10 @@ from refsvm.core.walk.line import RegularizationLine
 from refsvm.core.walk.state import PathState
 
 MARGIN: Final = 1e-6
-"""Distance of a loss from its limit, relative to λ, from which on it is certain: points of a path are that exact."""
+"""A loss is certain if it is farther from its limit than this, relative to λ; points of a path are that exact."""
 
 APART: Final = 40
-"""Two walks of one example with fewer known segments between them are one: to begin a walk takes as long."""
+"""Unknown segments with at most this many known segments between them share a walk; another start takes as long."""
 
 
 class LeftOutPaths:
@@ -45,25 +48,26 @@ class LeftOutPaths:
     Parameters
     ----------
     path : RegularizationPath
-        Of some examples, in which equal examples of equal weights may be one variable. Without r its box is narrower by
-        the weight of one of them.
+        The path of some examples. Equal examples of equal weights may share a variable; leaving out r then narrows the
+        box of this variable by the weight of one example.
     rows : ndarray of shape (m,), int64
-        Their numbers among all, ascending.
+        The numbers of these examples among all examples, ascending.
     gram : Gram
-        Of all examples; the path never used the others.
+        The kernel matrix of all examples; the path uses only the examples in `rows`.
     tracker : PathTracker, optional
-        Follows the paths.
+        Algorithm that follows the paths without an example.
     engine : str
+        As in `refsvm.regularization_path`.
 
     Attributes
     ----------
     lam : ndarray of shape (m,)
         λ of the breakpoints.
     before, after : ndarrays of shape (m − 1, g)
-        For each segment and variable ĥ_R(xᵣ) at its two ends, or a number of the same sign; NaN if the path does not
-        tell it.
+        ĥ_R(xᵣ) for each segment and variable, at both ends of the segment, or a number of the same sign; NaN if the
+        path does not determine the sign.
     walked : ndarray of shape (g,), int64
-        Breakpoints of the walks for each variable.
+        Number of breakpoints walked for each variable.
     """
 
     def __init__(
@@ -77,9 +81,9 @@ class LeftOutPaths:
         # ĥ = Ks + b̂
         self._values = self._s @ K + path.record.intercept[:, None]
         self._y, self._weight = problem.v, np.abs(problem.lower + problem.upper)
-        # the weight of one example of each variable, all of which leaves
+        # the weight of one example of each variable; leaving out the example removes this weight
         self._own = np.abs(path.merged.weight[path.merged.first])
-        # what r has too much, with its sign
+        # the excess of r over its box without one example, with its sign
         self._excess = self._y * np.maximum(np.abs(self._s) - (self._weight - self._own), 0.0)
         diagonal = K.diagonal()
         # rounding may put a distance of equal examples below 0
@@ -89,25 +93,25 @@ class LeftOutPaths:
         self._variable = dict(zip(rows.tolist(), path.merged.group.tolist(), strict=True))
         self._known: dict[int, tuple[bool, np.ndarray, np.ndarray]] = {}
         self._with_all = path.crossings(gram.block(np.arange(gram.n), rows))
-        # all at once: one product for all examples of a segment costs less than a walk for one of them
+        # decide all examples together: one product for a whole segment costs less than a walk for one example
         for k in range(len(path.C) - 1):
             self._decide(k)
 
-    # -- what the path tells -----------------------------------------------------------------------------------------
+    # -- signs from the path of all examples -----------------------------------------------------------------------
 
     def _decide(self, k: int) -> None:
-        """Write what is known of segment k."""
+        """Determine and store the signs for segment k."""
         y, both = self._y, slice(k, k + 2)
         middle = np.abs(self._s[both].mean(axis=0))
         free = (middle > 0.0) & (middle < self._weight)
         delta, off = self._gap(both)
         values, limit = self._values[both], -MARGIN * self.lam[both, None] - delta / self._own
-        # 1. the box without r holds s, and b is that of another free variable
+        # 1. s is feasible without r, and another free variable determines b
         same = (self._excess[both] == 0.0).all(axis=0) & (int(free.sum()) - free > 0)
-        # 2. yᵣh(xᵣ) < 0: without r it is no larger
+        # 2. yᵣh(xᵣ) < 0, and it is not larger without r
         wrong = (y * values < limit).all(axis=0)
         known = np.where(same, values, np.where(wrong, -y, np.nan))
-        # 3. the ball
+        # 3. the ball that contains the machine without r
         for label in (1.0, -1.0):
             rest = np.flatnonzero(np.isnan(known[0]) & (y == label))
             if len(rest):
@@ -117,10 +121,10 @@ class LeftOutPaths:
         self.before[k], self.after[k] = known
 
     def _gap(self, both: slice) -> tuple[float, np.ndarray]:
-        """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable there."""
+        """Return the largest duality gap between two breakpoints, and the largest |Ĝ − b̂| of each variable."""
         s, excess = self._s[both], self.lam[both, None] * self._y - self._values[both]
         lower, upper = np.minimum(0.0, self._y * self._weight), np.maximum(0.0, self._y * self._weight)
-        # s and Ĝ − b̂ are affine in λ: no factor of a term is larger in between than at both ends
+        # s and Ĝ − b̂ are affine in λ, so each factor of a term is largest at an end
         above = (upper - s).max(axis=0) * np.maximum(excess, 0.0).max(axis=0)
         below = (s - lower).max(axis=0) * np.maximum(-excess, 0.0).max(axis=0)
         return float((above + below).sum()), np.abs(excess).max(axis=0)
@@ -133,10 +137,10 @@ class LeftOutPaths:
         (delta, off), (takers, loss) = error, self._takers(k, rest, free, label)
         loss = max(loss, off)
         moved = [self._moved(end, rest, takers, label) for end in ends]
-        # the squared radius: δ + ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|, at most
+        # an upper bound of the squared radius: δ + ¼‖δŵ‖² + Σ|δⱼ||Gⱼ − b̂|
         square = np.max([length**2 for _, length, _ in moved], axis=0)
         reach = np.sqrt(delta + 0.25 * square + loss * np.max([most for *_, most in moved], axis=0))
-        # where nothing bounds it, 0 of an example's own distance is still 0
+        # if the radius is infinite, its product with a distance of 0 must be 0, not NaN
         reach = np.where(self._distances[rest] > 0.0, reach[:, None], 0.0) * self._distances[rest]
         must, cannot = np.ones((2, len(rest), len(y)), dtype=bool)
         for end, (change, *_) in zip(ends, moved, strict=True):
@@ -144,7 +148,7 @@ class LeftOutPaths:
             centre = y * (centre - centre[np.arange(len(rest)), rest][:, None])
             must &= centre + reach < (1.0 - MARGIN) * self.lam[end]
             cannot &= centre - reach > (1.0 + MARGIN) * self.lam[end]
-        # the weights of both classes with a loss at η = 0, without r: its own is one of them
+        # the weights of both classes with a loss at η = 0, without r's own weight
         of_class = self._weight * (y == np.array([[label], [-label]]))
         certain, possible = of_class @ must.T, of_class @ ~cannot.T
         certain[0] -= self._own[rest]
@@ -152,13 +156,13 @@ class LeftOutPaths:
         return np.where(possible[1] < certain[0], label, np.where(possible[0] < certain[1], -label, np.nan))
 
     def _takers(self, k: int, rest: np.ndarray, free: np.ndarray, label: float) -> tuple[np.ndarray, float]:
-        """Return the examples that take over, and their largest |G − b̂|: the free ones, and a bounded one if needed."""
+        """Return the examples that share r's excess (free, and if needed one bounded), and their largest |G − b̂|."""
         both = slice(k, k + 2)
         room = np.where(self._y == label, self._weight - np.abs(self._s[both]), np.abs(self._s[both]))
         left = (room * free).sum(axis=1, keepdims=True) - (room * free)[:, rest]
         if (left > self._own[rest]).all():
             return free, 0.0
-        # |G − b̂| = |λy − ĥ| of those at a bound, which have all of their box to take from
+        # |G − b̂| = |λy − ĥ| of variables at a bound; only these can use their whole box
         loss = np.abs(self.lam[both, None] * self._y - self._values[both]).max(axis=0)
         loss[room.min(axis=0) < self._weight] = np.inf
         takers, nearest = free.copy(), int(loss.argmin())
@@ -170,13 +174,13 @@ class LeftOutPaths:
     def _moved(
         self, end: int, rest: np.ndarray, takers: np.ndarray, label: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return δŵ·φⱼ for all j, ‖δŵ‖, and the most that one of them takes, for each r at a breakpoint."""
+        """Return δŵ·φⱼ for all j, ‖δŵ‖, and the excess, which bounds every |δⱼ|, for each r at a breakpoint."""
         K, a, s = self.path.kernel_matrix, np.abs(self._excess[end, rest]), np.abs(self._s[end])
-        # δⱼ = aᵣ uⱼ/Σu for j ∈ M but r, where u is their room, and δᵣ = −aᵣ, up to the sign
+        # δⱼ = aᵣ uⱼ/Σu for j ∈ M other than r, where uⱼ is the distance to the bound, and δᵣ = −aᵣ, up to the sign
         u = np.where(takers, np.where(self._y == label, self._weight - s, s), 0.0)
         own, Ku, diagonal = u[rest], K @ u, K[rest, rest]
         room = u.sum() - own
-        # if the takers have no room for it, s + δ is not feasible and nothing bounds ŵ_R
+        # if the boxes of the takers cannot hold the excess, s + δ is not feasible and the radius is infinite
         fits = a <= room
         a, room = np.where(fits, a, 0.0), np.where(room > 0.0, room, 1.0)
         change = (a / room)[:, None] * Ku - (a / room * own + a)[:, None] * K[rest]
@@ -185,19 +189,19 @@ class LeftOutPaths:
         square += diagonal - 2.0 * (Ku[rest] - own * diagonal) / room
         return label * change, np.where(fits, a * np.sqrt(np.maximum(square, 0.0)), np.inf), a
 
-    # -- walks for the rest ------------------------------------------------------------------------------------------
+    # -- walks for the remaining signs -----------------------------------------------------------------------------
 
     def walked_for(self, r: int) -> int:
-        """Return the breakpoints of the walks for an example."""
+        """Return the number of breakpoints walked for an example."""
         return int(self.walked[self._variable[r]]) if r in self._variable else 0
 
     def turns(self, r: int) -> tuple[np.ndarray, ...]:
-        """Return whether h(xᵣ) ≥ 0 at the least C, without r, and where that changes, as `Turns` has it.
+        """Return the last four fields of `Turns` for example r, predicted without r.
 
-        Equal examples share their walks: without either of them the same machine is left.
+        Equal examples share their walks, because the machine is the same without either of them.
         """
         variable = self._variable.get(r)
-        if variable is None:  # the path never used it
+        if variable is None:  # the path does not use r
             begin, at, index, up = self._with_all
             found = begin[r], at[index == r], up[index == r]
         else:
@@ -205,7 +209,7 @@ class LeftOutPaths:
         return np.array([found[0]]), found[1], np.zeros(len(found[1]), dtype=np.int64), found[2]
 
     def _crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
-        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where that changes, and whether it is so from there."""
+        """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where its sign changes, and whether it is ≥ 0 after it."""
         at, values = self._along(r)
         said = values >= 0.0
         # ĥ is linear between two breakpoints, so its sign turns where the chord meets 0
@@ -215,7 +219,7 @@ class LeftOutPaths:
         return bool(said[0]), C, said[turns + 1]
 
     def _along(self, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return λ, which falls, and ĥ_R(xᵣ), linear between them, or numbers of the same sign."""
+        """Return descending values of λ, and ĥ_R(xᵣ) or numbers of the same sign there, linear in between."""
         at, values, done = [], [], 0
         known = np.column_stack([self.before[:, r], self.after[:, r]])
         ends = np.column_stack([self.lam[:-1], self.lam[1:]])
@@ -231,11 +235,11 @@ class LeftOutPaths:
         return np.concatenate(at), np.concatenate(values)
 
     def _unknown(self, r: int) -> list[tuple[int, int]]:
-        """Return the first segment of each walk of r, and the one after its last."""
+        """Return for each walk without r its first segment, and the segment after its last."""
         segments = np.flatnonzero(np.isnan(self.before[:, r]))
         if not len(segments):
             return []
-        # segments that are near each other share a walk: its start costs more than some events
+        # segments that are near each other share a walk, because another start costs more than some events
         parts = np.split(segments, np.flatnonzero(np.diff(segments) > APART) + 1)
         return [(int(part[0]), int(part[-1]) + 1) for part in parts]
 

@@ -21,10 +21,9 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alik
     start, end : DualProblem
         Problems over the same kernel matrix.
     X : ndarray or CSR of shape (n, d), optional
-        The examples, by default the kernel matrix's own. Without examples, no two rows count as equal.
+        The examples, by default those stored in the kernel matrix. Without examples, no two rows count as equal.
     alike : bool
-        Whether examples of different weights keep separate variables, because leaving one of them out gives another
-        model than leaving out the other.
+        Whether examples of different weights keep separate variables, so that each can be left out on its own.
 
     Returns
     -------
@@ -55,7 +54,7 @@ def merge_variables(start: DualProblem, end: DualProblem, X: Any = None, *, alik
 
 
 def source_of(gram: KernelMatrix) -> tuple[Any, np.ndarray]:
-    """Return the matrix behind views of it, and the row of each variable there."""
+    """Return the matrix to which (nested) views refer, and the row of each variable in it."""
     indices = np.arange(gram.n)
     while isinstance(gram, View):
         gram, indices = gram.source, gram.indices[indices]

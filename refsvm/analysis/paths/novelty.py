@@ -1,4 +1,4 @@
-"""Rounding errors of decision values: the margin that b of a one-class problem leaves for them."""
+"""The margin for rounding errors of decision values in b of a one-class problem."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ROUNDED: Final = 1e-10
 def intercept_of_inside(
     gram: KernelMatrix, alpha: np.ndarray, gradient: np.ndarray, inside: np.ndarray, otherwise: float
 ) -> float:
-    """Return the least b of a one-class problem for which no inside example has h < 0, plus rounding errors.
+    """Return the least b of a one-class problem for which no inside example has h < 0, plus a margin for rounding.
 
     h(xᵢ) = b − Gᵢ. A prediction adds the same terms in another order, so its rounding error has the size of the
     terms, not of the sum.
@@ -48,6 +48,6 @@ def intercept_of_inside(
     largest = float(np.abs(gram.diagonal()).max())
     terms = float(np.abs(gradient).max()) + float(alpha.max()) * largest
     share = ROUNDED * math.sqrt(len(alpha)) * max(1.0, gram.facts.data_error / EPSILON)
-    # a prediction computes kernel values again, and their rounding error exceeds the sum's for data far from the origin
+    # a prediction recomputes kernel values; far from the origin their rounding errors exceed the error of the sum
     noise = 2.0 * noise_of_values(gram, largest) * float(np.linalg.norm(alpha))
     return b + max(min(share, MOST_ROUNDED) * terms, noise)

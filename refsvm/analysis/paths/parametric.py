@@ -83,8 +83,8 @@ class ParametricPath(TrackedPath):
         t : float
             The parameter.
         before : bool
-            If α or b jumps at t, return the value before the jump in the direction of the path; likewise in other
-            methods.
+            Whether to return the value before a jump of α or b at t, in the direction of the path. Other methods have
+            the same argument.
 
         Notes
         -----
@@ -99,7 +99,7 @@ class ParametricPath(TrackedPath):
         return np.where(part == 1.0, own.upper, own.lower + part * (own.upper - own.lower))
 
     def intercept(self, t: float, before: bool = False) -> float:
-        """Return b at t; for a one-class problem the least b for which at most a share ν is outside."""
+        """Return b at t; for a one-class problem the least b for which at most a share ν of the examples is outside."""
         return self._intercept(t, before) - self._gram.offset(self._variables(t, before))
 
     def _intercept(self, at: float, before: bool = False) -> float:

@@ -58,8 +58,8 @@ def parametric_path(
     tracker : PathTracker, optional
         Algorithm that follows the path, by default ``SVMP()``.
     merge : bool, default True
-        Whether variables with the same kernel row and the same v on the whole line become one, with the sum of their
-        boxes. This changes no decision function. False leaves them to the tracker.
+        Whether variables with the same kernel row and the same v on the whole line share one variable, whose box is the
+        sum of their boxes. This changes no decision function. False leaves duplicates to the tracker.
     engine, cache_mb, time_limit, max_events
         As in `refsvm.regularization_path`.
     callback : callable, optional
@@ -89,11 +89,11 @@ def parametric_path(
     References
     ----------
     M. J. Best, "An algorithm for the solution of the parametric quadratic programming problem", in Applied Mathematics
-    and Parallel Computing, 1996, for quadratic programs in general; the named lines cite their own.
+    and Parallel Computing, 1996, for quadratic programs in general; the functions for named lines cite further papers.
 
     Examples
     --------
-    Example 1 loses its weight, and others take what it gave:
+    Example 1 is removed along the path:
 
     >>> import numpy as np
     >>> from refsvm import DualProblem, RBF, parametric_path
@@ -146,7 +146,7 @@ def line_between(
 
 
 def tracker_of_lines(tracker: PathTracker | None) -> PathTracker:
-    """Return the tracker, by default `SVMP`; refuse one that only follows lines of 1/C."""
+    """Return the tracker, by default `SVMP`; refuse a tracker that only follows lines of 1/C."""
     tracker = chosen_tracker(tracker)
     if not tracker.any_line:
         raise ValueError(
@@ -172,7 +172,7 @@ def _ends(t: Any) -> tuple[float, float]:
 
 
 def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
-    """Raise an error for ends that do not define a line: other objects, two kernel matrices, an infinite bound."""
+    """Raise an error if start or end is not a problem or has an infinite bound, or their kernel matrices differ."""
     for name, problem in (("start", start), ("end", end)):
         if not isinstance(problem, DualProblem):
             raise ValueError(
@@ -186,7 +186,7 @@ def refuse_unlike(start: DualProblem, end: DualProblem) -> None:
         raise ValueError(
             f"start and end have different kernel matrices ({start.n} and {end.n} variables), but a path moves "
             "only v, the box "
-            "and z; make both with the same examples and kernel, or one with gram= of the other."
+            "and z; make both with the same examples and kernel, or pass gram=start.gram when you make end."
         )
 
 

@@ -35,7 +35,7 @@ ARRAYS: Final = {
     "X", "data", "indices", "indptr", "shape", "variables", "v", "bound", "lower", "upper",
     *(f"record_{name}" for name in PathRecord._fields), *(f"merged_{name}" for name in Merged._fields),
 }  # fmt: skip
-"""Optional entries of a file beside its head: X or the parts of sparse examples; one box, or the boxes at both ends."""
+"""Optional entries of a file besides its head: X or the parts of sparse examples; one box, or a box for each end."""
 
 KINDS: Final = {
     "t": "f", "intercept": "f", "elbow": "i", "kind": "U", "start": "i", "changed": "i", "value": "f",
@@ -129,7 +129,7 @@ def load_path(file: str | os.PathLike[str]) -> TrackedPath:
     ValueError
         If the file does not contain a path; the message names the file and the error.
     """
-    # outside the block below, as a missing or unreadable file has another error
+    # open the file outside the block below, so that a missing or unreadable file raises its own error
     with Path(file).open("rb") as stream:
         try:
             return _path(*_contents(stream))
@@ -214,7 +214,7 @@ def _check_head(head: Any) -> None:
     )
     _require(
         len(classes) == 2 and all(type(each) in (int, float, str, bool) for each in classes),
-        "classes are not two",
+        "classes are not two labels",
     )
 
 
@@ -228,9 +228,9 @@ def _check_types(record: PathRecord, merged: Merged) -> None:
     arrays = record._asdict() | merged._asdict()
     for name, kind in KINDS.items():
         values = arrays[name]
-        _require(values.ndim == 1 and values.dtype.kind == kind, f"{name} has another dtype or shape")
+        _require(values.ndim == 1 and values.dtype.kind == kind, f"{name} has a wrong dtype or shape")
         _require(kind != "f" or np.isfinite(values), f"{name} is not finite")
-    _require(record.events.ndim == 1 and record.events.dtype == EVENT, "events has another dtype or shape")
+    _require(record.events.ndim == 1 and record.events.dtype == EVENT, "events has a wrong dtype or shape")
 
 
 def _check_record(record: PathRecord, along: ProblemLine) -> None:
@@ -243,10 +243,12 @@ def _check_record(record: PathRecord, along: ProblemLine) -> None:
         inside = (record.t >= min(along.t)) & (record.t <= max(along.t))
         _require(inside & (along.line.t * np.diff(record.t, prepend=along.t[0]) >= 0.0), "t is not in order")
     _require(
-        len(start) == m + 1 and start[0] == 0 and (np.diff(start) >= 0).all(), "start is no list of ends"
+        len(start) == m + 1 and start[0] == 0 and (np.diff(start) >= 0).all(), "start is not a list of ends"
     )
-    _require(len(changed) == len(record.value) == start[-1], "changed, value and start do not fit together")
-    _require((changed >= 0) & (changed < n), "changed names a variable that is not there")
+    _require(
+        len(changed) == len(record.value) == start[-1], "the lengths of changed, value and start contradict"
+    )
+    _require((changed >= 0) & (changed < n), "changed contains the number of a variable that does not exist")
     low = np.minimum(along.start.lower, along.end.lower)[changed]
     high = np.maximum(along.start.upper, along.end.upper)[changed]
     slip = 1e-9 * (high - low)
@@ -259,9 +261,12 @@ def _check_merged(merged: Merged, g: int) -> None:
     """Check that each variable has examples, and that each example belongs to one of the g variables."""
     _require(len(merged.first) == g, "first has another length than the problem")
     _require(len(merged.group) == len(merged.weight), "group and weight differ in length")
-    _require((merged.group >= 0) & (merged.group < g), "group names a variable that is not there")
     _require(
-        (merged.first >= 0) & (merged.first < len(merged.group)), "first names an example that is not there"
+        (merged.group >= 0) & (merged.group < g),
+        "group contains the number of a variable that does not exist",
+    )
+    _require(
+        (merged.first >= 0) & (merged.first < len(merged.group)), "first names an example that does not exist"
     )
     _require(merged.group[merged.first] == np.arange(g), "first is not in the group")
 

@@ -1,4 +1,4 @@
-"""regularization_path: the public function around the trackers."""
+"""regularization_path: trains an SVM for every C of a range with a path tracker."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def regularization_path(
     epsilon : float, optional
         ε of a regression; makes the task a regression.
     C_min, C_max : float
-        The range of C, 0 < C_min < C_max. By default from 1e-4 to 1e3; for a
+        The range of C, 0 < C_min < C_max. The default is 1e-4 to 1e3, for a
         regression times the standard deviation of its targets.
     sample_weight : array-like of shape (n,), optional
         wᵢ ≥ 0: example i has the penalty C wᵢ. Each class needs a positive
@@ -110,8 +110,9 @@ def regularization_path(
     Returns
     -------
     RegularizationPath or `refsvm.analysis.paths.OneVsOnePath`
-        The path, of the second type for several classes. After a limit it ends
-        at the last breakpoint found, and ``path.status`` names the limit.
+        The path; an `OneVsOnePath` if there are several classes. After a limit
+        the path ends at the last breakpoint found, and ``path.status`` names
+        the limit.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def regularization_path(
         problem = DualProblem.classification(y=labels, gram=K)
     if (weight := given_weights(sample_weight, problem.n)) is not None:
         refuse_absent_class(classes, (problem.v > 0.0) * 1, weight)
-        # C times a weight is a box, so weights need no formula of their own
+        # C times a weight is a box, so weights only change the boxes
         problem = problem.boxed(weight * problem.lower, weight * problem.upper)
     unit = unit_of_problem(problem) or 1.0
     least, most = (C_MIN * unit if C_min is None else C_min), (C_MAX * unit if C_max is None else C_max)

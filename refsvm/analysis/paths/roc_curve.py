@@ -68,8 +68,8 @@ class CostPath(ParametricPath):
     def roc(self, X: Any, y: Any, sample_weight: Any = None) -> RocCurve:
         """Return the shares of false and of true positives on some examples as a function of C₊.
 
-        h is affine in C₊ between breakpoints, so each C₊ at which an example changes sides is as exact as these. h = 0
-        counts as +1.
+        h is affine in C₊ between breakpoints, so each C₊ at which a prediction changes is as exact as the breakpoints.
+        h = 0 counts as +1.
 
         Parameters
         ----------

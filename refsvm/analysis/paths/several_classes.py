@@ -46,7 +46,7 @@ class OneVsOnePath(Shown):
     rows : tuple of ndarrays of int64
         The examples of each pair, ascending, in the order (0, 1), (0, 2), …, (k − 2, k − 1).
     paths : tuple of RegularizationPath
-        The path of each pair, in which the second class is +1. Its kernel is the one of all examples, so that
+        The path of each pair, in which the second class is +1. Its kernel is the kernel of all examples, so that
         `refsvm.display.PathDisplay` can draw it and `refsvm.analysis.paths.save_path` can store it.
     gram : KernelMatrix
         The kernel matrix of all examples.
@@ -155,8 +155,8 @@ class OneVsOnePath(Shown):
     def validation_error(self, X: Any, y: Any, sample_weight: Any = None) -> ErrorCurve:
         """Return the error on other examples as a function of C.
 
-        An example changes sides of a pair where its Cʰ = λh is 0, a C as exact as the breakpoints. Its votes
-        are counted again at each such C.
+        The vote of a pair for an example changes where λh = 0, at a C that is as exact as the breakpoints. The votes
+        for the example are counted again at each such C.
 
         Parameters
         ----------
@@ -179,11 +179,11 @@ class OneVsOnePath(Shown):
         return voted_curve(turns, codes, len(self.classes), common_range(self.paths), weights, self.status)
 
     def kkt_audit(self, between: int = 2) -> PathAudit:
-        """Return how far the path of the worst pair is from optimal (`RegularizationPath.kkt_audit`)."""
+        """Return the audit of the pair whose path is farthest from optimal (`RegularizationPath.kkt_audit`)."""
         return max((path.kkt_audit(between) for path in self.paths), key=lambda audit: audit.worst)
 
     def to_frame(self) -> Any:
-        """Return the events of all pairs as a pandas DataFrame, by C; "first" and "second" name the pair."""
+        """Return the events of all pairs as a pandas DataFrame, sorted by C; "first" and "second" name the pair."""
         pd = pandas_for("to_frame()")
 
         frames = []
@@ -216,7 +216,7 @@ def has_several_classes(y: Any) -> bool:
 
 
 def held_gram(gram: KernelMatrix, cache_mb: float) -> Gram:
-    """Return the matrix as an array, whose parts are the matrices of the pairs."""
+    """Return the kernel matrix as an array, from which the matrices of the pairs are taken."""
     held = Gram(Precomputed(), kernel_matrix(gram, cache_mb), is_checked=True)
     held.facts = replace(held.facts, is_psd=True, kernel_error=gram.facts.kernel_error)
     return held
@@ -269,8 +269,8 @@ def pair_paths(
     alike : bool
         Whether only examples of equal weights are merged.
     limits : PathLimits
-        Limits on all pairs together. After a limit, or True from the callback, the other pairs end at once. After
-        Ctrl-C no further pair is started: the remaining ones share an empty path.
+        Limits on all pairs together. After a limit, or True from the callback, the paths of the other pairs end at
+        once. After Ctrl-C no further pair is started: the remaining pairs share an empty path.
     merge, **options
         As in `refsvm.regularization_path`.
     """

@@ -62,7 +62,7 @@ def cross_validate(
     y : array-like of shape (n,)
         Labels of two or more classes, or targets if `epsilon` is given. More
         than two classes are solved one-vs-one with the votes of `refsvm.SVC`.
-        With `nu` there is no y.
+        Omit y if `nu` is given.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.
         γ is computed from all examples.
@@ -102,8 +102,8 @@ def cross_validate(
         processes (``joblib.parallel_config``), these are processes. The
         results are bit for bit those of one thread.
     cache_mb : float, default 200
-        Budget for kernel rows in MiB. A matrix that fits is computed in one
-        product.
+        Budget for kernel rows in MiB. If the whole kernel matrix fits into it,
+        the matrix is computed in one product.
     progress : bool or "auto", default "auto"
         Whether to show the progress on a line on stderr. "auto" shows it in a
         terminal or a notebook after two seconds (`refsvm.services.line`).
@@ -150,13 +150,13 @@ def cross_validate(
 
     The default tolerance is 1e-3 times the range of the decision values, or
     1e-3 if the range exceeds 1; for a regression, 1 is replaced by the
-    standard deviation of the targets. After each fold, and within longer ones,
+    standard deviation of the targets. After each fold, and within long folds,
     the callback gets a `refsvm.core.engine.progress.Progress` with the number
     of finished folds, whose ``state`` is the solver's state in the current
     round. If it returns True, all rounds end.
 
-    scikit-learn computes ``gamma="scale"`` from each training part, this
-    function once from all examples.
+    scikit-learn computes ``gamma="scale"`` from each training part; this
+    function computes it once, from all examples.
 
     Examples
     --------
@@ -234,7 +234,7 @@ CUT_SHORT: Final = (Status.TIME_LIMIT, Status.CALLBACK, Status.INTERRUPTED)
 
 
 class FoldTable:
-    """The results of the folds, by example and machine.
+    """The results of the folds, for each example and machine.
 
     Parameters
     ----------

@@ -25,10 +25,10 @@ def fold_numbers(
     codes : ndarray of shape (n,), int
         Class numbers, for `stratified` and for the splitter.
     stratified : bool
-        Whether to share the examples of each class equally among the folds. Only with a number of folds.
+        Whether to share the examples of each class equally among the folds. It applies only if `folds` is a number.
     rng : int, numpy.random.Generator or None
         Seed or generator that shuffles the examples before they are assigned to folds. None leaves them in order, so
-        that consecutive examples share a fold. Only with a number of folds.
+        that consecutive examples share a fold. It applies only if `folds` is a number.
     groups : array-like of shape (n,), optional
         Group of each example, passed to a splitter such as ``GroupKFold``, which keeps groups together.
 
@@ -73,7 +73,7 @@ def fold_numbers(
     if np.ndim(folds) == 0:
         k = whole("folds", folds, 2)
         if k > n:
-            raise ValueError(f"folds={k} exceeds the number of examples, {n}; give at most that many.")
+            raise ValueError(f"folds={k} exceeds the number of examples, {n}; give at most {n}.")
         return _shared(k, codes, stratified, rng)
     return _of_each(folds, n)
 
@@ -95,7 +95,7 @@ def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str
     Raises
     ------
     ValueError
-        If the splitter needs groups and none are given, their number is not n, or one is missing.
+        If the splitter needs groups and `groups` is missing, has another length than n, or contains a missing value.
     """
     needs_groups = "Group" in type(splitter).__name__
     if groups is None:
@@ -132,14 +132,14 @@ def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray
     result = np.empty(n, dtype=np.int64)
     if stratified:
         order = order[np.argsort(codes[order], kind="stable")]
-        result[order] = np.arange(n) % k  # deal the examples to the folds like cards, class after class
+        result[order] = np.arange(n) % k  # give the examples to the folds in turn, class after class
     else:
         result[order] = np.arange(n) * k // n
     return result
 
 
 def _of_each(folds: Any, n: int) -> np.ndarray:
-    """Return the fold numbers, from 0, for folds given by example."""
+    """Return the fold numbers, from 0, if `folds` contains the fold of each example."""
     given = np.asarray(folds)
     are_texts = given.dtype.kind == "U" or (
         given.dtype.kind == "O" and all(isinstance(each, str) for each in given)
@@ -178,6 +178,7 @@ def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
     if partial is not None:
         raise ValueError(
             f"folds={shown(folds)} does not train on all examples that round {partial} does not hold out; give "
-            "folds that do, such as KFold(10, shuffle=True), or use scikit-learn's cross_val_score."
+            "folds whose rounds train on all other examples, such as KFold(10, shuffle=True), or use scikit-learn's "
+            "cross_val_score."
         )
     return result

@@ -39,10 +39,10 @@ class Split:
     factors : ndarray of shape (n,), float64
         Factor of C for each example (or variable); 0 for examples that the split does not train on.
     test_weights : ndarray, float64
-        Weight in the score of each example of the test set.
+        Weight of each test example in the score.
     weight : float
-        Weight of the split in the mean over all splits: 1, or the weight of its test example if every split tests
-        one.
+        Weight of the split in the mean over all splits: 1, or the weight of its test example if every split tests a
+        single example.
     """
 
     number: int
@@ -137,7 +137,7 @@ def solve_cells(
     wanted : sequence of sequences of int
         For each split the indices of the values of C to solve.
     seeder : Seeder, optional
-        Makes the starting point for one C from the solution for the previous C; nothing else uses it.
+        Makes the starting point for one C from the solution for the previous C on the same split.
     score : callable, optional
         Function that scores a cell, by default `usual_score`.
     **options
@@ -198,7 +198,7 @@ def rounds_of(
     """Yield the results of each round for all pairs of classes; each runner then checks for rounding errors."""
     runs = [pair.run(plan, seeder) for pair in pairs]
     yield from zip(*runs, strict=False)
-    # the end of the first iterator ended the loop; run the others to their end as well
+    # zip stops at the end of the first iterator; run the other iterators to their ends
     if all(pair.status is Status.CONVERGED for pair in pairs):
         for each in runs:
             next(each, None)
@@ -275,11 +275,11 @@ def left_out_cells(
 def planned(
     splits: Sequence[Split], wanted: Sequence[Sequence[int]], Cs: np.ndarray, seeder: Seeder, neighbours: bool
 ) -> list[tuple[Split, int, Round]]:
-    """Return the cells in the order of their solution, with their rounds: all splits at one C, then at the next.
+    """Return the cells in the order of their solution, with their rounds: all splits at one C, then all at the next C.
 
-    Each cell starts from the previous C on the same split, and from the change that the previous split has shown
-    since. A split keeps its solutions at its last two values of C; their keys are its number and the parity of their
-    count.
+    A cell starts from the solution for the previous C on the same split, shifted by the change that the previous split
+    showed between the two values of C. A split keeps its solutions at its last two values of C; their keys are the
+    number of the split and the parity of the number of its solutions.
 
     Parameters
     ----------

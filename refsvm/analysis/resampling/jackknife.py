@@ -75,10 +75,8 @@ class HeldOutMachines(Shown):
 
     def _card(self) -> Card:
         changed = sum(len(where) > 0 for where, _ in self.changes)
-        line = (
-            f"{len(self.intercepts)} machines of {len(self.residuals)} examples, {changed} unlike that of all"
-        )
-        return Card(line)
+        counts = f"{len(self.intercepts)} machines of {len(self.residuals)} examples"
+        return Card(f"{counts}; {changed} differ from the full model")
 
     def predictions(self, cross: np.ndarray) -> np.ndarray:
         """Return ŷ₋ᵢ(x) of each model, shape (m, models), from kernel values k(x, xᵢ) of shape (m, n)."""
@@ -135,8 +133,8 @@ def held_out_machines(
     folds : ndarray of shape (n,), int64, optional
         The fold of each example; by default each example is a fold of its own.
     weights : ndarray of shape (n,), optional
-        Number of copies of each example, as whole numbers to which the problem's penalties are proportional; by
-        default 1. If penalties differ without `weights`, the stated probabilities are not proved.
+        Number of copies of each example, as whole numbers; the problem's penalties must be proportional to them. The
+        default is 1. If penalties differ without `weights`, the stated probabilities are not proved.
     stop : StoppingRule, optional
         Rule that ends a round, by default the KKT gap at 1e-3 times the standard deviation of the targets.
     engine, **options
@@ -182,5 +180,5 @@ def held_out_machines(
             change = solution.alpha.reshape(2, n).sum(axis=0) - beta
             where = np.flatnonzero(change)
             changes[place], intercepts[place] = (where, change[where]), solution.intercept
-    warn_of_unsolved("machines of the intervals", unsolved(ends), len(ends), "the intervals rest on them")
+    warn_of_unsolved("machines of the intervals", unsolved(ends), len(ends), "the intervals depend on them")
     return HeldOutMachines(beta, changes, intercepts, number, np.abs(task.labels - values), counts)

@@ -43,12 +43,12 @@ from refsvm.services.names import asked
 from refsvm.services.types import ArrayLike, KernelLike
 
 FULL_TOL: Final = 0.1
-"""The tolerance of the full solution is smaller than the rounds' by this factor, as checks and seeds rest on it."""
+"""The tolerance of the full solution is the tolerance of the rounds times this, because checks and seeds need it."""
 
 BALL: Final = BallRule(relative=True)
 
 PATH_TOL: Final = 1e-8
-"""Tolerance of rounds with exact seeds; a round that misses it was not finished by the walk alone."""
+"""Tolerance of rounds with exact seeds; a round that ends above it was not finished by the walk alone."""
 
 
 @takes_model()
@@ -75,7 +75,7 @@ def leave_one_out(
     y : array-like of shape (n,)
         Labels of two or more classes, or targets if `epsilon` is given. With
         two classes the larger label is the positive one; more classes are
-        solved one-vs-one. With `nu` there is no y.
+        solved one-vs-one. Omit y if `nu` is given.
     kernel, gamma, degree, coef0, gram
         As in `DualProblem.classification`, with the defaults of `refsvm.SVC`.
         γ is computed from all examples.
@@ -89,8 +89,8 @@ def leave_one_out(
         regression.
     nu : float, optional
         ν of novelty detection, as in `DualProblem.one_class`; makes the task
-        novelty detection. Without example r, the sum of α is the one for n − 1
-        examples.
+        novelty detection. Without example r, the sum of α is computed from the
+        other n − 1 examples.
     seeder : Seeder, optional
         Rule that makes the starting point of a round, by default ``TOP()``,
         which needs the fewest steps. ``ATO(margin=inf, budget=inf)`` walks to
@@ -115,8 +115,8 @@ def leave_one_out(
     n_jobs : int, optional
         Number of threads; −1 means one for each core. If joblib is set up for
         processes (``joblib.parallel_config``), these are processes. The rounds
-        of one machine are shared among them, and the pairs of classes follow
-        one another.
+        of one machine are shared among the workers, and the pairs of classes
+        are processed one after another.
     engine : {"auto", "numba", "numpy"}, default "auto"
         Whether the rounds run in compiled or in readable code, with the same
         predictions and α. "auto" starts with readable code, and changes to
@@ -176,7 +176,7 @@ def leave_one_out(
     `refsvm.SVC`. A regression has two variables for each example, which are
     left out together.
 
-    If an example is the only one of its class, one class is left to train on.
+    If an example is the only member of its class, one class is left to train on.
     The model is then constant, and its prediction is wrong. Examples with C =
     0 are predicted by the full solution, which never used them, and count in
     no score.
@@ -185,17 +185,18 @@ def leave_one_out(
     or by the duality gap at the end of the round, with an allowance for
     rounding (`refsvm.core.stopping.midpoint`). If the end of a round does not
     prove the sign, the round continues to smaller gaps, and at last takes an
-    exact step and computes h to twice the digits
-    (`refsvm.analysis.resampling.ties`). If the sign is still open, the example
+    prove the sign, the round continues to smaller gaps, and finally takes an
+    exact step and computes h with twice as many digits
     is a "tie": either h is 0 up to rounding, or b may lie anywhere in an
     interval that puts h on both sides of 0, as for an example in the middle of
-    the gap between two classes. The midpoint of the interval predicts a tie,
-    and `bounds` counts it both ways.
+    the gap between two classes. A tie is predicted with the midpoint of the
+    interval. `bounds` counts it as correct in one bound and as an error in the
+    other.
 
     Nothing is proved if K is not positive semi-definite, if C is infinite, or
-    if kernel values are float32. All rounds then end at the KKT gap, with a
-    warning if a check or a rule for left-out examples was asked for, and
-    ``LeaveOneOut.is_proved`` is False.
+    if kernel values are float32. All rounds then end at the KKT gap, and
+    ``LeaveOneOut.is_proved`` is False. A warning says so if you passed a check
+    or a rule for left-out examples.
 
     Examples
     --------
@@ -241,7 +242,7 @@ def run_leave_one_out(
     is_plain = seeder is None and checks is CHECKS and type(options.stop) in PLAIN
     seeder, stop, checks = chosen_for(task, seeder, options.stop, checks)
     kkt = KKTGap(positive(f"the tolerance of stop={stop!r}", stop.tolerance), stop.relative)
-    # all checks and seeds rest on the full solution, so it is solved to a fraction of the tolerance; the proofs need
+    # all checks and seeds depend on the full solution, so it is solved to a fraction of the tolerance; the proofs need
     # rows in float64
     options = replace(
         options, stop=KKTGap(kkt.tol * FULL_TOL, kkt.relative or True), cache_dtype="float64",
@@ -249,7 +250,7 @@ def run_leave_one_out(
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)
     table = TaskTable(task, progress or Progress("leave_one_out"), callback)
-    # Ctrl-C ends the rounds between two of them
+    # Ctrl-C takes effect between two rounds
     with interruptible() as interrupt, np.errstate(under="ignore"):
         small = None
         if is_plain and callback is None and have_small_pairs(task, options):

@@ -13,7 +13,7 @@ import numpy as np
 Result = TypeVar("Result")
 
 MODELS: Final = ("SVC", "SVR", "OneClassSVM")
-"""Estimators that say what they ask for."""
+"""Names of the estimators that the functions accept."""
 
 MODEL: Final = frozenset({"kernel", "gamma", "degree", "coef0", "C", "epsilon", "nu", "gram"})
 """Parameters that define the model, and therefore belong to the estimator."""
@@ -24,15 +24,16 @@ def takes_model(
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """Return a decorator that lets the first argument of a function be an estimator of this package.
 
-    The estimator's method ``arguments_for(X, y)`` returns the keyword arguments, and whether its penalties are only
-    penalties and not weights in the scores, as class weights are.
+    The estimator's method ``arguments_for`` returns the keyword arguments, and whether the examples count equally in
+    the scores although their penalties may differ, for instance because of class weights.
 
     Parameters
     ----------
     of : tuple of str
-        The estimators that the function takes, and of their arguments those that it has; by default it takes all.
+        Names of the estimators that the function accepts; it then receives only the arguments that it has. By default
+        it accepts all estimators and receives all their arguments.
     moves : tuple of str
-        Parameters along which the function goes: those of the model do not count.
+        Parameters that the function varies; the values of the estimator are ignored.
     """
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -50,7 +51,7 @@ def takes_model(
 
 
 def in_words(names: tuple[str, ...]) -> str:
-    """Return names as a choice.
+    """Return names as a text, joined by commas and "or".
 
     Examples
     --------

@@ -28,7 +28,7 @@ from refsvm.services.summary import Card, Parts
 DECIDERS = (
     "zero alpha", "training error", "xi-alpha bound", "ball", "duality gap", "path", "kkt", "tie", "limit",
 )  # fmt: skip
-"""Names of what may decide an example: the checks, the stopping rules, a walk to the optimum, or a limit."""
+"""The reasons that may decide an example: a check, a stopping rule, a walk to the optimum, a tie, or a limit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -84,8 +84,8 @@ class LeaveOneOut(Scores):
     is_proved : ndarray of shape (n,), bool, or None
         Whether the sign of h is proved for the exact model without r. False for a tie, and for all examples if K is not
         positive semi-definite, if C is infinite, if kernel values are float32, or if there are no classes. With three
-        or more classes shape (n, k(k − 1)/2). A check or a stopping rule of your own is believed. None in results of
-        version 0.4.0, which did not record it.
+        or more classes shape (n, k(k − 1)/2). The proofs of your own checks and stopping rules are not verified. None
+        in results of version 0.4.0, which did not record it.
     machine : str
         The kernel with the value of γ, and C, as a text.
     index : pandas.Index or None
@@ -98,7 +98,7 @@ class LeaveOneOut(Scores):
     - "zero alpha", "training error" or "xi-alpha bound": a check decided, without training;
     - "ball" or "duality gap": training ended as soon as the sign was certain; "ball" often proves it at the seed;
     - "path": the seeder followed the optimum to the end, and no step was needed;
-    - "kkt": training reached the tolerance, and smaller gaps until its end proved the sign;
+    - "kkt": training reached the tolerance, or continued to a smaller gap at which the sign is proved;
     - "tie": no tolerance proves the sign;
     - "limit": training ended at `max_iter`;
     - "other class": the example belongs to neither class of the pair, so that the full solution never used it;
@@ -122,7 +122,7 @@ class LeaveOneOut(Scores):
         return scored(self, f"exact leave-one-out{self._unproved()}", decided)
 
     def _unproved(self) -> str:
-        """Return words for signs of classes that are not proved; nothing if all are."""
+        """Return the words of the card about signs that are not proved; an empty text if all signs are proved."""
         if self.kind != CLASSIFICATION or self.is_proved is None or self.is_proved.all():
             return ""
         if not self.is_proved.any():

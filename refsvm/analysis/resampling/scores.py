@@ -31,8 +31,8 @@ Score: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray | None], float]
 class Scores(Shown, ABC):
     """The scores of `LeaveOneOut` and `CrossValidation`.
 
-    Each kind of task has its own scores; a score of another kind raises an AttributeError. Both results describe the
-    attributes listed here.
+    Each kind of task has its own scores; a score of another kind raises an AttributeError. The attributes are described
+    in `LeaveOneOut` and `CrossValidation`.
     """
 
     kind: str
@@ -98,7 +98,7 @@ class Scores(Shown, ABC):
 
     @property
     def error(self) -> float:
-        """Weighted share of wrong predictions, for classes only. NaN while some are missing: see `error_bounds`."""
+        """Weighted share of wrong predictions, not for regression. NaN while some are missing: see `error_bounds`."""
         self._only("error", CLASSIFICATION, NOVELTY)
         return self._of_all(share_wrong)
 
@@ -114,8 +114,8 @@ class Scores(Shown, ABC):
     def error_bounds(self) -> tuple[float, float]:
         """The lowest and highest possible error; they are equal in a complete result without ties.
 
-        A tie of leave-one-out counts both ways. With several classes, an example counts as decided once the missing
-        pairs can no longer change the winner of the vote.
+        A tie of leave-one-out counts as correct in the lower bound and as an error in the upper bound. With several
+        classes, an example counts as decided once the missing pairs can no longer change the winner of the vote.
         """
         self._only("error_bounds", CLASSIFICATION, NOVELTY)
         return self._share_bounds()
@@ -206,7 +206,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 
     Examples
     --------
-    An example of class 0 has the votes of (0, 1) and (0, 2), and that of (1, 2) cannot change it:
+    The first example, of class 0, has the votes of (0, 1) and (0, 2), and the vote of (1, 2) cannot change this:
 
     >>> import numpy as np
     >>> from refsvm.analysis.resampling.scores import outcomes_of
@@ -242,8 +242,8 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
 def _may_win(own: int, least: np.ndarray, most: int, left: list[tuple[int, int]]) -> bool:
     """Return whether a class with `most` votes, which include all its own missing pairs, may win the vote.
 
-    Each missing pair between rivals gives its vote to one of the two, and no rival may get too many. The votes are
-    placed one after the other; if both rivals are full, earlier votes are moved along a path of pairs.
+    Each missing pair between rivals gives its vote to one of the two; the class may win if no rival gets too many. The
+    votes are placed one after another; if both rivals are full, earlier votes are moved along a path of pairs.
     """
     room = [most - (d < own) - int(count) for d, count in enumerate(least)]
     holds: list[list[tuple[int, int]]] = [[] for _ in room]

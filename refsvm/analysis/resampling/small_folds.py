@@ -1,7 +1,7 @@
 """Folds of many small classes, where few calls solve the stacked pairs of a fold (`refsvm.analysis.small.small`).
 
 A family of rounds for each pair costs a millisecond before its first step, and hundreds of classes have tens of
-thousands of pairs. Here each pair is solved without a seed, which takes a few steps.
+thousands of pairs. This module solves each pair without a seed, which takes a few steps.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from refsvm.core.solver.options import RunOptions
 from refsvm.core.solver.rules import TIGHTEST
 
 STACKED_FROM_CLASSES: Final = 10
-"""Number of classes from which the pairs are stacked; with fewer classes, rounds that share seeds are faster."""
+"""With at least this many classes the pairs are stacked; with fewer classes, rounds that share seeds are faster."""
 
 TAKEN: Final = {"selector", "step", "stop", "engine", "shrinking", "cache_mb", "cache_dtype"}
-"""Options of `refsvm.Rounds` that have no effect here, or the same effect."""
+"""Options of `refsvm.Rounds` that this module respects, or that cannot change its results."""
 
 
 def are_many_and_small(task: Task, fold: np.ndarray, options: RunOptions) -> bool:
-    """Return whether this module solves the folds of a task: many classes in small pairs, none empty without a fold."""
+    """Return whether this module can solve the folds of a task: many small classes, which all keep an example."""
     if task.kind != CLASSIFICATION or len(task.classes) < STACKED_FROM_CLASSES or not supports(options.rules):
         return False
     sizes = np.sort(np.bincount(task.codes))

@@ -1,10 +1,10 @@
 """Leave-one-out of many small classes: few calls solve all machines and all rounds (`refsvm.analysis.small.small`).
 
 A family of rounds for each pair of classes costs milliseconds before its first step. The pairs of small classes, and
-the rounds that leave out one example of a pair, are stacked instead. A round starts cold here, takes few steps, and
+the rounds that leave out one example of a pair, are stacked instead. Such a round starts at α = 0, takes few steps, and
 ends with an exact step on its free variables. Each sign is proved as `refsvm.core.stopping.midpoint` derives, for all
-problems of a stack at once. A sign is a tie only if b may be anything in an interval whose ends lead to both signs. A
-pair with an example of which neither is proved is left to the rounds.
+problems of a stack at once. A sign counts as a tie only if b may lie anywhere in an interval whose ends lead to
+different signs. If neither a sign nor a tie is proved for an example, its pair is solved round by round.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from refsvm.core.stopping.ball_rule import TINY
 from refsvm.core.stopping.midpoint import EXCESS
 
 PLAIN: Final = (NoneType, BallRule, KKTGap)
-"""Types of rules whose rounds may end at the KKT gap."""
+"""Types of stopping rules for which rounds may end at the KKT gap."""
 
 
 class SolvedPair(NamedTuple):
@@ -46,7 +46,7 @@ class SolvedPair(NamedTuple):
 
 
 def have_small_pairs(task: Task, options: RunOptions) -> bool:
-    """Whether pairs of the classes of a task are solved here, with its kernel matrix held as an array."""
+    """Return whether this module solves pairs of classes of a task; it needs the kernel matrix as an array."""
     if task.kind != CLASSIFICATION or len(task.classes) < 3 or not supports(options.rules):
         return False
     fewest = np.sort(np.bincount(task.codes))[:2].sum()
@@ -59,22 +59,23 @@ def have_small_pairs(task: Task, options: RunOptions) -> bool:
 
 
 class SmallPairs:
-    """Solves the small pairs of a task, and writes what the rounds find to its table.
+    """Solves the small pairs of a task, and writes the results of their rounds to the table.
 
     Parameters
     ----------
     task : Task
-        It has `have_small_pairs`.
+        A task for which `have_small_pairs` is True.
     options : RunOptions
-        Their rule is that of the machines of all examples.
+        Options of the solves on all examples.
     kkt : KKTGap
-        The rule of the rounds.
+        The stopping rule of the rounds.
     table : TaskTable
+        The table that receives the results.
 
     Attributes
     ----------
     solved : dict of int to SolvedPair
-        The machines of all examples, by the numbers of the pairs; pairs that are missing are left to the rounds.
+        The machine of all examples of each solved pair, by the number of the pair; rounds decide the other pairs.
     """
 
     def __init__(self, task: Task, options: RunOptions, kkt: KKTGap, table: TaskTable) -> None:
@@ -83,7 +84,7 @@ class SmallPairs:
         self.solved = dict[int, SolvedPair]()
 
     def run(self) -> Iterator[int]:
-        """Solve the pairs, stack after stack; yield how many examples of how many pairs each stack has decided."""
+        """Solve the pairs, stack after stack; after each, yield its number of decided examples, summed over pairs."""
         task, table, K = self.task, self.table, self.task.gram.dense
         assert K is not None
         for stack in stacks(task.gram, task.codes, task.C, self.options.cache_mb):
@@ -91,7 +92,7 @@ class SmallPairs:
             stands = stack.solve(self.backend, self.options.rules, MOST_STEPS)
             own = left_out(stack, self.backend, self.round_rules, task.gram.facts.rounding)
             others = elsewhere(stack, K, task.gram.facts.rounding)
-            # neither is asked of an example of the pair itself
+            # `own` decides the examples of the pair itself, so that any name will do for them
             np.put_along_axis(others.names, stack.rows, TIE, axis=1)
             some = np.flatnonzero(stands & (own.names != "").all(axis=1) & (others.names != "").all(axis=1))
             numbers, rows = stack.numbers[some], stack.rows[some]
@@ -110,7 +111,7 @@ class SmallPairs:
             yield rows.size
 
     def solution(self, part: LeftOutMachine, pair: SolvedPair) -> Solution:
-        """Return the machine of all examples of a pair as `refsvm.solve` does."""
+        """Return the solution on all examples of a pair, in the form that `refsvm.solve` returns."""
         problem, stop = part.machine.problem, self.options.rules.stop
         engine = ", ".join(getattr(self.backend, "used", ())) or "numpy"
         ending = 0, 0, Status.CONVERGED, stop.reasons[0], pair.seconds, engine
@@ -118,14 +119,14 @@ class SmallPairs:
 
 
 class Decided(NamedTuple):
-    """Known facts about some examples by the machines of some pairs, arrays of shape (P, examples).
+    """The decisions of the machines of P pairs about examples, in arrays of shape (P, examples).
 
     Attributes
     ----------
     names : ndarray of object
-        The reason that has decided; "" if none has.
+        The reason of each decision; "" if the example is undecided.
     values : ndarray of float64
-        h, with the sign that is proved.
+        h, with the proved sign.
     steps : ndarray of int64
     """
 
@@ -135,7 +136,7 @@ class Decided(NamedTuple):
 
 
 def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -> Decided:
-    """Decide each example of each pair by the machine of the pair without it."""
+    """Decide each example of each pair by the machine of the pair that is trained without the example."""
     problems, m = stack.problems, stack.problems.size
     P = len(problems)
     names, values, steps = (
@@ -155,7 +156,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
         arrays = [each[at, rest] for each in (problems.v, problems.lower, problems.upper)]
         kernels = problems.kernels[at[:, :, None], rest[:, :, None], rest[:, None, :]]
         rounds = SmallProblems(kernels, *arrays)
-        # an example with α = 0 leaves the machine as it is
+        # leaving out an example with α = 0 does not change the machine
         rounds.alpha[:], rounds.gradient[:] = problems.alpha[at, rest], problems.gradient[at, rest]
         rounds.results[:, [STEPS, LARGEST_ALPHA]] = problems.results[p][:, [STEPS, LARGEST_ALPHA]]
         moves, stands = np.flatnonzero(problems.alpha[p, r] != 0.0), np.ones(len(some), dtype=bool)
@@ -176,7 +177,7 @@ def left_out(stack: Stack, backend: SmallBackend, rules: Any, rounding: float) -
 
 
 def elsewhere(stack: Stack, K: np.ndarray, rounding: float) -> Decided:
-    """Decide each example of other classes by the machine of each pair, which has never seen it."""
+    """Decide each example of other classes by the machine of each pair, which was not trained on the example."""
     problems, diagonal = stack.problems, K.diagonal()
     f = sums(K, stack.rows, problems.alpha)
     bounds = Bounds(problems, rounding)
@@ -199,7 +200,7 @@ def elsewhere(stack: Stack, K: np.ndarray, rounding: float) -> Decided:
 
 
 class Bounds:
-    """The duality gap of each problem of a stack, and how far rounding may put its G: `Rounding` and `gap` there."""
+    """The duality gap of each problem of a stack, and bounds of the rounding errors of G, as in `midpoint`."""
 
     def __init__(self, problems: SmallProblems, rounding: float) -> None:
         alpha, G, m = problems.alpha, problems.gradient, problems.size
@@ -215,13 +216,13 @@ class Bounds:
         self.error = error.max(axis=1)
 
     def at(self, sizes: np.ndarray) -> np.ndarray:
-        """Return by how much G may be off where √k(x, x) has these values, shape (P, …) of (…) or (P, …)."""
+        """Return bounds of the error of G at points whose √k(x, x) is `sizes`, for each problem, shape (P, …)."""
         return np.asarray(self.share[:, None] * (self.size[:, None] + self.term[:, None] * sizes))
 
     def is_tie(self, f: np.ndarray, off: np.ndarray) -> np.ndarray:
-        """Whether h is on both sides of 0 at the two ends of the interval of b, shape (P, …) of f.
+        """Return whether the two ends of the interval of b give h different signs, for f of shape (P, …).
 
-        Then G is below `bottom` where α is below U, and above `top` where α is above L, for both b: α is the optimum.
+        Then `top` < `bottom`, so α is optimal together with every b between them.
         """
         off = off + self.error[:, None]
         return np.asarray((f + self.top[:, None] < -off) & (f + self.bottom[:, None] > off))
@@ -232,12 +233,12 @@ def signs_of_rounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the sign of h at the example that each round leaves out, and h; 0 for a tie, NaN if nothing is proved.
 
-    It is `refsvm.core.stopping.midpoint.certain_sign` of each round.
+    The result agrees with `refsvm.core.stopping.midpoint.certain_sign` for each round.
 
     Parameters
     ----------
     rounds : SmallProblems
-        Without the example.
+        The problems without their left-out examples.
     row : ndarray of shape (P, m)
         Kernel values of the example with all others.
     own, f : ndarrays of shape (P,)
@@ -254,7 +255,7 @@ def signs_of_rounds(
     rho = np.sqrt(bounds.delta * (1.0 + EXCESS))[:, None]
     proved = []
     for s in (1.0, -1.0):
-        # the mirrored test is this one of −t, with the bounds exchanged
+        # the test for the other sign is the same test of −t, with the bounds exchanged
         rises, falls, room = (upper, -lower, upper - alpha) if s > 0.0 else (-lower, upper, alpha - lower)
         short = s * t - rho * D - error
         rising, falling = (
@@ -269,7 +270,7 @@ def signs_of_rounds(
 
 
 def of_signs(values: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return values of h with the proved signs: `refsvm.core.stopping.ball_rule.of_sign` of each."""
+    """Return the values of h, changed if needed so that they have the proved signs (`ball_rule.of_sign`)."""
     return np.where(np.abs(signs) == 1.0, signs * np.maximum(signs * values, TINY), values)
 
 

@@ -46,7 +46,7 @@ class LeftOutMachine(NamedTuple):
     examples : ndarray of shape (m,), int64
         Examples of its problem, ascending.
     asked : list of int or None
-        Positions of the examples to predict among these; None for all.
+        Positions in `examples` of the examples to predict; None for all.
     gram : KernelMatrix
         The kernel matrix of all examples.
     """
@@ -162,7 +162,7 @@ class Task:
         return replace(self.on(gram), rows_computed=computed)
 
     def parts(self) -> Iterator[LeftOutMachine]:
-        """Yield the machines that leave-one-out trains; in novelty detection first the one of all examples."""
+        """Yield the machines that leave-one-out trains; in novelty detection the machine of all examples is first."""
         n, every = self.gram.n, np.arange(self.gram.n)
         if len(self.classes) > 2:
             for pair in self.pairs:
@@ -190,10 +190,10 @@ class Task:
     def families(
         self, machine: Machine, held_out: Sequence[np.ndarray]
     ) -> Iterator[tuple[Machine, list[int]]]:
-        """Yield machines with the z of some rounds, each with the positions of its rounds in `held_out`.
+        """Yield machines with the z of some rounds, each with the positions of these rounds in `held_out`.
 
-        z = ν Σ wᵢ over the remaining examples: in novelty detection, each sum of weights needs its own family of
-        rounds.
+        z = ν Σ wᵢ over the remaining examples. In novelty detection, each sum of weights therefore needs a machine of
+        its own.
         """
         if self.kind != NOVELTY:
             yield machine, [*range(len(held_out))]
@@ -246,8 +246,8 @@ def task_given(
     Raises
     ------
     ValueError
-        If a constructor of `refsvm.DualProblem` refuses the arguments, they contradict each other, or a problem is of
-        no known kind.
+        If a constructor of `refsvm.DualProblem` refuses the arguments, they contradict each other, or the kind of a
+        problem is unknown.
 
     Examples
     --------

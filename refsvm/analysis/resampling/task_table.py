@@ -27,7 +27,7 @@ UNDER_WAY: Final = "solution on all examples"
 """The first phase of leave-one-out, as the progress line names it."""
 
 OTHER_CLASS: Final = "other class"
-"""Entry of `TaskTable.decided` if the example is in neither class of a pair, whose full solution never used it."""
+"""Entry of `TaskTable.decided` for an example of neither class of a pair; the pair's machine does not use it."""
 
 
 class TaskTable:
@@ -38,7 +38,7 @@ class TaskTable:
     task : Task
         The task.
     progress : Progress
-        Counts the decided examples; with several classes once for each pair with the example's class.
+        Counts the decided examples; with several classes, an example counts once for each pair with its class.
     callback : callable, optional
         Called with `progress`.
 
@@ -127,7 +127,7 @@ class TaskTable:
         return column
 
     def _prove_others(self, part: LeftOutMachine, table: LeftOutTable, column: int) -> None:
-        """Prove the signs of h for examples of other classes; where that fails there is a tie."""
+        """Prove the signs of h for examples of other classes, and mark examples without a proof as ties."""
         others = part.others
         if not len(others) or table.status is not Status.CONVERGED or not table.proves:
             return

@@ -1,22 +1,24 @@
-"""Ties: the rounds of leave-one-out whose end does not prove a sign, once more, with all the digits that float64 has.
+"""Ties: repeats the rounds of leave-one-out that end without a proved sign, with all the digits of float64.
 
-Such a round is solved to what rounding allows, and ends with an exact step on its free variables
-(`refsvm.services.guards.polish`). Then G is computed to twice the digits of float64. With eᵢ = vᵢ − w_R·φᵢ − b_R, the
-duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as `refsvm.core.stopping.midpoint` derives. After
-its own tests two others are tried, which lose no digits to the root of δ where xᵣ is far away.
+Such a round is solved as exactly as rounding allows, and ends with an exact step on its free variables
+(`refsvm.services.guards.polish`). Then G is computed with twice the digits of float64. With eᵢ = vᵢ − w_R·φᵢ − b_R, the
+duality gap δ bounds ‖w_R − w‖² + Σ (Uᵢ − αᵢ)(eᵢ)₊ + (αᵢ − Lᵢ)(−eᵢ)₊, as `refsvm.core.stopping.midpoint` derives. If the
+tests of that module fail, two further tests follow. They do not multiply √δ by the distance of xᵣ, and therefore stay
+sharp if xᵣ is far away.
 
-1. Some variables are proved to stay. For any o let b̄ = b_R + (w_R − w)·φₒ, so that eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ).
-   Each i with Uᵢ > αᵢ says that b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each with αᵢ > Lᵢ bounds it from above. If
-   eᵢ > 0 is then certain, every optimum has αᵢ = Uᵢ, and αᵢ = Lᵢ if eᵢ < 0 is. Let M be the variables that are not
-   proved to stay where they are. If there are none, w_R = w.
+1. Some variables are proved to have the same α in every optimum. For any o let b̄ = b_R + (w_R − w)·φₒ, so that
+eᵢ = Gᵢ − b̄ − (w_R − w)·(φᵢ − φₒ). Each i with Uᵢ > αᵢ implies b̄ ≥ Gᵢ − √δ ‖φᵢ − φₒ‖ − δ/(Uᵢ − αᵢ), and each i with
+αᵢ > Lᵢ bounds b̄ from above. If eᵢ > 0 is then certain, every optimum has αᵢ = Uᵢ; if eᵢ < 0 is certain, every optimum
+has αᵢ = Lᵢ. Let M be the other variables. If M is empty, w_R = w.
 2. For any βᵢ of free variables with Σ βᵢ = 1 and u = φᵣ − Σ βᵢφᵢ
 
        h_R(xᵣ)  =  fᵣ + Σ βᵢ(Gᵢ − eᵢ) + (w_R − w)·u,        |(w_R − w)·u|  ≤  Σ_M |α_Rⱼ − αⱼ| |φⱼ·u − c|  for any c
 
-   because α_R and α have one sum. No |α_Rⱼ − αⱼ| exceeds the box. For the weights of least squares φⱼ·u is the same for
-   all free j, and nothing is left of the last sum but rounding. δ bounds each βᵢeᵢ.
+   because α_R and α have the same sum. The box bounds every |α_Rⱼ − αⱼ|. With the weights β of least squares, φⱼ·u is
+   the same for all free j, so that only rounding errors remain of the last sum. δ bounds each βᵢeᵢ.
 
-A sign that is still open then is a tie: h is 0 but for rounding, or b may be anything in an interval around 0.
+If neither test proves the sign, the example is a tie: h is 0 up to rounding, or b may lie anywhere in an interval that
+gives h both signs.
 """
 
 from __future__ import annotations
@@ -40,10 +42,10 @@ from refsvm.core.stopping.midpoint import EXCESS, certain_sign, distances, ends_
 from refsvm.services.guards.polish import MOST_FREE_VARIABLES, refined
 
 TIE: Final = "tie"
-"""What decides an example whose sign is not proved; and the name of the solution of its round."""
+"""Entry of `decided` for an example whose sign is not proved, and the key of the solution of its round."""
 
 SPLIT: Final = 2.0**27 + 1.0
-"""A number times this, less what is left of it, has half of the digits."""
+"""Factor with which `halves` splits a float64 into two numbers with half of its digits each."""
 
 
 def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> None:
@@ -69,21 +71,21 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
 def signs_elsewhere(
     table: LeftOutTable, gram: KernelMatrix, examples: np.ndarray, others: np.ndarray
 ) -> np.ndarray:
-    """Return the signs of h of the machine of all examples at other examples, 0 where none is proved.
+    """Return the signs of h at other examples, for the machine of all examples of a pair; 0 if no sign is proved.
 
     Parameters
     ----------
     table : LeftOutTable
-        Of a pair of classes, with its solution on all of their examples.
+        The table of a pair of classes, with the solution on all examples of the pair.
     gram : KernelMatrix
-        Of all examples.
+        The kernel matrix of all examples.
     examples, others : ndarrays of int64
-        Which of them are the machine's, and which are asked about.
+        The examples of the pair, and the examples at which the signs are wanted.
     """
     gram, full, rows, signs = gram.centred, table.full, table.rounds.rows, np.zeros(len(others))
     if not table.proves or not len(others):
         return signs
-    # 1. with the distances that need no kernel row, which is mostly enough
+    # 1. with bounds that need no kernel rows; they usually suffice
     own, support, (delta, error) = (
         np.abs(gram.diagonal()[others]),
         np.flatnonzero(full.alpha),
@@ -95,7 +97,7 @@ def signs_elsewhere(
     reach = math.sqrt(delta) * (1.0 + EXCESS) * np.sqrt(own)
     reach += float(error.max()) * np.maximum(1.0, np.sqrt(own) / float(sizes.max()))
     signs = (f + (low - error).max() > reach) * 1 - (f + (high + error).min() < -reach) * 1
-    # 2. with them, and 3. as a tie: what is left is asked of a more exact solution
+    # 2. with kernel rows, and 3. with a more exact solution, for signs that are still unknown
     for is_exact in (False, True):
         if not (left := np.flatnonzero(signs == 0)).size:
             break
@@ -109,20 +111,20 @@ def signs_elsewhere(
 def solved_again(table: LeftOutTable) -> Solution:
     """Return the solution on all examples, as exact as rounding allows."""
     rounds, stop = table.rounds.with_shrinking(), KKTGap(table.smallest_tolerance(), relative=True)
-    for guard in rounds._run.guards:  # which would warn of a tolerance that no caller has asked for
+    for guard in rounds._run.guards:  # a guard would warn about a tolerance that the caller never set
         guard._has_warned = True
     found = rounds.solve(start=table.full.alpha, origin=table.full, stop=stop)
     return found.in_solver_coordinates(rounds.problem)
 
 
 class Proofs:
-    """The signs of h that a solution proves, with G to twice the digits.
+    """The signs of h that a solution proves, with G computed to twice the digits.
 
     Parameters
     ----------
     solved : Solution
     gram : KernelMatrix
-        Of its variables.
+        The kernel matrix of the variables of the solution.
     """
 
     def __init__(self, solved: Solution, gram: KernelMatrix) -> None:
@@ -131,7 +133,7 @@ class Proofs:
         self.support, self.sizes = np.flatnonzero(self.alpha), np.sqrt(np.abs(diagonal))
         self.gram, self.diagonal, self.rounding = gram, diagonal, gram.facts.rounding
         self.G = exact_gradient(v, self.alpha[self.support], gram.block(self.support))
-        # what is left: the kernel values are rounded, and so is Σα, which one variable could make right
+        # remaining errors: kernel values are rounded, and so is Σα, which a change of one variable could correct
         term = 0.25 * self.rounding * float(np.abs(self.alpha) @ self.sizes)
         self.lacking = abs(math.fsum(self.alpha))
         self.term = term + self.lacking * float(self.sizes.max())
@@ -156,7 +158,7 @@ class Proofs:
         return np.asarray(rises | falls | (lower == upper))
 
     def sign(self, row: np.ndarray, own: float) -> int:
-        """Return the sign of h(x) from K between x and all variables, shape (n,), and k(x, x); x is not trained on."""
+        """Return the sign of h(x), given K between x and all variables, and k(x, x); x is not trained on."""
         alpha, lower, upper, G, error = self.alpha, self.lower, self.upper, self.G, self.error
         support, size = self.support, math.sqrt(abs(own))
         f = -float(exact_gradient(np.zeros(1), alpha[support], row[support, None])[0])

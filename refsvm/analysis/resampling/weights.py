@@ -1,7 +1,8 @@
 """Weights of examples: an example of weight w is treated as w copies of it.
 
-It has the box C·w, and counts w times in a score, in a rank and along a path; all copies are left out together. An
-example of weight 0 is ignored. If a function takes a penalty for each example, the penalties are the weights.
+Such an example has the box C·w, and counts w times in a score, in a rank and along a path; all copies are left out
+together. An example of weight 0 is ignored. If a function takes a penalty for each example, the penalties are the
+weights.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ EXACT_BITS: Final = 52
 """Sums of numbers with up to this many binary digits are exact in float64."""
 
 LARGE: Final = 1e150
-"""Above this, the sum of weights, or a product with a square, may exceed the range of float64."""
+"""Largest weight allowed; larger weights could make sums of weights or of weighted squares exceed float64."""
 
 
 def weights_in(C: np.ndarray) -> np.ndarray | None:
@@ -53,7 +54,7 @@ def given_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     Raises
     ------
     ValueError
-        If they are not n finite numbers between 0 and 1e150, or all are 0.
+        If the weights are not n finite numbers between 0 and 1e150, or all are 0.
     """
     if sample_weight is None:
         return None
@@ -139,7 +140,7 @@ def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a weight is not a whole number below 2⁵³; `name` says in the message what the weights belong to.
+        If a weight is not a whole number below 2⁵³; `name` is the subject of the message.
 
     Examples
     --------
@@ -154,8 +155,7 @@ def copies(name: str, weights: np.ndarray | None, n: int) -> np.ndarray:
     if len(odd):
         raise ValueError(
             f"{name} counts copies of examples, but the weight {odd[0]:.6g} is not a whole number, so that no "
-            "probability would "
-            "hold; give whole numbers such as 1 and 2, or no weights."
+            "probability would hold; give whole numbers such as 1 and 2, or no weights."
         )
     return np.asarray(weights, dtype=np.int64)
 

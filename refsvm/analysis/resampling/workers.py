@@ -39,7 +39,7 @@ class Workers:
         self.count = count
 
     def share(self, runner: Any, waiting: Collection[Round], seconds: float) -> Iterator[RoundResult] | None:
-        """Return the results of the waiting rounds, of about these seconds each; None if sharing costs time."""
+        """Return the results of the waiting rounds, each of about `seconds`; None if sharing would cost time."""
         # long rounds are yielded one by one, even from compiled code
         if not sharing_pays(waiting, seconds, runner.family.backend.name == "numba"):
             return None
@@ -75,9 +75,9 @@ _own = threading.local()  # each worker's latest family, by its token
 def run_part(
     token: str, family: Any, seeder: Seeder, stop: StoppingRule, proves: bool, part: list[Round]
 ) -> tuple[list[RoundResult], Status]:
-    """Run a part in a worker, which keeps the family that it got first.
+    """Run a part in a worker, which reuses the family of its first part.
 
-    Threads share the kernel rows and have a state of their own; another process reuses the rows that it computed.
+    Threads share the kernel rows, but each has its own state; another process reuses the rows that it computed.
     """
     # use one family for all parts of a call, to reuse its rows and its compiled session
     if getattr(_own, "token", None) != token:

@@ -1,1 +1,1 @@
-"""Solves many small problems of one size together: pairs of small classes, and folds of them."""
+"""Solves many small problems of equal size together, for pairs of small classes and for their folds."""

@@ -55,7 +55,7 @@ def supports(rules: Rules) -> bool:
 
 
 class SmallProblems:
-    """Problems of m variables with z = 0, L ≤ 0 ≤ U and finite boxes, with the present point of each.
+    """Problems of m variables with z = 0, L ≤ 0 ≤ U and finite boxes, and the current α of each problem.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class SmallProblems:
     def finish(self, rules: Rules, noise: float, is_psd: bool) -> np.ndarray:
         """Polish the solutions and set each α near a bound to it; return which solutions are valid, shape (P,).
 
-        The others are left to `refsvm.solve`: they need more steps, their kernel is indefinite, or rounding decides.
+        `refsvm.solve` solves the other problems: they need more steps, their kernel is indefinite, or rounding decides.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class SmallProblems:
     def _drifted(self, diagonal: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
         """Return whether rounding may have moved G too far: `refsvm.core.guards.rounding.drifted`."""
         size = np.abs(self.gradient).max(axis=1) + self.results[:, LARGEST_ALPHA] * diagonal
-        updates = self.results[:, STEPS] + self.size  # a start adds at most m
+        updates = self.results[:, STEPS] + self.size  # computing G at the start adds at most m updates
         return np.asarray(moves(updates, size, self.gap, tolerance))
 
     def _polish(self, wanted: np.ndarray) -> None:

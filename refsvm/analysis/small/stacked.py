@@ -1,4 +1,4 @@
-"""The loop for many small problems, where NumPy takes one step in all of them, then the next step.
+"""The loop for many small problems: NumPy takes one step in all problems together, then the next step.
 
 A readable step costs about 50 µs of Python, which adds up to seconds for thousands of problems. Here each array
 contains a number or a vector of every running problem. The formulas and their order are those of
@@ -28,7 +28,7 @@ LEFT: Final = 0.75
 """If the share of running problems in the arrays falls below this, the finished ones are removed."""
 
 STACKED_FROM_PROBLEMS: Final = 8
-"""Number of problems from which solving them together saves time: a step of all takes as long as some single steps."""
+"""At least this many problems are solved together; a step of all problems takes as long as some single steps."""
 
 
 def are_stacked(problems: SmallProblems, rules: Rules) -> bool:
@@ -72,7 +72,7 @@ def stacked_steps(problems: SmallProblems, rules: Rules, limit: int) -> None:
 
 
 class StackedStates:
-    """The state of every running problem, as `refsvm.core.state.SolverState` holds it for one.
+    """The state of every running problem, as `refsvm.core.state.SolverState` holds it for one problem.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class StackedStates:
         Indices of the running problems among all P, ascending.
     alpha, gradient, v, lower, upper, diagonal : ndarrays of shape (R, m)
         α, G, v, L, U and the diagonal of K.
-    i, j, curvature and those before : ndarrays of shape (R,)
+    i, j, curvature, before_i, before_j, before_curvature : ndarrays of shape (R,)
         The last working set, the one before it, and the curvatures of both; −1 if there was none yet.
     first_range, tolerance : ndarrays of shape (R,)
         The memory of `KKTGap`.
@@ -105,7 +105,7 @@ class StackedStates:
         self._refresh()
 
     def leave(self, problems: SmallProblems, code: np.ndarray, ends: np.ndarray, iteration: int) -> None:
-        """Store the points of problems that end here, and continue with the others."""
+        """Store the points of the problems that end in this iteration, and continue with the others."""
         ends = np.flatnonzero(ends & self.runs)
         if not len(ends):
             return
@@ -151,7 +151,7 @@ class StackedStates:
         self.high = least(self.of(self.upper, i) - alpha_i, alpha_j - self.of(self.lower, j))
 
     def move(self, mu: np.ndarray, planned: np.ndarray) -> None:
-        """αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j])."""
+        """Take the steps: αᵢ += μ, αⱼ −= μ, G −= μ(K[i] − K[j])."""
         here, stays = np.arange(len(mu)), True
         # copy at the first step, because the arrays belong to the caller until then
         self.alpha = self.alpha.copy()
@@ -178,14 +178,14 @@ def most(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def moved(value: np.ndarray, change: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """`refsvm.core.state.moved`."""
+    """Return the values of `refsvm.core.state.moved` for arrays."""
     inside = least(most(value + change, lower), upper)
     inside = np.where(change <= lower - value, lower, inside)
     return np.where(change >= upper - value, upper, inside)
 
 
 def check(stop: KKTGap, state: StackedStates) -> np.ndarray:
-    """`refsvm.core.stopping.relative.compare`."""
+    """Return the codes of `refsvm.core.stopping.relative.compare` for all problems."""
     code = (state.gap <= stop.tol).astype(np.int64)
     some = np.flatnonzero(code)
     if not stop.relative or not len(some):
@@ -208,7 +208,7 @@ def check(stop: KKTGap, state: StackedStates) -> np.ndarray:
 
 
 def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
-    """`SecondOrder.select`."""
+    """Return the working sets that `SecondOrder.select` chooses."""
     i, of = state.top, state.of
     ratio = np.where(state.last_planned, state.last_step / state.last_newton, 1.0)
     exact = np.abs(ratio - 1.0) > selector.planned_range
@@ -231,7 +231,7 @@ def select(selector: SecondOrder, state: StackedStates) -> tuple[np.ndarray, np.
 def challenged(
     state: StackedStates, i: np.ndarray, j: np.ndarray, best: np.ndarray, exact: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`SecondOrder._challenge`; the candidate is the working set before the last one."""
+    """Return the working sets after `SecondOrder._challenge`; the candidate is the working set before the last one."""
     c = np.flatnonzero(state.last_planned)
     k, m, q = state.before_i[c], state.before_j[c], state.before_curvature[c]
     turned = state.gradient[c, k] < state.gradient[c, m]
@@ -247,7 +247,7 @@ def challenged(
 
 
 def length(state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
-    """`PlanningAheadStep.length`; return the step lengths, and which steps are planned."""
+    """Return the step lengths of `PlanningAheadStep.length`, and which steps are planned."""
     # μ* = clip(ℓ/q, lo, hi)
     mu = least(most(state.slope / state.curvature, state.low), state.high)
     planned = np.zeros(len(mu), dtype=bool)
@@ -261,7 +261,7 @@ def length(state: StackedStates) -> tuple[np.ndarray, np.ndarray]:
 
 
 def planned_steps(state: StackedStates, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`PlanningAheadStep._plan` of the problems c: μ_P, and whether it is taken."""
+    """Return the steps μ_P of `PlanningAheadStep._plan` for the problems c, and whether each is taken."""
     i, j, k, m = state.i[c], state.j[c], state.before_i[c], state.before_j[c]
     Q11, Q22, w1 = state.curvature[c], state.before_curvature[c], state.slope[c]
     row_i, row_j, G, alpha = state.row_i, state.row_j, state.gradient, state.alpha

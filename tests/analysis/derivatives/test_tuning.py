@@ -291,12 +291,12 @@ def test_ctrl_c_raises_with_the_best_so_far():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"parameters": ("C", "epsilon")}, "cannot be tuned here; give different names among 'C', 'gamma', 'gammas'"),
-        ({"parameters": ()}, "cannot be tuned here"),
-        ({"parameters": ("gamma", "gammas")}, "cannot be tuned here"),
-        ({"parameters": ("C", "C")}, "cannot be tuned here"),
-        ({"parameters": ("gammas",), "kernel": "poly"}, "cannot be tuned here"),
-        ({"parameters": ("gamma",), "kernel": "linear"}, "cannot be tuned here"),
+        ({"parameters": ("C", "epsilon")}, "cannot be tuned; give different names among 'C', 'gamma', 'gammas'"),
+        ({"parameters": ()}, "cannot be tuned; give"),
+        ({"parameters": ("gamma", "gammas")}, "cannot be tuned; give"),
+        ({"parameters": ("C", "C")}, "cannot be tuned; give"),
+        ({"parameters": ("gammas",), "kernel": "poly"}, "cannot be tuned; give"),
+        ({"parameters": ("gamma",), "kernel": "linear"}, "cannot be tuned; give"),
         ({"loss": "squared"}, "does not fit labels"),
         ({"loss": "logistic", "epsilon": 0.1}, "does not fit targets"),
         ({"bounds": {"C": (2.0, 1.0)}}, "the smaller one first"),
@@ -317,7 +317,7 @@ def test_refusals(given, sentence):
 def test_labels_are_two():
     pytest.importorskip("scipy")
     for wrong, count in ((np.arange(36.0) % 3, 3), (np.ones(36), 1)):
-        with pytest.raises(ValueError, match=f"y holds {count} .* labels −1 and \\+1, with both occurring"):
+        with pytest.raises(ValueError, match=f"y contains {count} different .* the labels −1 and \\+1, or"):
             tune_by_gradient(X, wrong)
 
 

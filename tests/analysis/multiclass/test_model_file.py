@@ -255,9 +255,9 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("gamma 0.5", "gamma half", "gamma contains words that are not numbers"),
         ("gamma 0.5", "gamma 0_5", "gamma contains words that are not numbers"),
         ("gamma 0.5", "gamma ٥", "gamma contains words that are not numbers"),
-        ("gamma 0.5", "gamma 0.5\ngamma 5", "the keyword gamma stands twice"),
+        ("gamma 0.5", "gamma 0.5\ngamma 5", "the keyword gamma occurs twice"),
         ("gamma 0.5", "gamma 0.5\nweight 5", "the keyword weight is not a keyword of LIBSVM"),
-        ("nr_class 3", "nr_class 1", "do not make a model"),
+        ("nr_class 3", "nr_class 1", "contradict each other in a model"),
         ("nr_class 3", "nr_class 4", "nr_sv must contain 4 finite numbers"),
         ("total_sv 4", "total_sv 40", "total_sv is 40"),
         (r".*\n\Z", "", "total_sv is 4, nr_sv adds up to 4 and 3 lines follow SV"),
@@ -269,18 +269,18 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("label .*", "label a b c", "label contains words that are not numbers"),
         ("SV\n", "", "the keyword 2.4041098536306622 is not a keyword of LIBSVM"),
         (" 1:1", " 1=1", "support vector 1 is not a list of index:value"),
-        (" 1:1", " 0:1", "the support vectors need indices from 1"),
+        (" 1:1", " 0:1", "each support vector needs indices of 1 or larger"),
         (" 1:1", " 1:inf", "SV contains words that are not numbers"),
         (" 2:1", " two:1", "SV contains words that are not numbers"),
         ("2.4041098536306622", "1:1", "support vector 1 contains words that are not numbers"),
         (r"(?s)\A.*\Z", "", "there is no line 'SV'"),
         ("nr_class", "\nnr_class", "there is no line 'SV'"),
         (r"(?s)\A.*\Z", "\0\1\2\n", r"the keyword \x00\x01\x02 is not a keyword"),
-        (r"\Z", '# names ["a"]\n', "must contain 3 names of classes"),
+        (r"\Z", '# names ["a"]\n', "names of classes must contain 3 names"),
         (r"\Z", "# names [\n", "Expecting value"),
         (r"\Z", "# names " + "[" * 200_000 + "\n", "the names of the classes are nested"),
-        (r"\Z", '# names ["a", "b", "a"]\n', "must contain different names of classes"),
-        (r"\Z", '# names ["a", "b", [1]]\n', "must contain different names of classes"),
+        (r"\Z", '# names ["a", "b", "a"]\n', "names of classes must contain different names"),
+        (r"\Z", '# names ["a", "b", [1]]\n', "names of classes must contain different names"),
         ("label .*", "label 3 -1 7.5", "label contains 7.5, which is not a 32-bit integer"),
         ("label .*", "label 3 -1 1e300", "label contains 1e300, which is not a 32-bit integer"),
         ("label .*", "label 3 -1 3", "label contains a label twice"),
@@ -298,7 +298,7 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
         ("total_sv 2", "total_sv 3", "total_sv is 3 and 2 lines follow SV"),
         ("total_sv 2", "total_sv 0", "total_sv is 0 and 2 lines follow SV"),
         ("total_sv 2", "total_sv 1", "total_sv is 1 and 2 lines follow SV"),
-        ("nr_class 2", "nr_class 3", "do not make a model"),
+        ("nr_class 2", "nr_class 3", "contradict each other in a model"),
         (r"\n\Z", "", "the last line has no end, so the file may be cut off"),
         ("0.25 1:2", "0.25 0.5 1:2", "not a list of index:value"),
         ("epsilon_svr", "epsilon_svr_2", "svm_type epsilon_svr_2 is unknown"),
@@ -332,7 +332,7 @@ def test_serial_numbers_of_a_precomputed_kernel_are_whole(tmp_path):
         if accepted:
             assert read_model(tmp_path / "m").support_vectors.shape == (2, 1)
         else:
-            with pytest.raises(ValueError, match="need whole numbers of 32 bits from 1"):
+            with pytest.raises(ValueError, match="must be a 32-bit integer from 1"):
                 read_model(tmp_path / "m")
 
 

@@ -108,7 +108,7 @@ def test_what_cannot_grow_is_refused() -> None:
     with pytest.raises(ValueError, match="X has 3 features, but the problem's examples have 2"):
         weighted.extended(np.zeros((1, 3)), y[:1], C=1.0)
     start, _, _ = line("anything", "rbf")
-    with pytest.raises(ValueError, match="extended got a problem of another kind"):
+    with pytest.raises(ValueError, match="not a classification, regression or novelty"):
         start.extended(X[:1], y[:1], C=1.0)
     with pytest.raises(ValueError, match="different kernel matrices"):
         solve(weighted).continue_to(DualProblem.classification(X, y, kernel=RBF(3.0)))
