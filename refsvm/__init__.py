@@ -75,7 +75,7 @@ __version__ = "0.4.0"
 _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "SVRGradientCV")
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
-_ROOMS = ("datasets", "display", "experiment")
+_FOLDERS = ("datasets", "display", "experiment")
 _LEAVING = {"CacheAware": "services.cache_aware"}  # deprecated: LEAVES in its module is the warning
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
@@ -108,13 +108,13 @@ if not TYPE_CHECKING:  # type checkers must report unknown names
 
     def __dir__() -> list[str]:
         """Return the names for completion, including folders that are imported at their first use."""
-        return sorted([*globals()["__all__"], *_ROOMS, "__version__"])
+        return sorted([*globals()["__all__"], *_FOLDERS, "__version__"])
 
     def __getattr__(name: str) -> object:
         """Import names that need more than NumPy, or another folder, at their first use."""
         from importlib import import_module
 
-        if name in _ROOMS or _place(f"refsvm.{name}"):
+        if name in _FOLDERS or _place(f"refsvm.{name}"):
             return import_module(f"refsvm.{name}")
         if name in _ELSEWHERE:  # an ImportError, so that ``from refsvm import …`` shows its message
             raise ImportError(f"refsvm has no {name}; {_ELSEWHERE[name]}.")
@@ -126,9 +126,9 @@ if not TYPE_CHECKING:  # type checkers must report unknown names
             return getattr(place, name)
         if name not in (*_LATER, *_ESTIMATORS):
             raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
-        room = _LATER.get(name, "estimators")
+        folder = _LATER.get(name, "estimators")
         try:
-            globals()[name] = found = getattr(import_module(f"refsvm.{room}"), name)
+            globals()[name] = found = getattr(import_module(f"refsvm.{folder}"), name)
         except ModuleNotFoundError as error:
             if name in _LATER or (error.name or "").partition(".")[0] != "sklearn":
                 raise

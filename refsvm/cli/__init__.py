@@ -15,13 +15,15 @@
 
 To add a command ``refsvm margin``:
 
-1. Write ``cli/margin.py`` with one function ``margin``. Its docstring's first line is the help text, and its
-arguments are the options. Take options that other commands have from `options`, and the options of a training all
-together: ``@options.in_one()`` above ``def margin(data: options.Data, *, training: Training, output: Output)``. 2.
-Open the data and choose kernel and C with ``training.opened``. Raise a ValueError with one sentence for bad input:
-`messages` prints it and exits with code 2. Print the result with ``output.show``, and everything that belongs on
-stderr with ``messages.note``. 3. Register it in the tuple at the end of `app`. 4. Test it in
-``tests/cli/test_margin.py`` with ``works``, ``refused`` and ``json_of`` of ``tests/cli/commands.py``.
+1. Write ``cli/margin.py`` with one function ``margin``. The first line of its docstring is the help text, and its
+   arguments are the options. Take options that other commands have from `options`, and the options of a training all
+   together: ``@options.in_one()`` above ``def margin(data: options.Data, *, training: Training, output: Output)``.
+2. Open the data and choose kernel and C with ``training.opened``. Raise a ValueError with one sentence for bad input:
+   `messages` prints it and exits with code 2. Print the result with ``output.show``, and everything that belongs on
+   stderr with ``messages.note``.
+3. Register the command in the tuple at the end of `app`.
+4. Test the command in ``tests/cli/test_margin.py`` with ``works``, ``refused`` and ``json_of`` of
+   ``tests/cli/commands.py``.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def show_help(
     commands: dict[str, Any] = getattr(root.command, "commands")  # noqa: B009 (the root command is a group)
     if command not in commands:
         raise ValueError(
-            f"command={command!r} is unknown; {hint(command, commands, 'refsvm help names all.')}"
+            f"command={command!r} is unknown; {hint(command, commands, 'refsvm help lists all commands.')}"
         )
     with commands[command].make_context(command, [], parent=root, resilient_parsing=True) as inner:
         typer.echo(inner.get_help())

@@ -17,9 +17,9 @@ from refsvm.core.rule import Rule, name_of, rules_in
 from refsvm.experiment.own_rules import IN_FILE, rule_in_file
 
 
-def _named(room: ModuleType) -> dict[str, Any]:
+def _named(folder: ModuleType) -> dict[str, Any]:
     """Return the rules of a folder by their names on the command line."""
-    return dict(sorted((name_of(rule), rule) for rule in rules_in(room)))
+    return dict(sorted((name_of(rule), rule) for rule in rules_in(folder)))
 
 
 SELECTORS: Final = _named(selectors)

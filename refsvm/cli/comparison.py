@@ -190,8 +190,8 @@ def compare_in_orders(
     Parameters
     ----------
     wanted : iterable of Choice
-        The choices. If its rules do not fit together, a choice is left out; if it refuses a problem, for this
-        problem.
+        The choices. A choice is left out if its rules do not fit together; if it refuses a problem, it is left out
+        for this problem.
     settings : mapping
         Arguments of `Solve` that are the same for all.
     problems : sequence of Problem

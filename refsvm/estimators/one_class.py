@@ -35,7 +35,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
     nu : float, default 0.5
         ν in (0, 1]: at most this share of the examples lies outside, and at least this share are support vectors.
     warm_start : bool, default False
-        Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts cold.
+        Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts from zero.
 
     Attributes
     ----------

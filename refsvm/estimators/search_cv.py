@@ -86,7 +86,7 @@ class SearchCV(SearchScores, ABC):
         sample_weight : array-like of shape (n,), optional
             Factor of C for each example, and its weight in the scores; examples with 0 or less are left out. Within a
             split, examples are weighted; in the mean, all splits have equal weight. If each split tests one example,
-            as with ``cv="loo"``, it has the weight of its example.
+            as with ``cv="loo"``, a split has the weight of its example.
         **params
             Arguments for the splitter and the scorer: ``groups``, array-like of shape (n,), or, if scikit-learn's
             metadata routing is enabled, the arrays that they request.
@@ -110,7 +110,7 @@ class SearchCV(SearchScores, ABC):
             If some cells were not solved to the tolerance.
         UserWarning
             If mean scores are not finite, such as R² in splits that test one example; or if a scorer takes no weights
-            and some weights are not whole numbers, so that the split's examples count equally.
+            and some weights are not whole numbers. The examples of a split then count equally.
         """
         self._validate_params()
         self._refuse_scoring()
@@ -156,7 +156,7 @@ class SearchCV(SearchScores, ABC):
         """Return class numbers and the sorted labels; for regression the targets and None."""
 
     def _refuse_weights(self, labels: np.ndarray, classes: Any, weights: np.ndarray | None) -> None:
-        """Raise an error if the weights leave one class; it comes before the splits, to name the weights."""
+        """Raise an error if the weights leave a single class; the check of splits comes later, and names the split."""
 
     def _look_at(self, labels: np.ndarray, weights: np.ndarray | None) -> None:
         """Compute the quantities that default values depend on."""
@@ -291,7 +291,7 @@ class SearchCV(SearchScores, ABC):
         return splits
 
     def _weighted(self, splits: list[Split], weights: np.ndarray) -> list[Split]:
-        """Return the splits with weights of their test examples; a split with one test example has its weight."""
+        """Return the splits with weights of their test examples; splits with one test example get its weight."""
         if all((split.test == split.test[0]).all() for split in splits):
             return [replace(split, weight=float(weights[split.test].sum())) for split in splits]
         for split in splits:
@@ -314,7 +314,12 @@ class SearchCV(SearchScores, ABC):
         self.multimetric_ = scores != [SINGLE]
         if self.multimetric_:
             refuse_refit(self.refit, scores)
-        for name in ("best_index_", "best_score_", "best_params_", "best_estimator_"):  # of an earlier search
+        for name in (
+            "best_index_",
+            "best_score_",
+            "best_params_",
+            "best_estimator_",
+        ):  # those of an earlier search
             self.__dict__.pop(name, None)
         if self.refit is not False or not self.multimetric_:
             self._choose(self.refit if self.multimetric_ and isinstance(self.refit, str) else SINGLE)

@@ -39,7 +39,7 @@ class SearchScores(ChoosingEstimator):
     """The class of the estimator that a scorer gets, which knows the decision values of one test part."""
 
     _usual: ClassVar[str]
-    """The score used if none is given."""
+    """The name of the score that is used if `scoring` is None."""
 
     @property
     def _named_scoring(self) -> Any:
@@ -65,7 +65,7 @@ class SearchScores(ChoosingEstimator):
             refuse_probabilities(given, self._model.__name__)
 
     def _scorers(self) -> dict[str, Any]:
-        """Return the scorers by name; weights go to a scorer given by name if its metric takes them."""
+        """Return the scorers by name; a scorer given by name gets the weights if its metric takes them."""
         scorers = {}
         for name, scorer in self._scorings.items():
             if isinstance(scorer, str):
@@ -109,7 +109,7 @@ class SearchScores(ChoosingEstimator):
         return False
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike = None) -> float:
-        """Return the score of the best estimator on these examples, by the parameter `scoring`.
+        """Return the score of the best estimator on these examples, as the parameter `scoring` defines it.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class SearchScores(ChoosingEstimator):
                     f"score() needs one score, but scoring= names {', '.join(scorer)}; pass one name as refit=."
                 )
             scorer = scorer[self.refit]
-        # if the scorer calls `score`, it must be the method of the trained estimator
+        # pass the trained estimator, because the scorer may call its method `score`
         score = scorer(best, self._checked(X, reset=False), y, **more)
         return float(score[self.refit] if isinstance(score, dict) else score)
 
@@ -157,7 +157,7 @@ class SearchScores(ChoosingEstimator):
     def _routed(
         self, params: dict[str, Any], weights: np.ndarray | None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Return the metadata for the splitter, and those for each scorer."""
+        """Return the metadata for the splitter, and the metadata for each scorer."""
         scorers, weighted = self._scorers(), {} if weights is None else {"sample_weight": weights}
         if get_config()["enable_metadata_routing"] and (params or scorers):
             routed = process_routing(self, "fit", **(params | weighted if scorers else params))

@@ -76,8 +76,8 @@ class SVC(ClassifierMixin, Incremental):
         such as ``KKTGap(1e-3)`` for an absolute gap, replaces this test.
     selector, step : WorkingSetSelector and StepRule, optional
         The rule that selects the next pair of variables, by default `SecondOrder`, and the rule for the length of the
-        step, by default `PlanningAheadStep`. A selector that cannot plan ahead gets `NewtonStep`. If you give
-        neither, restricted problems are solved with `ConjugateSecondOrder` and `ConjugateStep`.
+        step, by default `PlanningAheadStep`. If the selector cannot plan ahead, the step is `NewtonStep`. If you give
+        neither rule, restricted problems are solved with `ConjugateSecondOrder` and `ConjugateStep`.
     shrinking : bool, default True
         Whether to solve on the variables that still change. False takes every step on all variables, as in the
         papers.
@@ -91,14 +91,14 @@ class SVC(ClassifierMixin, Incremental):
         Whether `decision_function` returns a column for each class or for each pair of classes. With two classes it
         always returns a vector.
     break_ties : bool, default False
-        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. Needs more than two
-        classes.
+        Whether `predict` follows the one-vs-rest decision values instead of the votes alone. It has an effect only with
+        more than two classes.
     max_iter, time_limit : int and float, default -1 and None
         Limit on the steps for each pair of classes (−1 means max(10⁷, 100n)), and limit on the seconds of the whole
         `fit`.
     warm_start : bool, default False
         Start from the α of the last `fit`. If the number of examples or classes has changed, `fit` warns and starts
-        cold.
+        from zero.
     engine : {"auto", "numba", "numpy"}, default "auto"
         "numba" is the compiled loop and "numpy" the readable one; both take the same steps. "auto" starts with the
         readable loop, and changes to the compiled one if Numba is installed and the solve is long enough to repay
@@ -137,8 +137,8 @@ class SVC(ClassifierMixin, Incremental):
     n_kernel_rows_ : int
         Number of kernel rows computed, over all pairs.
     status_, fit_status_ : Status, int
-        Why training ended, and 0 if all pairs converged. The status belongs to the unfinished pair with the largest
-        gap.
+        The reason why training ended, and 0 if all pairs converged. `status_` is the status of the unfinished pair with
+        the largest gap.
     kernel_ : Kernel, Precomputed or callable
         The kernel with its parameters resolved.
     shape_fit_, n_features_in_, feature_names_in_ : tuple, int, ndarray of shape (d,)
@@ -147,8 +147,7 @@ class SVC(ClassifierMixin, Incremental):
     Notes
     -----
     Ctrl-C ends `fit` at the last point reached: the fitted attributes describe it, and ``KeyboardInterrupt`` is
-    raised, so that a surrounding search stops as well. A second Ctrl-C before that raises at once, and nothing is
-    stored.
+    raised, so that a surrounding search stops as well. A second Ctrl-C before `fit` has stored them raises at once.
 
     References
     ----------
@@ -197,8 +196,8 @@ class SVC(ClassifierMixin, Incremental):
             accepts. C-ordered float64 and CSR are not copied.
         y, sample_weight : array-like of shape (n,)
             Labels of at least two classes, and factors of C. An example of weight 2 counts as two examples (also for
-            "balanced"), and one with weight 0 or less as none. `predict` never returns a class whose examples all
-            have weight 0.
+            "balanced"), and an example of weight 0 or less is ignored. `predict` never returns a class whose examples
+            all have weight 0.
 
         Returns
         -------
@@ -389,7 +388,7 @@ class SVC(ClassifierMixin, Incremental):
         self.binary_results_, self.shape_fit_ = results, X.shape
         self.support_, self.n_support_, self.dual_coef_ = layout(results, codes)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # a copy of its own
+        self._examples = X if is_user_kernel(self.kernel_) else None  # X is a copy then
         self._set_intercepts([result.centred_intercept for result in results], results[0].origin)
         if self._centred is not None:
             numbers = zip(results, self.intercept_.tolist(), strict=True)
@@ -453,7 +452,7 @@ class SVC(ClassifierMixin, Incremental):
     ) -> dict[tuple[Any, Any], Solution]:
         """Return the solution for each pair of classes, for derivatives and other analyses.
 
-        The votes of the pairs are counts without a derivative, but each pair's decision values have one. Each
+        The votes of the pairs are counts, which have no derivative, but the decision values of each pair have one. A
         solution starts from the α of this model, so that no model is trained again.
 
         Parameters

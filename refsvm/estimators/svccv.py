@@ -23,8 +23,8 @@ from refsvm.estimators.validation import class_weights, encoded, penalties_of, r
 class SVCCV(ChoosingClassifier, SearchCV):
     """C-support vector classification with C and γ chosen by cross-validation.
 
-    The grid, the scores and the choice are those of ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``, at
-    a lower cost; see the notes.
+    The estimator searches the same grid, computes the same scores and makes the same choice as
+    ``GridSearchCV(SVC(...), {"C": Cs, "gamma": gammas}, cv=cv)``, at a lower cost; see the notes.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ class SVCCV(ChoosingClassifier, SearchCV):
         `refsvm.leave_one_out`. An example that a split names twice counts twice in training and in the score.
     scoring : str, callable, list, tuple or dict, optional
         Name of a scikit-learn score, such as "roc_auc", or a ``scorer(estimator, X, y)``; accuracy by default.
-        Several scores are given as in `GridSearchCV`, and `refit` says which of them chooses. The notes say what a
-        scorer may use.
+        Several scores are given as in `GridSearchCV`, and `refit` says which score chooses the best cell. The notes
+        say what a scorer may use.
     stop : StoppingRule, optional
         Rule that ends the solve of a cell: ``KKTGap(tol, relative=True)`` by default, and ``BallRule(tol,
         relative=True)`` with ``cv="loo"``. See the notes for its conditions.
     seeder : Seeder, optional
-        How to start from the solution for the previous C; by default `ActiveSet` plus the change in the previous
-        fold.
+        Rule that makes the starting point from the solution for the previous C; by default `ActiveSet` plus the change
+        in the previous fold.
     cache_size : float, default 200
         Budget for the kernel matrix in MiB; inner products that all γ share may take the same amount again. A larger
         matrix is computed row by row.
@@ -58,7 +58,7 @@ class SVCCV(ChoosingClassifier, SearchCV):
     store : str or path, optional
         SQLite file in which each cell is stored. A search that was interrupted continues from it on the same data.
     refit : bool, str or callable, default True
-        Whether to train on all examples with the best parameters; without this the search cannot predict. With
+        Whether to train on all examples with the best parameters; without this model the search cannot predict. With
         several scores, the name of the score that chooses, or a function that gets `cv_results_` and returns the
         index of the best cell.
     verbose : "auto", bool or int, default "auto"
@@ -80,8 +80,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
     n_splits_, n_iter_ : int
         Number of splits; steps of all cells together, at least 1.
     best_estimator_ : SVC
-        Trained on all examples. Its attributes, such as ``support_`` and ``coef_``, are available on the search
-        itself.
+        The estimator trained on all examples. Its attributes, such as ``support_`` and ``coef_``, are available on the
+        search itself.
     multimetric_, scorer_ : bool, callable or dict
         Whether there are several scores, whose names then end the keys of `cv_results_`; the scorer, or a dictionary
         of scorers by name.

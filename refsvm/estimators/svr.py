@@ -25,7 +25,7 @@ from refsvm.services.names import is_precomputed
 from refsvm.services.types import ArrayLike
 
 FOLDS: Final = 10
-"""Of CV+."""
+"""Number of folds of CV+."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -52,7 +52,7 @@ class SVR(RegressorMixin, SingleMachine):
         Whether `fit` keeps copies of the examples, which `predict_interval` and `forget` need. Otherwise the model
         and its pickles contain support vectors only.
     warm_start : bool, default False
-        Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts cold.
+        Start from the α of the previous `fit`. If the number of examples has changed, `fit` warns and starts from zero.
 
     Attributes
     ----------
@@ -71,16 +71,17 @@ class SVR(RegressorMixin, SingleMachine):
     dual_objective_, primal_objective_, duality_gap_, kkt_gap_ : float
         f(α), F(α, b) at the best b, their difference, ψ(α).
     status_, fit_status_ : Status, int
-        Why training ended, and 0 if it converged.
+        The reason why training ended, and 0 if it converged.
     kernel_, shape_fit_, n_features_in_, feature_names_in_
         As in `SVC`.
 
     Notes
     -----
     The defaults C = 1, ε = 0.1 and tol = 1e-3 are scikit-learn's, and suit targets with a standard deviation near 1.
-    For prices in euros they require a nearly constant h with an error of a thousandth of a euro; for targets of size
-    1e-3, every target is within ε of a constant. Multiply all three by the standard deviation of the targets, divide
-    the targets by it, or let `SVRCV` choose C and ε, with defaults that follow the targets.
+    With prices of thousands of euros, C = 1 keeps h nearly constant, and `tol` asks for a precision of a thousandth of
+    a euro. With targets of size 1e-3, every target is within ε of a constant. Multiply all three defaults by the
+    standard deviation of the targets, divide the targets by it, or let `SVRCV` choose C and ε, with defaults that
+    follow the targets.
 
     References
     ----------
@@ -238,7 +239,7 @@ class SVR(RegressorMixin, SingleMachine):
         ----------
         X : array-like or sparse of shape (t, d)
         confidence : float
-            Probability in (0, 1), 0.9 by default.
+            The confidence, in (0, 1); 0.9 by default.
         method : {"full", "jackknife+", "cv+"}
             How the interval is computed; "full" by default.
 
@@ -257,10 +258,10 @@ class SVR(RegressorMixin, SingleMachine):
 
         Notes
         -----
-        "full" is exact full conformal prediction. The interval contains every t for which (x, t) fits as well as the
-        examples: after training on all of them and on (x, t), less than a share `confidence` of the residuals is
-        smaller than the residual of (x, t). Residuals that differ by less than 10⁻⁷ times the range of the targets
-        (with t) count as equal. For exchangeable examples the interval contains the next target with probability
+        "full" is exact full conformal prediction. The interval contains every t for which (x, t) has no unusually large
+        residual: after training on all examples and (x, t), less than a share `confidence` of the residuals is smaller
+        than the residual of (x, t). Residuals that differ by less than 10⁻⁷ times the range of the targets (with t)
+        count as equal. For exchangeable examples the interval contains the next target with probability at least
         `confidence`, whatever the distribution and however well h fits. Each row requires a walk of its target
         (`refsvm.analysis.paths.conformal`), at O(n²) for each event.
 
@@ -271,7 +272,7 @@ class SVR(RegressorMixin, SingleMachine):
 
         The probability is over the draw of examples and target. An example of weight 2 counts as two examples, which
         are left out together; the new example has weight 1. Parameters that were set after the last `fit` or
-        `partial_fit` have no effect here. ``gamma="scale"`` is computed from the examples without x, which breaks
+        `partial_fit` have no effect. ``gamma="scale"`` is computed from the examples without x, which breaks
         exchangeability slightly: give a number.
 
         Examples
@@ -338,7 +339,7 @@ class SVR(RegressorMixin, SingleMachine):
 
 
 def without_crossed(intervals: np.ndarray, confidence: float) -> np.ndarray:
-    """Return intervals with NaN for those whose lower end exceeds the upper one, and warn with their number.
+    """Replace intervals whose lower end exceeds their upper end by NaN, and warn with their number.
 
     Examples
     --------

@@ -27,8 +27,8 @@ EPSILON, TOL = 0.1, 1e-3
 class SVRCV(RegressorMixin, SearchCV):
     """ε-insensitive support vector regression with C, γ and ε chosen by cross-validation.
 
-    The grid, the scores and the choice are those of ``GridSearchCV(SVR(...), {"C": Cs, "gamma": gammas, "epsilon":
-    epsilons}, cv=cv)``, at a lower cost; see the notes.
+    The estimator searches the same grid, computes the same scores and makes the same choice as
+    ``GridSearchCV(SVR(...), {"C": Cs, "gamma": gammas, "epsilon": epsilons}, cv=cv)``, at a lower cost; see the notes.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class SVRCV(RegressorMixin, SearchCV):
     Attributes
     ----------
     best_params_ : dict
-        "C", "epsilon", and "gamma" where the kernel has one.
+        "C", "epsilon", and "gamma" if the kernel has this parameter.
     best_score_, best_index_, cv_results_, n_splits_, n_iter_, multimetric_, scorer_
         As in `SVCCV`.
     best_estimator_ : SVR
-        Trained on all examples. Its attributes, such as ``coef_``, are available on the search itself.
+        The estimator trained on all examples. Its attributes, such as ``coef_``, are available on the search itself.
     n_features_in_, feature_names_in_
         As in `SVR`.
 

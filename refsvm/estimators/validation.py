@@ -97,7 +97,7 @@ def encoded(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     classes : ndarray of shape (k,)
         The labels, sorted.
     codes : ndarray of shape (n,), int64
-        Position of each label among them.
+        Position of each label in `classes`.
 
     Raises
     ------
@@ -136,7 +136,7 @@ LARGEST_SQUARED_WEIGHT: Final = 1e150
 def checked_weights(
     sample_weight: Any, X: Any, *, all_zero: bool = False, most: float = LARGEST_WEIGHT
 ) -> np.ndarray | None:
-    """Return the weights of the examples in X with 0 in place of negative ones; refuse weights that are all 0.
+    """Return the weights of the examples in X with 0 in place of negative weights; refuse weights that are all 0.
 
     Parameters
     ----------
@@ -248,8 +248,7 @@ def refuse_to_forget(classes: np.ndarray, left: np.ndarray) -> None:
     if len(empty):
         raise ValueError(
             f"forget would leave the class {classes.tolist()[empty[0]]!r} without an example of positive weight; "
-            "keep one of "
-            "each class, or train a new estimator on the examples of the others."
+            "keep an example of each class, or train a new estimator on the examples of the other classes."
         )
 
 

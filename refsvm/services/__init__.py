@@ -3,7 +3,7 @@
 ====================  ===============================================================
 `summary`, `cards`    Card: a result as one line, as a table of text or as HTML; the cards of core's results
 `line`                the line that shows progress
-`guards`, `float32`   the guards of a run that are not about rounding; rows stored in single precision
+`guards`, `float32`   further guards of a run; rows stored in single precision
 `pool`                threads and processes that share work
 `store`, `identity`   finished runs in a file, and the hash that identifies a run
 `files`               files that are written completely or not at all

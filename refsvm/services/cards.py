@@ -1,4 +1,4 @@
-"""Cards of the reference's results, which by themselves print as one line: their numbers, bars and tables."""
+"""Cards of the results of `refsvm.core`, which print as a single line without these cards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from refsvm.services.summary import CARDS, Card, Parts, Table, ended
 def of_matrix(matrix: KernelMatrix) -> Card:
     """Return the card for a kernel matrix."""
     told = {"rows and columns": f"{matrix.n:,}", "values": matrix.kernel_name}
-    held = "the matrix is held" if matrix.dense is not None else "evaluated in blocks"
+    held = "held in memory" if matrix.dense is not None else "evaluated in blocks"
     return Card(matrix._line(), sentence=held, pairs=told)
 
 
@@ -35,7 +35,7 @@ def of_state(state: SolverState) -> Card:
     """Return the card for the state of a solve."""
     told = {
         "steps": f"{state.iteration:,}", "objective": f"{state.objective:.6f}", "KKT gap": f"{state.gap:.2e}",
-        "variables": f"{len(state.alpha):,}", "of them not 0": f"{np.count_nonzero(state.alpha):,}",
+        "variables": f"{len(state.alpha):,}", "nonzero variables": f"{np.count_nonzero(state.alpha):,}",
     }  # fmt: skip
     return Card(state._line(), pairs=told)
 
@@ -45,7 +45,7 @@ def of_trace(trace: Trace) -> Card:
     rows = trace.rows
     columns = ("iteration", "i", "j", "step", "objective", "gap")
     first = [tuple(f"{row[name]:.6g}" for name in columns) for row in rows[:5]]
-    more = "the first five; to_frame() has all" if len(rows) > 5 else "to_frame() has all columns"
+    more = "the first five; to_frame() returns all" if len(rows) > 5 else "to_frame() returns all columns"
     return Card(trace._line(), sentence=f"{len(rows):,} steps, {more}", tables=(Table(columns, first),))
 
 

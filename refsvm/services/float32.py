@@ -1,4 +1,4 @@
-"""When a solve starts on float32 rows. The guard `guards.float32` checks how far their rounding moves the result."""
+"""Decides whether a solve starts on float32 rows. `guards.float32` checks how far their rounding moves the result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from refsvm.core.steps import ConjugateStep, NewtonStep, PlanningAheadStep
 from refsvm.core.stopping import KKTGap
 
 FLOAT32_FROM: Final = LARGE_FROM
-"""Number of variables from which float32 rows save time, if they are computed and read as float32."""
+"""With at least this many variables, float32 rows save time, if they are computed and read as float32."""
 
 FLOAT32_TOLERANCE: Final = LOOSE_FROM
 """Smallest tolerance of the stopping rule that permits float32 rows."""
@@ -29,7 +29,7 @@ SHARE_OF_TOLERANCE: Final = 0.1
 """Largest error of a decision value that rounding may cause, as a fraction of the tolerance."""
 
 FLOAT32_CROWDED_FROM: Final = 10_000
-"""Number of variables from which float32 saves time for every kernel, if the budget cannot hold all float64 rows."""
+"""With at least this many variables, float32 saves time for any kernel, if the budget cannot hold all float64 rows."""
 
 READ_FLOAT32: Final = {
     (SecondOrder, NewtonStep, KKTGap),
@@ -37,7 +37,7 @@ READ_FLOAT32: Final = {
     (SecondOrder, ConjugateStep, KKTGap),
     (ConjugateSecondOrder, ConjugateStep, KKTGap),
 }
-"""Rules whose twins are compiled together into one loop, which exists for float32 rows as well."""
+"""Rules whose twins form a compiled loop that can also read float32 rows."""
 
 
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
@@ -53,7 +53,7 @@ def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
 
 def float64_rows(problem: DualProblem, options: RunOptions) -> KernelRows:
     """Return storage for the same kernel rows as float64, for a run that started on float32 rows."""
-    # not the previous store, because it contains the float32 values that the solve is leaving
+    # create a new store, because the old one contains float32 values
     n, gram = problem.n, problem.centred.gram.exact
     needed = rows_at_once(options.rules, n)
     return stored_rows(gram, max(options.cache_mb, megabytes(needed, n)), at_least=needed)
@@ -65,7 +65,7 @@ def reads_float32(rules: Rules) -> bool:
 
 
 def begins_in_float32(problem: DualProblem, rules: Rules, cache_mb: float) -> bool:
-    """Return whether a solve starts on float32 rows: they save time, and an α at its bound does no harm.
+    """Return whether a solve starts on float32 rows: they save time, and the rounding error of a single α is small.
 
     The effect of all α together is checked during the solve (`refsvm.core.solver.run.Run`).
     """
@@ -102,7 +102,7 @@ def float32_pays(gram: KernelMatrix, tolerance: float, reads_float32: bool, *, c
     """
     if gram.n < FLOAT32_FROM or tolerance < FLOAT32_TOLERANCE:
         return False
-    # caching twice as many rows saves more time than rules lose that must read converted copies
+    # caching twice as many rows saves more time than some rules lose by reading converted copies
     if crowded and gram.n >= FLOAT32_CROWDED_FROM:
         return True
     return reads_float32 and gram.supports_float32

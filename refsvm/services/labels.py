@@ -83,7 +83,6 @@ def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
     Parameters
     ----------
-    Numbers, texts or truth values.
     y : array-like of shape (n,)
         Numbers, texts or truth values.
     n : int
@@ -109,7 +108,7 @@ def signed(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:4].tolist())) + (", …" if len(classes) > 4 else "")
         raise ValueError(
-            f"y holds the labels {shown}; give two classes, or call it for each pair of classes."
+            f"y holds the labels {shown}; give two classes, or call the function for each pair of classes."
         )
     return classes, 2.0 * codes - 1.0
 

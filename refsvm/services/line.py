@@ -33,7 +33,7 @@ PLAIN_SECONDS: Final = 10.0
 """Seconds between two sentences if a line cannot be rewritten, as in a file."""
 
 LOOK_SECONDS: Final = 0.1
-"""Seconds between two checks of the thread."""
+"""Seconds between two checks by the thread."""
 
 
 FINE_BELOW: Final = 9.95
@@ -70,7 +70,7 @@ def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress |
     asked : bool or "auto"
         True shows the line, and its last state stays; in a file it writes a sentence every ten seconds. "auto" shows
         it in a terminal or a notebook after two seconds if tqdm is installed, and removes it at the end. False shows
-        no line, also for calls inside.
+        no line, neither for this call nor for calls inside it.
 
     Raises
     ------
@@ -172,7 +172,7 @@ class ProgressLine:
     progress : Progress
         Progress of the call.
     stays : bool
-        Whether the last state stays; such a line also appears without delay if it can be rewritten.
+        Whether the last state stays visible; such a line also appears without delay if it can be rewritten.
     """
 
     def __init__(self, progress: Progress, stays: bool) -> None:
@@ -184,7 +184,7 @@ class ProgressLine:
         self._due = time.perf_counter() + (0.0 if is_at_once else SHOWN_FROM)
 
     def look(self) -> None:
-        """Show the present state if it is due."""
+        """Show the current state if it is due."""
         with self._lock:
             if self._is_open and time.perf_counter() >= self._due:
                 self._write()
@@ -321,7 +321,7 @@ class Place:
         self._thread: threading.Thread | None = None
 
     def take(self, line: ProgressLine | None) -> bool:
-        """Give the place to a line, or to None; return whether it was free."""
+        """Give the place to a line, or to None; return whether the place was free."""
         with self._lock:
             if not self._is_free:
                 return False
@@ -343,7 +343,7 @@ class Place:
             self._is_free, self._line = True, None
 
     def _watch(self) -> None:
-        """Check the present call's line at intervals; wait while there is none."""
+        """Check the line of the current call at intervals; wait while there is none."""
         while True:
             with self._lock:
                 line = self._line
@@ -360,7 +360,7 @@ _place = Place()
 
 
 def text(progress: Progress, is_over: bool = False) -> str:
-    """Return the sentence that the line shows; of a call that is over without what was true on the way alone."""
+    """Return the sentence that the line shows; for a finished call, without facts that matter only during the call."""
     known = [progress.under_way] if progress.under_way else []
     is_all = bool(progress.outcome) and progress.done == progress.total
     if progress.total is not None and not is_all and (progress.done or not progress.under_way):

@@ -46,13 +46,13 @@ DEFAULT: Final = Named()
 def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
     """Return the kernel for the arguments of a function: an object unchanged, a name as `Named`.
 
-    The default kernel gives None, because a kernel matrix or a whole problem may take its place.
+    For the default kernel the function returns None, because a kernel matrix or a whole problem may take its place.
 
     Raises
     ------
     ValueError
         If the name is unknown, a parameter is out of range, a kernel object is combined with kernel parameters, or
-        another kernel than "rbf" gets one γ for each feature.
+        a kernel other than "rbf" gets one γ for each feature.
 
     Examples
     --------

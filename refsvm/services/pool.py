@@ -43,8 +43,8 @@ def worker_count(n_jobs: Any) -> int:
     is_count = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool) and n_jobs != 0
     if n_jobs is not None and not is_count:
         raise ValueError(
-            f"n_jobs={n_jobs!r} is not a number of workers; give None, a whole number ≥ 1, or -1 for one on each "
-            "core."
+            f"n_jobs={n_jobs!r} is not a number of workers; give None, a whole number ≥ 1, or -1 for one worker on "
+            "each core."
         )
     if joblib_is_set_up():
         from joblib import effective_n_jobs
@@ -72,7 +72,7 @@ def share_memory(n_jobs: Any) -> bool:
 
 
 def is_worth_workers(items: int, seconds: float, is_compiled: bool) -> bool:
-    """Return whether several workers finish this many items earlier than one, at these seconds for each item.
+    """Return whether several workers finish the items earlier than one worker, if each item takes `seconds`.
 
     Interpreted code would wait for the interpreter's lock in threads.
 
@@ -147,10 +147,10 @@ def in_workers(
 def by_joblib(
     work: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> Iterator[Result]:
-    """Yield the same from joblib's workers, which by default are processes of this machine."""
+    """Yield the same results from joblib's workers, which by default are processes of this machine."""
     from joblib import Parallel, delayed
 
-    # a batch of several tasks returns as one, so that a lost worker would lose its finished tasks
+    # a batch returns all its tasks at once, so that a lost worker would also lose the tasks that it has finished
     try:
         pool = Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)
     except ValueError:  # this backend returns everything at the end

@@ -1,4 +1,4 @@
-"""Names of columns, classes and files, which come from strangers, as a terminal or a log can show them."""
+"""Makes names of columns, classes and files, which come from strangers, safe for a terminal or a log."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class RunStore:
             connection.execute("INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def metrics(self, runs: Iterable[str]) -> dict[str, dict[str, Any]]:
-        """Return the metrics of those runs that are finished, by hash.
+        """Return the metrics of the finished runs among these, by hash.
 
         Raises
         ------
@@ -195,7 +195,7 @@ class RunStore:
         # without implicit transactions a failing statement leaves no lock that blocks other processes
         connection = sqlite3.connect(self.path, timeout=_WAIT_SECONDS, isolation_level=None)
         try:
-            # SQLite's advice for an untrusted file, before anything in it is read
+            # follow SQLite's advice for untrusted files before reading anything
             for each in ("trusted_schema=OFF", "cell_size_check=ON", "mmap_size=0"):
                 connection.execute(f"PRAGMA {each}")
             self._refuse_foreign(connection)
@@ -276,7 +276,7 @@ class RunStore:
             )
 
     def _write_ahead(self, connection: sqlite3.Connection) -> None:
-        """Switch to write-ahead logging, and wait for other processes, as SQLite does not wait here."""
+        """Switch to write-ahead logging, and wait for other processes, because SQLite does not wait in this case."""
         deadline = time.monotonic() + _WAIT_SECONDS
         while True:
             try:
@@ -357,7 +357,7 @@ def digest(config: Mapping[str, Any]) -> str:
 
 
 def json_of(document: Any, indent: int | None = None) -> str:
-    """Return JSON of dataclasses, arrays and NumPy numbers as well; NaN and infinity, which JSON lacks, become null.
+    """Return a document as JSON, also with dataclasses, arrays and NumPy numbers; NaN and infinity become null.
 
     A value that JSON cannot represent is stored as its `repr`, so that the rest of the document is not lost.
 
@@ -412,5 +412,5 @@ def _plain_number(value: Any) -> int | float | None:
 
 
 def _text(value: Any) -> str:
-    """Return text that a file can store: lone surrogates, which no encoding has, become question marks."""
+    """Return text that a file can store: lone surrogates, which no encoding represents, become question marks."""
     return str(value).encode(errors="replace").decode()

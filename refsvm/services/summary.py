@@ -158,7 +158,7 @@ class Card:
     line : str
         The result as one line, without the name of the class.
     headline, sentence : str
-        The number in large type and the words after it; without a sentence, the words are the line.
+        The number in large type and the words after it; if `sentence` is empty, the words are `line`.
     is_partial : bool
         Whether the result belongs to an unfinished run, which the card marks.
     pairs : dict of str to str
@@ -246,7 +246,7 @@ CARDS: Final[dict[type, Callable[[Any], Card]]] = {}
 
 
 def card_of(result: Any) -> Card:
-    """Return the card of a result: its own, or the one that `CARDS` makes for its class."""
+    """Return the card that a result makes itself, or the card that `CARDS` makes for its class."""
     if hasattr(result, "_card"):
         return result._card()
     return next(CARDS[each] for each in type(result).__mro__ if each in CARDS)(result)
@@ -272,7 +272,7 @@ def cut(text: str) -> str:
 
 
 def ended(known: Sequence[str], status: Status) -> str:
-    """Return how a call that has no stopping rule has ended, after what is known of it.
+    """Return the known facts about a call without a stopping rule, followed by how the call ended.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Names for what an argument may be, as signatures show them.
+"""Names for the types of arguments, as signatures show them.
 
-A type checker takes all of them for Any: what is array-like differs from library to library, and is checked when a
+For a type checker all of these types are Any: libraries differ in what is array-like, and arguments are checked when a
 function is called.
 """
 

@@ -50,7 +50,7 @@ def rows_and_guards(
         (True, LongSolve),
         (True, FreshGradient),
         (not is_builtin(cast("type[Rule]", type(options.shrinking))), lambda: NoStepGuard(options.shrinking)),
-        (options.polish, Polish),  # may move α off a bound, to which it is snapped back
+        (options.polish, Polish),  # may move α slightly off a bound; `Snap` moves it back
         (True, Snap),
         (rows.facts.keeps_float32, lambda: float32_guard(problem, options, limits, rows, reads_values)),
         (not rows.facts.is_psd, Indefinite),

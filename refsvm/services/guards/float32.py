@@ -1,7 +1,7 @@
 """The guard for float32 rows: replaces them by float64 rows, or warns, if their rounding errors are too large.
 
-`refsvm.core.kernels.precision` contains the estimate. A solve may start on float32 rows, because they cost half the
-time, and may end on them only if its verdict holds for every possible rounding error.
+`refsvm.core.kernels.precision` estimates these errors. A solve may start on float32 rows, because they cost half the
+time. It may end on them only if its verdict holds for every possible rounding error.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ class Float32Rows(Guard):
         return None
 
     def review(self, state: SolverState, rules: Any, verdict: Verdict) -> Verdict | None:
-        """Let a verdict stand only if it holds for every possible rounding error of float32 rows.
+        """Accept a verdict only if it holds for every possible rounding error of float32 rows.
 
         If the error exceeds a tenth of the tolerance, the stopping rule is evaluated again with float64 values of the
-        decisive entries of G. If it then continues the solve, a smaller error is allowed from there on.
+        decisive entries of G. If the rule then continues the solve, only a smaller error is allowed from then on.
         """
         error, tolerance = error_of(state), rules.stop.with_absolute_tolerance(state).tolerance
         if not (self.can_leave and verdict.is_final) or error <= SHARE_OF_TOLERANCE * tolerance:

@@ -17,7 +17,7 @@ INDEFINITE: Final = -1e-8
 """A curvature below this fraction of the largest kᵢᵢ is not a float64 rounding error: K has a negative eigenvalue."""
 
 ROUNDED_INDEFINITE: Final = -8.0 * ROUNDING
-"""The same for float32 values; a curvature is computed from four of them."""
+"""The same limit for float32 values; a curvature is computed from four kernel values."""
 
 
 class Indefinite(Guard):
@@ -48,7 +48,7 @@ class Noise(Guard):
             self._say(gram, state.alpha, state.diagonal, wanted, problem.fixed_noise)
 
     def needs_solutions(self, gram: KernelMatrix, fixed_noise: float) -> bool:
-        """Return whether values are rounded; a kernel's bound is known in advance, a matrix is measured."""
+        """Return whether kernel values, computed or given, have rounding errors that may matter."""
         largest = 0.0 if gram.dense is None else float(np.abs(gram.dense.diagonal()).max())
         return max(noise_of_values(gram, largest), fixed_noise) > 0.0
 

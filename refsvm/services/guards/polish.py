@@ -24,7 +24,7 @@ from refsvm.core.result import Status
 from refsvm.core.state import SolverState
 
 MOST_FREE_VARIABLES: Final = 32
-"""Largest number of free variables; up to it the step takes about a tenth of a millisecond."""
+"""Largest number of free variables; with this many, the step takes about a tenth of a millisecond."""
 
 
 class Polish(Guard):
@@ -67,7 +67,7 @@ def polish(state: SolverState) -> bool:
     (point,), found = optima(*(each[None] for each in free))
     if not found.all():
         return False
-    # keep a copy, because only the gap at the new point shows if the right variables are free
+    # keep a copy, because only the gap at the new point shows whether the right variables are free
     before, gap = (alpha.copy(), state.gradient.copy()), state.gap
     delta = np.zeros(len(alpha))
     delta[F] = point - alpha[F]
@@ -82,7 +82,7 @@ def polish(state: SolverState) -> bool:
 
 
 def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return solutions near 0 of systems that duplicates make singular, whose share of δ is undetermined.
+    """Return small solutions of systems that are singular because duplicates can share δ in different ways.
 
     With K + εI in place of K the solution is unique; iterative refinement removes the error that ε causes, as in
     OSQP.
@@ -100,7 +100,7 @@ def refined(system: np.ndarray, right: np.ndarray) -> np.ndarray:
 def optima(
     K_FF: np.ndarray, alpha_F: np.ndarray, G_F: np.ndarray, lower_F: np.ndarray, upper_F: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return α_F of many problems with equal numbers of free variables, and whether each is a maximum in its box.
+    """Return the optimal α_F of many problems with equal numbers of free variables, and whether each lies in its box.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def optima(
     system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
     system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
     given = system, right, scale, alpha_F, lower_F, upper_F
-    # try the fast solve first: it fails if examples are equal, and the slower one then keeps all digits
+    # try the fast solve first: it fails if examples are equal, and the slower solver then keeps all digits
     points, found = _attempt(arithmetic.current.solutions, *given)
     if not found.all():
         left = ~found

@@ -18,7 +18,7 @@ IDLE: Final = 10_000
 """Largest number of calls without a step."""
 
 STEPS_FOR_EACH: Final = 30
-"""Steps for each variable from which on a solve is long."""
+"""A solve counts as long from this number of steps for each variable."""
 
 OFF: Final = 1e-6
 """Largest distance of α from its box, and of Σα from z, relative to Σ|α|; rounding errors stay below it."""
@@ -47,12 +47,12 @@ class NoStepGuard(Guard):
         if self._calls > IDLE:
             raise RuntimeError(
                 f"{self._shrinking!r} took no step in {IDLE} calls of steps(); it must take at least one step in "
-                "each."
+                "each call."
             )
 
 
 class LongSolve(Guard):
-    """Says where to look for the fault if a limit, or Ctrl-C, ends a long solve by a rule of the user."""
+    """Names the user's rule in a warning if a limit, or Ctrl-C, ends a long solve with this rule."""
 
     for_users_rules = True
 
@@ -98,7 +98,7 @@ class ChosenPair(Guard):
 
 
 def why_it_cannot_move(state: SolverState, i: int, j: int) -> str:
-    """Return the reason why no step on a pair increases f; "" if one does."""
+    """Return the reason why no step on a pair increases f; "" if some step does."""
     if not state.alpha[i] < state.upper[i]:
         return f"{i} is not in I_up, because α[{i}] is at its upper bound"
     if not state.alpha[j] > state.lower[j]:

@@ -1,7 +1,7 @@
 """The parts of functions, classes and modules: their instructions, closures, and the code that they call by name.
 
-The code that counts is the code that runs, instruction by instruction. The file on disk counts in addition, because
-another process would run it if it was edited in the meantime.
+An identity depends on the code that runs, instruction by instruction. It also depends on the file on disk, because
+another process would run the file as it was edited in the meantime.
 """
 
 from __future__ import annotations
@@ -173,11 +173,11 @@ def _imports_of(tree: ast.AST, package: str) -> Iterator[str]:
 
 
 _unread: dict[str, Unread] = {}
-"""Modules that this process described by their files: if the run imports them, the identity stays the same."""
+"""Modules that this process described by their files; the description stays the same after the run imports them."""
 
 
 def _imported(name: str, names: frozenset[str]) -> Any:
-    """Return the description of a module that is imported when the code runs; for other people's code its name."""
+    """Return the description of a module that is imported when the code runs; for code of others only its name."""
     module = None if name in _unread else sys.modules.get(name)
     is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
     own = _unread_of(name) if module is None else Uses(module, names)
@@ -222,7 +222,7 @@ def _content(cell: Any) -> Any:
 
 
 def _is_dunder(name: str) -> bool:
-    """Return whether Python sets this name; such names, as a file's own path, are not part of its code."""
+    """Return whether Python sets this name; such names, for instance the path of a file, are not part of its code."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -234,8 +234,8 @@ def _is_made(found: type, name: str, value: Any) -> bool:
         return True
     if not (is_dataclass(found) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
-    # a function of its own file wraps the representation of a dataclass; code typed as text also has the file name
-    # "<string>", but another function made it
+    # a function of a Python file wraps the representation of a dataclass; code typed as text also has the file name
+    # "<string>", but a function with another name made it
     return value.__code__.co_qualname.startswith("__create_fn__.") or of_object(value) is Origin.PYTHON
 
 
@@ -243,7 +243,7 @@ def _is_made(found: type, name: str, value: Any) -> bool:
 
 
 def on_disk(module: str | None, names: list[str]) -> list[str]:
-    """Return the statements in the present file of a module that define some names, without comments."""
+    """Return the statements in the current file of a module that define some names, without comments."""
     file = getattr(sys.modules.get(module or ""), "__file__", None)
     if file is None or not Path(file).is_file():
         return []

@@ -1,4 +1,4 @@
-"""Where code comes from: Python and NumPy, an installed package, this package, or a user's file."""
+"""Finds the owner of code: Python and NumPy, an installed package (also this one), or the user."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def of_object(value: Any) -> Origin:
 
 
 def named(value: Any) -> Any:
-    """Return the object under a value's module and name, which may be a different one; None without one."""
+    """Return the object that a value's module stores under its name, which may be another object; None without any."""
     place: Any = sys.modules.get(getattr(value, "__module__", None) or "builtins")
     for name in str(getattr(value, "__qualname__", "<>")).split("."):
         place = getattr(place, name, None)

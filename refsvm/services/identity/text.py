@@ -73,14 +73,14 @@ def _no_identity(name: str, value: Any, where: str = "") -> ValueError:
     return ValueError(
         f"{name}={shown(value)} has no lasting description to identify a finished run{where}; make "
         "it a frozen dataclass with its fields (and with __call__ if it is a function), or give it an attribute "
-        "identity='...', a text of your own that changes whenever it does."
+        "identity='...', a text of your own that changes whenever the value changes."
     )
 
 
 def _plain(value: Any, levels: int = 5) -> str | None:
     """Return the complete text of a value made of numbers, texts, and objects of this package with such fields.
 
-    None for any other value, and for a value nested more deeply, which may contain itself.
+    The text is None for any other value, and for a value nested more deeply, which may contain itself.
     """
     if isinstance(value, np.generic):
         value = value.item()

@@ -53,10 +53,10 @@ class NoIdentityError(ValueError):
 def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     """Return a digest of values, equal exactly if the values are equal.
 
-    Numbers, text and containers count by type and value; arrays, sparse matrices and frames by content and dtype;
-    objects by class and full content, whether their `repr` shows it or not. A user's functions and classes count by
-    their instructions, closures, and the code that they call in the user's files. Functions of Python and NumPy count
-    by name, and functions of other packages by name, version and file.
+    Numbers, text and containers are identified by type and value; arrays, sparse matrices and frames by content and
+    dtype; objects by class and full content, even if their `repr` does not show it. A user's functions and classes are
+    identified by their instructions, closures, and the code that they call in the user's files. Functions of Python and
+    NumPy are identified by name, and functions of other packages by name, version and file.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
     ------
     NoIdentityError
         If a part is only identified by its address, such as an open file. An object with a text attribute `identity`
-        counts by this text instead of such parts.
+        is identified by this text instead of such parts.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
 
 
 def opaque_parts(*values: Any) -> list[Any]:
-    """Return the parts of values that count only by the user's `identity`, in a fixed order."""
+    """Return the parts of values that are identified only by the user's `identity`, in a fixed order."""
     walk = _Walk(())
     walk.root(values)
     return walk.opaque
@@ -99,7 +99,7 @@ class _Walk:
 
     def __init__(self, without: tuple[str, ...]) -> None:
         self.without, self.opaque, self._tolerates = without, [], 0  # type: tuple[str, ...], list[Any], int
-        # by address: the depth of values under way, and digests that are final or valid inside one of those values
+        # by address: the depth of open values, final digests, and digests that are valid only inside an open value
         self._open: dict[int, int] = {}
         self._closed: dict[int, bytes] = {}
         self._partial: dict[int, tuple[int, bytes]] = {}
@@ -324,7 +324,7 @@ _CONTENTS: Final[list[tuple[type, Callable[[Any], Any]]]] = [
     (dict, dict), (list, list), (tuple, tuple), (set, set), (frozenset, frozenset), (str, str.__str__),
     (bytes, bytes), (int, int.__int__), (float, float.__float__), (complex, complex.__complex__),
 ]  # fmt: skip
-"""Content that a user's class inherits from a Python type, by that type."""
+"""For each Python type, the function that returns the content that a user's class inherits from it."""
 
 
 def _is_foreign(cls: type) -> bool:
