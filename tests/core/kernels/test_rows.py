@@ -435,5 +435,5 @@ def test_a_matrix_says_whether_its_values_are_held():
         (evaluated, False), (held, True), (View(evaluated, np.arange(2)), False), (View(held, np.arange(2)), False),
     ):  # fmt: skip
         assert (matrix.dense is not None) == is_held
-        assert ("the matrix is held" in matrix._repr_html_()) == is_held
+        assert ("held in memory" in matrix._repr_html_()) == is_held
         assert ("evaluated in blocks" in matrix._repr_html_()) != is_held
