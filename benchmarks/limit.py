@@ -1,6 +1,6 @@
 """How near is a fit to the limit of this machine: the same rows and steps in C, and an estimator that only validates.
 
-    python benchmarks/limit.py --write                     the suite of eighteen sets; the page of the documentation
+    python benchmarks/limit.py --write                     eighteen sets; the tables of docs/how_measured.md
     python benchmarks/limit.py --only heart banana         some of them, printed
 
 The limit of a fit is a sum of three times, each taken in turn with the fit:
@@ -41,7 +41,7 @@ from refsvm.compiled.backend import CompiledBackend
 from refsvm.datasets import SuiteProblem
 from refsvm.services.float32 import FLOAT32_FROM
 
-PAGE = Path(__file__).parents[1] / "docs" / "how_near_the_limit.md"
+PAGE = Path(__file__).parents[1] / "docs" / "_static" / "how_fast" / "limit.md"
 FLAGS = (
     "-O3 -march=native -fno-math-errno -ffinite-math-only -fno-signed-zeros -fno-trapping-math -shared -fPIC"
 )
@@ -240,22 +240,7 @@ def table(fits: Sequence[Fit]) -> str:
     return "\n".join(lines)
 
 
-TEXT = """# How near the limit
-
-Here refsvm is compared with the machine, and not with another library. The limit of a fit is the time of the work that
-the fit cannot do without, done by C: as many kernel rows and as many steps as refsvm took, and an estimator of
-scikit-learn that only validates. Rows come from a fused kernel, or from BLAS and an exponential, whichever is faster,
-on all cores; a symmetric matrix needs half of them. A step selects by second-order gain and updates the gradient, on
-as many variables as the steps of refsvm on average. Fewer rows or fewer steps would lower the limit itself.
-
-A fit of 1.00 would be at the limit. Each number is the least of several turns; the last three columns are shares of the
-limit. Sparse sets (CSR) are left out, because the C kernel reads dense rows.
-
-```sh
-python benchmarks/limit.py --write
-```
-
-{table}
+TEXT = """{table}
 
 {memory}
 
@@ -264,7 +249,7 @@ Written by this script with refsvm {version}{commit} on {machine}.
 
 
 def main() -> None:
-    """Measure, print, and write the page."""
+    """Measure, print, and write the tables of the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--data-dir", help="directory of the archives; otherwise REFSVM_DATA")
     parser.add_argument("--only", nargs="+", metavar="SET", help="names of sets")

@@ -13,6 +13,7 @@ import matplotlib as mpl
 os.environ["REFSVM_COMPILE_BESIDE"] = "0"  # pages show the same engines whatever is compiled already
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))  # the extensions that are these pages' own
 import book
+import moved
 
 mpl.use("agg")
 # sphinx-gallery would print a warning of a tutorial into its page; here it ends the build instead.
@@ -35,6 +36,7 @@ extensions = [
     "stepper",  # SMO and the path of C, driven by the reader
     "rules",  # the table of all rules
     "layout",  # pictures of the folders, and the way of one solve through the files
+    "moved",  # old addresses lead to the new ones
     "public_names",  # `SVC` and `refsvm.solve` in docstrings lead to their pages
     "book",  # shipped code on the page, folded answers, notebooks without reST
     "kit",  # plans of lectures, slides and exercises, made from the chapters
@@ -43,16 +45,19 @@ extensions = [
     "sphinxcontrib.bibtex",  # the bibliography
     "sphinx-mathjax-offline",  # MathJax in the pages themselves: formulas show without a network
 ]
-exclude_patterns = ["_build", "examples"]
+# Files that are included in a page, or are for maintainers; and pages of earlier builds, which a clone may still hold.
+exclude_patterns = ["_build", "examples", "decisions", "lecturing/[0-9]*", "layout.md"]
+exclude_patterns += [f"{page}.*" for page in (*moved.MOVED, *moved.IN_REPOSITORY)]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 
 # API pages: one page a module, found by walking the package; a new file needs no entry here.
 autosummary_generate = True
 autodoc_member_order = "bysource"
 add_module_names = False
+toc_object_entries = False  # a page of a module does not list its members once more
 default_role = "py:obj"
 autodoc_typehints = "none"
 # Made by scikit-learn, with references into its own documentation.
@@ -91,54 +96,13 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 5,  # the five groups, one row at 1280 pixels
+    "header_links_before_dropdown": 6,  # the six parts, one row at 1280 pixels
     "navbar_persistent": ["search-button"],
     "secondary_sidebar_items": ["group", "page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {
-    page: []
-    for page in (
-        "use",
-        "reference",
-        "measured",
-        "project",
-        "rules",
-        "bibliography",
-        "book_index",
-        "questions",
-        "same_bits",
-        "getting_started",
-        "notation",
-        "contract",
-        "faq",
-        "glossary",
-        "citing",
-        "stepper",
-        "lecturing",
-        "lecturing/**",
-        "papers/**",
-        "choosing",
-        "adding",
-        "layout",
-        "experiments",
-        "rounds",
-        "lines",
-        "coming_from_sklearn",
-        "probabilities",
-        "saving_models",
-        "files_and_trust",
-        "several_machines",
-        "how_fast",
-        "how_near_the_limit",
-        "data",
-        "changelog",
-        "contributing",
-        "decisions/**",
-        "gallery/**",
-    )
-}
+html_sidebars = {"**": []}
 html_show_sourcelink = False
 
 

@@ -149,7 +149,7 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
     planned = steps.column("The cost of a step", "planning")
     dearer = [cost[name] / planned[name] for name in cost]
     times = f"{min(dearer):.1f} to {max(dearer):.1f} times"
-    assert f"A step costs {times} as much as a planned" in said("choosing.md")
+    assert f"A step costs {times} as much as a planned" in said("rules.md")
     by_set = {}
     for row in steps.rows("Steps to ε"):
         ways = by_set.setdefault(row["problem"].partition(",")[0], {})
@@ -160,7 +160,7 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
         and mean(ways["conjugate, its selector"]) <= 1
         for ways in by_set.values()
     ]
-    assert f"fewest steps on {sum(fewest)} of {len(fewest)} sets" in said("choosing.md")
+    assert f"fewest steps on {sum(fewest)} of {len(fewest)} sets" in said("rules.md")
 
     earlier = tables("_static/how_fast/avx512/fit.md")
     slower = []
@@ -168,7 +168,7 @@ def test_pages_that_cite_a_table_of_another_page_have_its_figures(monkeypatch):
         here, there = best.column("all", library), earlier.column("all", library)
         alike = here.keys() - {"ringnorm", "twonorm", "spambase"}
         slower.append(mean(here[name] / there[name] for name in alike))
-    assert f"take {min(slower):.1f} to {max(slower):.1f} times as long" in said("how_fast.md")
+    assert f"take {min(slower):.1f} to {max(slower):.1f} times as long" in said("how_measured.md")
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ plt.show()
 # images, sound                       a neural network                    it learns the features that a kernel is given
 # a prediction in microseconds        a straight street, a small tree     :math:`h` has a term a support vector
 # an error bar at every point         a Gaussian process                  it has a variance, :math:`h` has none
-# probabilities                       calibration: :doc:`/probabilities`  :math:`h` is no probability
+# probabilities                       calibration: :doc:`/many_models`    :math:`h` is no probability
 # categories, gaps, mixed scales      trees                               they need no common scale
 # ==================================  ==================================  ===========================================
 #

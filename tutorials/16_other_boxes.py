@@ -298,7 +298,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # What would the machine without example :math:`r` say? That is a question about the box. With two classes, the box of
 # one variable closes. With several classes, it closes in each pair that the example belongs to; the machines of the
 # other pairs never used it. In regression, two boxes close, one for each price. In novelty detection, the sum
-# :math:`z=\nu\sum_iw_i` also loses its part. :doc:`/questions` lists all questions and machines.
+# :math:`z=\nu\sum_iw_i` also loses its part. :doc:`/many_models` lists all questions and machines.
 
 # %%
 # .. shipped:: analysis/scheme.py

@@ -54,7 +54,7 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 #
 # A rule is a frozen dataclass of its hyper-parameters. It has one method to write; its base class says which. One
 # instance serves many solves, so it must not store anything that changes: its memory is an array that the solve keeps
-# for it. The remaining methods are optional, and the page :doc:`/contract` lists them.
+# for it. The remaining methods are optional, and the page :doc:`/write_a_rule` lists them.
 #
 # .. shipped:: core/rule.py
 #    :object: Rule
@@ -313,7 +313,7 @@ print(f"{solve(problem, shrinking=LargeOnly()).iterations} steps")
 # ---------
 #
 # ``follow(walk, end)`` yields a breakpoint after every event of the path of :math:`C` (:doc:`chapter 15
-# <15_the_path_of_c>`). This tracker is SVMP, and counts. :doc:`/gallery/examples/03_add_your_own_tracker` writes a
+# <15_the_path_of_c>`). This tracker is SVMP, and counts. :doc:`/gallery/examples/01_add_your_own_rule` writes a
 # tracker from the ground up.
 
 from refsvm import SVMP

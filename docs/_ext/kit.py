@@ -27,8 +27,20 @@ __all__ = ["Chapter", "Section", "chapters", "minutes"]
 OPENING, EXERCISES, CLOSING, LENGTH = 5, 20, 5, 90
 """Minutes of a lecture; what is left is for the sections."""
 
-FOLDER, DECKS = "lecturing", "slides"
-"""Of the pages, in the sources; of the slides, in the site."""
+PAGE, DECKS = "lecturing/plans", "slides"
+"""The page of all lectures, in the sources; the folder of the slides, in the site."""
+
+HEAD = """\
+Plans, slides and exercises
+===========================
+
+Each chapter of the book is a lecture of ninety minutes. This page lists what to show and when, the figures, and the
+exercises without their hints and answers.
+
+.. contents::
+   :local:
+   :depth: 1
+"""
 
 SLIDES = """\
 `Slides of all figures <{}>`__, a slide each; arrow keys turn them, and the browser prints them. Each figure alone:
@@ -176,8 +188,7 @@ def plan(chapter: Chapter) -> Iterator[tuple[str, str, str, str]]:
 
 
 def page(chapter: Chapter) -> str:
-    """Return the page of one lecture, as reST."""
-    title = f"{chapter.title}: a lecture"
+    """Return the section of one lecture, as reST."""
     there = f"../gallery/tutorials/{chapter.stem}.html"
     rows = [("minutes", "part", "", "board and screen"), *plan(chapter)]
     table = "".join(
@@ -189,17 +200,17 @@ def page(chapter: Chapter) -> str:
         for number, (section, words) in enumerate(chapter.figures, 1)
     )
     parts = {
-        title: chapter.intro,
+        chapter.title: chapter.intro,
         "Ninety minutes": f".. list-table::\n   :header-rows: 1\n   :widths: 15 40 45\n\n{table}",
         "Figures": figures and SLIDES.format(f"../{DECKS}/{chapter.stem}.html") + figures,
         "Exercises": GRADES + "\n".join(chapter.exercises),
         "Files": FILES.format(f"/gallery/tutorials/{chapter.stem}"),
     }
-    marks = "=" + "-" * (len(parts) - 1)
+    marks = "-" + "~" * (len(parts) - 1)
     headed = zip(parts.items(), marks, strict=True)
-    return (
-        "\n\n".join(f"{head}\n{mark * len(head)}\n\n{text}" for (head, text), mark in headed if text) + "\n"
-    )
+    text = "\n\n".join(f"{head}\n{mark * len(head)}\n\n{text}" for (head, text), mark in headed if text)
+    # a chapter names another one by its file, which is in another folder
+    return re.sub(r"(:doc:`(?:[^`<]*<)?)(\d\d_)", r"\1/gallery/tutorials/\2", text) + "\n"
 
 
 def svg(stem: str, number: int) -> str:
@@ -245,9 +256,8 @@ def plain(text: str) -> str:
 
 
 def write_pages(app: Any) -> None:
-    """Write the page of every lecture, after the chapters have been run and before pages are read."""
-    source = Path(app.srcdir)
-    (source / FOLDER).mkdir(exist_ok=True)
+    """Write the page of all lectures, after the chapters have been run and before pages are read."""
+    source, parts = Path(app.srcdir), [HEAD]
     for chapter in chapters():
         there = source / f"gallery/tutorials/images/sphx_glr_{chapter.stem}_001.png"
         if there.is_file() and not (source / svg(chapter.stem, len(chapter.figures))).is_file():
@@ -257,9 +267,11 @@ def write_pages(app: Any) -> None:
         if not there.is_file():  # a build of some chapters only
             for section in chapter.sections:
                 section.figures = []
-        file, text = source / FOLDER / f"{chapter.stem}.rst", page(chapter)
-        if not file.is_file() or file.read_text(encoding="utf-8") != text:
-            file.write_text(text, encoding="utf-8")
+        parts.append(page(chapter))
+    file, text = source / f"{PAGE}.rst", "\n".join(parts)
+    file.parent.mkdir(exist_ok=True)
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
 
 
 def write_files(app: Any, error: Exception | None) -> None:

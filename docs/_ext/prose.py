@@ -43,17 +43,13 @@ EXCEPTIONS = {
     "17_your_own_rule": {"in some ten lines": COUNTED},
     "01_add_your_own_rule": {
         "``@njit``": "the decorator of Numba", "``state.now[0]``": "what twins read, as the contract lists it",
+        "``may_refuse = True``": "a line to write",
     },
-    "03_add_your_own_tracker": {"``may_refuse = True``": "a line to write"},
-    "choosing": {"take 69,950 steps in place of 39,332": "run once, as shown, and compared with the default"},
-    "data": {"ten small sets": "the table below lists them"},
+    "many_models": {"take 69,950 steps in place of 39,332": "run once, as shown, and compared with the default"},
+    "data": {"ten small sets": "the table below lists them", "with 17 digits": "the format of the writer"},
     "experiments": {"where that is above 0.01": "a threshold of the table, `experiment.chance`"},
     "getting_started": {"has spent about 0.2 s on solving": "a constant of `compiled.auto`"},
-    "saving_models": {"with 17 digits": "the format of the writer"},
-    "lines": {
-        "In a [figure](gallery/examples/05_every_price_of_an_error.rst) 200 refits lie on it.": "drawn there",
-        "With waveform's 5,000 examples": MEASURED,
-    },
+    "what_if": {"With waveform's 5,000 examples": MEASURED},
 }  # fmt: skip
 """Of each page the numbers and snippets that no code next to them shows, and what they rest on."""
 

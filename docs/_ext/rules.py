@@ -34,12 +34,12 @@ PARTS = {
 
 
 FAMILY = (
-    ("Which pair?", "07_which_pair", "choosing", selectors),
-    ("How far?", "10_two_steps_at_once", "choosing", steps),
+    ("Which pair?", "07_which_pair", "rules", selectors),
+    ("How far?", "10_two_steps_at_once", "rules", steps),
     ("When to stop?", "06_when_it_is_over", "choosing", stopping),
-    ("Where to begin?", "13_seeds_and_folds", "rounds", seeders),
-    ("What to leave out?", "08_rows_cache_shrinking", "choosing", solver),
-    ("Every C?", "15_the_path_of_c", "lines", trackers),
+    ("Where to begin?", "13_seeds_and_folds", "many_models", seeders),
+    ("What to leave out?", "08_rows_cache_shrinking", "rules", solver),
+    ("Every C?", "15_the_path_of_c", "what_if", trackers),
 )
 """The decisions of a solve: the question, the chapter and the page that answer it, and the room of its rules."""
 

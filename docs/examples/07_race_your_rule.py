@@ -96,4 +96,4 @@ print(compare(problem, {"by hand": recording, "second order": "second-order"}))
 
 # %%
 # One problem in one order decides nothing: on several data sets, in random orders, and with tests, the race is an
-# experiment, see :doc:`04_swap_a_rule_and_measure`.
+# experiment, see :doc:`/experiments`.

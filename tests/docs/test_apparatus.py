@@ -79,7 +79,7 @@ def test_every_paper_that_is_named_has_its_entry_and_every_entry_is_named():
             found = dict(bibliography.named(part))
             seen |= set(found.values())
             missing += [(name, part) for year in re.finditer(number, part) if year.start() not in found]
-    pages = [*DOCS.glob("*.md"), *DOCS.glob("papers/*.md"), DOCS / "citing.md"]
+    pages = [*DOCS.glob("*.md"), *DOCS.glob("papers/*.md"), ROOT / "README.md"]
     for text in [*(page.read_text(encoding="utf-8") for page in pages), *(text for _, text in docstrings())]:
         seen |= {key for part in paragraphs(text) for _, key in bibliography.named(part)}
     assert missing == []
@@ -94,7 +94,7 @@ def test_surnames_keep_their_accents():
 
 
 def test_every_entry_that_is_printed_is_there():
-    printed = re.findall(r"```\{bibtex\} (.*)", (DOCS / "citing.md").read_text(encoding="utf-8"))
+    printed = re.findall(r"```\{bibtex\} (.*)", (DOCS / "bibliography.md").read_text(encoding="utf-8"))
     assert len(printed) > 10
     assert {key for line in printed for key in line.split()} <= set(bibliography.papers())
 
@@ -102,7 +102,7 @@ def test_every_entry_that_is_printed_is_there():
 def test_a_term_stands_in_the_chapters_that_its_definition_names():
     glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
     texts = {chapter.stem[:2]: prose_of(chapter) for chapter in CHAPTERS}
-    entries = re.search(r"(?s)\{glossary\}\n(.*)\n```", glossary)[1].split("\n\n")
+    entries = re.search(r"(?s)\{glossary\}\n(.*?)\n```", glossary)[1].split("\n\n")
     places = [(entry.split("\n    ")[0], re.search(r"\[([\d, ]+)\]$", entry)[1]) for entry in entries]
     assert len(places) >= 60
     missing = [
@@ -170,18 +170,21 @@ def test_the_map_names_a_chapter_that_prints_the_rule():
     )
 
 
-def test_five_groups_hold_every_page_once():
+def test_six_parts_hold_every_page_once():
+    """The part itself is the first of its pages; a page that is included in another one is in no part."""
     text = (DOCS / "index.md").read_text(encoding="utf-8")
-    groups = re.findall(r"(?m)^\w+ <(\w+|gallery/tutorials/index)>$", text)
-    assert len(groups) == 5
-    texts = {group: (DOCS / f"{group}.md").read_text(encoding="utf-8") for group in groups[1:]}
-    tree = r"(?s)\{toctree\}.*?\n\n(.*?)```"
-    held = [line for page in texts.values() for line in re.search(tree, page)[1].split()]
-    pages = {page.stem for page in DOCS.glob("*.md")} - {"index", *groups}
-    assert sorted(each for each in held if "/" not in each) == sorted(pages)
-    for page in texts.values():  # the table of a group names its pages
-        listed = set(page.split("toctree")[1].split()) & set(held)
-        assert set(re.findall(r"\]\((\S+?)\.(?:md|rst)\)", page)) >= listed
+    parts = re.findall(r"(?m)^[\w' ]+ <(\w+|gallery/tutorials/index)>$", text)
+    assert len(parts) == 6
+    tree = r"(?s)\{toctree\}\n:hidden:\n\n(.*?)\n```"
+    texts = {part: (DOCS / f"{part}.md").read_text(encoding="utf-8") for part in parts[1:]}
+    held = {part: re.search(tree, text)[1].split("\n") for part, text in texts.items()}
+    assert all(re.fullmatch(r"\w+ <self>", lines.pop(0)) for lines in held.values())
+    pages = {page.stem for page in DOCS.glob("*.md")} - {"index", "layout", *parts}
+    listed = [line for lines in held.values() for line in lines]
+    assert sorted(line for line in listed if "/" not in line) == sorted(pages)
+    examples = {f"gallery/examples/{file.stem}" for file in (DOCS / "examples").glob("[0-9][0-9]_*.py")}
+    others = {"api/index", "papers/index", "lecturing/plans"}
+    assert sorted(line for line in listed if "/" in line) == sorted(examples | others)
 
 
 def test_the_picture_of_the_first_page_is_that_of_a_run():

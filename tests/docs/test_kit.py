@@ -154,8 +154,8 @@ def one_chapter(kit, tmp_path, monkeypatch):
 def test_a_figure_that_was_not_drawn_ends_the_build(kit, one_chapter):
     chapter, app = one_chapter
     kit.write_pages(app)
-    page = app.srcdir / "lecturing" / f"{chapter.stem}.rst"
-    assert page.read_text(encoding="utf-8") == kit.page(chapter)
+    page = (app.srcdir / f"{kit.PAGE}.rst").read_text(encoding="utf-8")
+    assert page == f"{kit.HEAD}\n{kit.page(chapter)}"
     (app.srcdir / kit.svg(chapter.stem, 3)).unlink()
     with pytest.raises(kit.ExtensionError, match=r"has 3 figures, and fewer files; run it again\.$"):
         kit.write_pages(app)

@@ -10,7 +10,7 @@ import pytest
 
 import refsvm
 
-PAGE = Path(__file__).parents[2] / "docs" / "questions.md"
+PAGE = Path(__file__).parents[2] / "docs" / "many_models.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the documentation is not here")
 pytest.importorskip("sklearn")
 
@@ -19,7 +19,8 @@ MACHINES = "two classes", "several classes", "regression", "novelty detection"
 
 def table():
     """Return the rows of the table, and the numbers of the sentences below it."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
+    first, *_ = re.split(r"(?m)^## ", PAGE.read_text(encoding="utf-8") if PAGE.exists() else "")
+    lines = first.splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     return rows[2:], {line.split(".")[0] for line in lines if re.match(r"\d+\. ", line)}
 

@@ -44,7 +44,7 @@ def test_the_figure_of_speeds_is_described_by_the_means_that_it_shows():
         ("CHANGELOG.md", r"(?m)^## \[([\d.]+)\] - \d{4}-\d\d-\d\d$"),
         ("CITATION.cff", r"(?m)^version: ([\d.]+)$"),
         ("README.md", r"(?m)^This is version ([\d.]+)\. "),
-        ("docs/citing.md", r"version = \{([\d.]+)\}"),
+        ("docs/bibliography.md", r"version = \{([\d.]+)\}"),
     ],
 )
 def test_every_place_that_names_the_version_names_this_one(file, place):

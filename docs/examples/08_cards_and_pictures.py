@@ -1,11 +1,88 @@
 r"""
-Every picture
-=============
+Cards and pictures
+==================
 
-Each result draws itself by ``plot()``, and returns the display, which has the axes as ``ax_``. A display is made by
-``from_result`` of a result, or by ``from_estimator`` of a model or a fitted search. This page draws all of them with
-their defaults, while the pages are built.
+A notebook shows a card for each result; ``repr`` returns one line, and ``print`` shows a table. This page shows the
+cards of six calls and all pictures. A card has no script and loads nothing. It takes its colours from the page, and has
+text for screen readers.
+
+Cards
+-----
+
+A problem
+~~~~~~~~~
 """
+
+from refsvm import DualProblem, cross_validate, leave_one_out, regularization_path, solve
+from refsvm.datasets import load
+
+heart = load("heart")
+problem = DualProblem.classification(heart.X, heart.y, gamma=0.005, C=10.0)
+problem
+
+# %%
+# A solution
+# ~~~~~~~~~~
+# The bar says how many α are at 0, free, and at a bound.
+
+solution = solve(problem)
+solution
+
+# %%
+# Leave-one-out
+# ~~~~~~~~~~~~~
+# The error comes first, with its standard error; the bar says what decided how many examples.
+
+loo = leave_one_out(heart.X, heart.y, gamma=0.005, C=10.0)
+loo
+
+# %%
+# ``print`` has the same numbers as text:
+
+print(loo)
+
+# %%
+# A partial result
+# ~~~~~~~~~~~~~~~~
+# A callback ends this one early. Its error is not known, and an interval holds it, whatever the rest would be. Ctrl-C
+# raises ``KeyboardInterrupt``, with the same partial result as ``error.result``.
+
+part = leave_one_out(
+    heart.X,
+    heart.y,
+    gamma=0.005,
+    C=10.0,
+    checks=(),
+    engine="numpy",
+    callback=lambda at: at.done > at.total // 2,
+)
+part
+
+# %%
+# Its score is NaN, so that a cell below cannot go on with it unnoticed:
+
+print(part.error, part.error_bounds[0] < loo.error < part.error_bounds[1])
+
+# %%
+# Cross-validation
+# ~~~~~~~~~~~~~~~~
+# One column for each fold.
+
+cross_validate(heart.X, heart.y, gamma=0.005, C=10.0, folds=10, rng=0)
+
+# %%
+# A path
+# ~~~~~~
+
+path = regularization_path(heart.X, heart.y, gamma=0.005, C_min=0.1, C_max=100.0)
+path
+
+# %%
+# Pictures
+# --------
+#
+# ``plot()`` of a result draws it, and returns the display, whose axes are ``ax_``. ``from_result`` makes a display from
+# a result, ``from_estimator`` from a model or a fitted search. These are all displays, with their defaults.
 
 import tempfile
 from functools import partial
@@ -57,7 +134,7 @@ problem = DualProblem.classification(heart.X, heart.y, gamma=0.005, C=10.0)
 
 # %%
 # A solve
-# -------
+# ~~~~~~~
 # Rules side by side, a solution with a trace, a trace and a recording are drawn in the same way.
 
 # alt: The KKT gap of three selectors against the steps, on a logarithmic scale.
@@ -106,7 +183,7 @@ solve(parted, stop=KKTGap(1e-12)).derivative("C").plot()
 
 # %%
 # Leave-one-out and folds
-# -----------------------
+# ~~~~~~~~~~~~~~~~~~~~~~~
 # Of two features each example is seen, of more the number of examples that each check has decided.
 
 # alt: Sixty examples in the plane, coloured by what decided them; those that are wrong when they are left out have a
@@ -146,7 +223,7 @@ plt.show()
 
 # %%
 # Paths
-# -----
+# ~~~~~
 # Of C, and of any other line of problems:
 
 # alt: The share of its bound that each variable has against C, one colour for each class, and the size of the elbow.
@@ -186,7 +263,7 @@ cost_path(banana.X, names, kernel=RBF(0.25)).roc(banana.X, names).plot()
 
 # %%
 # A fitted search
-# ---------------
+# ~~~~~~~~~~~~~~~
 # The scores of its cells, and what its best machine would do at any C and at any cost of the errors:
 
 # alt: A grid of scores over C and gamma; a ring marks the best one.
@@ -215,7 +292,7 @@ plt.show()
 
 # %%
 # An experiment
-# -------------
+# ~~~~~~~~~~~~~
 # Performance profiles, boxes, means with their deviation or as ratios to a baseline, and mean ranks:
 
 strategies = [
