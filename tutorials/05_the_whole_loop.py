@@ -239,9 +239,9 @@ plt.show()
 # costs. The panels show the boundary for three values of each parameter, with the share of errors on these examples and
 # on two thousand new examples of the same kind. With the smallest :math:`\gamma` and :math:`C` the machine *underfits*:
 # it errs on old and new examples. With the largest :math:`\gamma` and :math:`C` it overfits: it is right on every
-# example that it was trained on, and errs on new examples. The best machine is in between, and neither the training
-# errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the errors without new examples,
-# and :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
+# example that it was trained on, and errs on new examples. The machine that generalises best is in between, and neither
+# the training errors nor the objective say where. :doc:`Chapter 11 <11_leave_one_out>` estimates the errors without new
+# examples, and :doc:`chapter 15 <15_the_path_of_c>` for all :math:`C` at once.
 
 new = make_banana(2000, rng=1)
 gammas, prices = (0.02, 0.5, 20.0), (0.1, 10.0, 1000.0)

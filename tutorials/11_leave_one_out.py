@@ -2,18 +2,17 @@ r"""
 11 · Leave one out
 ==================
 
-How well will a classifier do on examples it has not seen? Leave one example out, train on the others, predict it; do so
-for each. The share of wrong predictions is the *leave-one-out error*. It uses every example for training and for
-testing, and it has no random splits. It seems to cost :math:`n` trainings. This chapter shows why it costs far less:
-three proofs decide most examples after one training, and the rounds for the others begin near their end. The procedure
-is due to V. Franc, P. Laskov and K.-R. Müller (2008); how little a round has to know is the subject of
-:doc:`the next chapter <12_a_sign_is_enough>`.
+How well will a classifier do on examples that it has not seen? Leave an example out, train on all other examples, and
+predict it; repeat this for every example. The share of wrong predictions is the *leave-one-out error*. It uses every
+example for training and for testing, and it has no random splits. It seems to cost :math:`n` trainings. This chapter
+shows why it costs far less: three proofs decide many examples after one training, and the rounds for the remaining
+examples begin near their end. V. Franc, P. Laskov and K.-R. Müller (2008) published the procedure.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Examples of the banana and the boundary between the two kinds, coloured by what decided their leave-one-out
-#     prediction. Those without weight lie away from the boundary, the training errors beyond it, and those that needed
-#     a round along it; wrong ones are ringed.
+# alt: The examples of the banana are coloured by what decided their leave-one-out prediction. Examples without weight
+#     lie away from the boundary between the two kinds, training errors beyond it, and examples that needed a round
+#     along it. Wrong predictions are ringed.
 import time
 
 import matplotlib.pyplot as plt
@@ -57,9 +56,8 @@ plt.show()
 # ---------------
 #
 # An example that is left out has no weight: :math:`\alpha_r=0`. In the dual this is an empty box, :math:`L_r=U_r=0`;
-# the matrix and the gradient do not change. So its decision value need not even be predicted. The gradient shows it,
-# :math:`h(x_r)=y_r-G_r+b`. :class:`~refsvm.core.rounds.rounds.Rounds` trains one machine after the other and keeps the
-# kernel rows:
+# the matrix does not change. The gradient shows the decision value of the left-out example, :math:`h(x_r)=y_r-G_r+b`.
+# :class:`~refsvm.core.rounds.rounds.Rounds` trains one machine after another and keeps the kernel rows:
 
 
 def brute_force(tol):
@@ -77,32 +75,34 @@ for tol in (1.0, 1e-3):
     print(f"tolerance {tol:5g}: {wrong} of {heart.n} wrong, {steps} steps")
 
 # %%
-# The tolerance matters. The error is a count, and an inexact machine may get other examples wrong. So the question is
-# not how exact a *solution* must be, but how to be certain of a *sign*.
+# The tolerance matters, because an inexact machine may get other examples wrong. So we ask not how exact a *solution*
+# must be, but how to be certain of a *sign*.
 #
 # Three proofs
 # ------------
 #
-# A single training, on all examples, implies much.
+# A single training on all examples proves many signs.
 #
 # **Zero alpha.** If :math:`\alpha_r=0`, the solution is also feasible without :math:`r`, and the conditions of chapter
-# 6 hold for the others as before. So it is the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: right. (A free
-# support vector fixes :math:`b`. Without free ones, :math:`b` is the middle of an interval between two examples.
-# Leaving out either of these two lengthens the interval, so the package trains without each of them.)
+# 6 hold for all other examples as before. So it is the solution without :math:`r`, and :math:`y_rh(x_r)\ge1`: the
+# prediction is right. (A free support vector fixes :math:`b`. If no support vector is free, :math:`b` is the middle of
+# an interval between two examples. Leaving out one of these two lengthens the interval, so the package trains without
+# it.)
 #
-# **Training error.** If an example is wrong although it was trained on, it is wrong without it. Let :math:`P` be the
-# primal objective with :math:`r` and :math:`P_r` without, so that :math:`P=P_r+C\,\xi_r`. The machine :math:`m`
-# minimises :math:`P`, and :math:`m'` minimises :math:`P_r`. Adding the two lines
+# **Training error.** If the machine predicts :math:`r` wrongly although it was trained with :math:`r`, the machine
+# trained without :math:`r` also predicts :math:`r` wrongly. Let :math:`P` be the primal objective with :math:`r`, and
+# :math:`P_r` without :math:`r`, so that :math:`P=P_r+C\,\xi_r`. Let :math:`m` minimise :math:`P`, and :math:`m'`
+# minimise :math:`P_r`. Adding the two lines
 #
 # .. math:: P_r(m')\le P_r(m), \qquad P_r(m)+C\,\xi_r(m)\le P_r(m')+C\,\xi_r(m')
 #
 # gives :math:`\xi_r(m)\le\xi_r(m')`. Leaving an example out never reduces its slack.
 #
-# **The ξα bound.** A small weight cannot turn a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that :math:`r` is right
-# (T. Joachims, 2000). Here :math:`R^2\ge k(x,x)-k(x,x')` for all pairs, so that
-# :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise turn all signs), and let the free
-# support vectors other than :math:`r` have room for its weight :math:`a`: :math:`\sum_j(U_j-\alpha_j)>a`, where
-# :math:`U_j` is the upper bound. Let :math:`w_r` belong to the machine without :math:`r`.
+# **The ξα bound.** Removing a small weight cannot change a decision: :math:`2|\alpha_r|R^2+\xi_r<1` proves that the
+# prediction of :math:`r` is right (T. Joachims, 2000). :math:`R^2` is at least :math:`k(x,x)-k(x,x')` for all pairs, so
+# that :math:`\lVert\varphi(x)-\varphi(x')\rVert^2\le2R^2`. Let :math:`y_r=1` (otherwise turn all signs). Let the boxes
+# of the other free support vectors have space for the weight :math:`a` of :math:`r`: :math:`\sum_j(U_j-\alpha_j)>a`.
+# Let :math:`w_r` belong to the machine without :math:`r`.
 #
 # 1. *The model moves little.* On removing :math:`r`, hand its weight :math:`a` to free support vectors. The slope of
 #    that exchange is :math:`-\xi_r` and its curvature at most :math:`2R^2`, so :math:`f` drops by at most
@@ -117,17 +117,17 @@ for tol in (1.0, 1e-3):
 #    .. math:: \sum_{i\ne r}C\max\bigl(0,\,1-y_i(c_i+\zeta)\bigr) .
 #
 #    At :math:`\zeta=0` its slope is at most :math:`C` for each negative example with :math:`h(x_i)>-1`, which are all
-#    bounded, less :math:`C` for each positive support vector but :math:`r`. By the sum constraint that is
-#    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum still falls at 0, so :math:`h_r(x_r)>0`.
+#    bounded, less :math:`C` for each positive support vector but :math:`r`. The sum constraint makes this
+#    :math:`a-\sum_j(U_j-\alpha_j)<0`. The sum of losses still falls at 0, so :math:`h_r(x_r)>0`.
 #
-# The figure draws :math:`f` for one example, on two straight ways from the optimum to a point without :math:`r`. The
-# first leads to the point where all free ones share its weight equally, the second to the best point. Both end within
-# the band of the two bounds.
+# For one example, the figure draws :math:`f` on two straight ways from the optimum to a point without :math:`r`. At the
+# end of the first way all free variables share the weight of :math:`r` equally; the second way ends at the best point.
+# Both end above the lower bound.
 
 # fold: The code of this figure
-# alt: The objective along two straight ways from the full optimum to points without the example. Both fall. The one to
-#     the best point ends a little higher than the one that hands the weight on, and above the lower bound, which is a
-#     dashed parabola.
+# alt: The objective falls along two straight ways from the full optimum to points without the example. The way to the
+#     best point ends a little higher than the way that hands the weight on. Both end above the lower bound, a dashed
+#     parabola.
 whole = solve(problem, stop=KKTGap(1e-9))
 xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
 free = (problem.lower < whole.alpha) & (whole.alpha < problem.upper)
@@ -161,22 +161,23 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # From the optimum to a computed solution
 # ---------------------------------------
 #
-# The three proofs are about the optimum, but a solver only returns a point near it. How near? The duality gap of
-# chapter 6 tells. At a feasible :math:`\alpha` and any :math:`b` it is a sum of terms that are never negative:
+# The three proofs are about the optimum, but a solver only returns a point near it. The duality gap of chapter 6 tells
+# how near. At a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms that are never negative:
 #
 # .. math:: \delta = P(w,b)-f(\alpha) = \sum_i (U_i-\alpha_i)\max(0,\,G_i-b)+(\alpha_i-L_i)\max(0,\,b-G_i) .
 #
-# (Write out both objectives; terms without a bound cancel because :math:`\sum_i\alpha_i=0`.) The exact machine is
-# within :math:`\sqrt\delta` of the computed one, as :doc:`chapter 12 <12_a_sign_is_enough>` shows. So each check keeps
-# a distance from its limit.
+# (Write out both objectives, and use :math:`\sum_i\alpha_i=0`.) The exact :math:`w` is within :math:`\sqrt\delta` of
+# the computed :math:`w`, as :doc:`chapter 12 <12_a_sign_is_enough>` shows. So each check keeps a distance from its
+# limit:
 #
-# * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, where its gap is not larger. The bound
-#   of chapter 12 has to prove the sign. It does unless :math:`x_r` is far away; then a round decides.
+# * *Zero alpha.* If :math:`\alpha_r=0`, the point is feasible without :math:`r`, and its gap in the problem without
+#   :math:`r` is not larger. The ball of chapter 12 then proves the sign, unless :math:`x_r` is far away from the other
+#   examples; then a round decides.
 # * *Training error.* The second of the two lines above holds up to :math:`\delta`, which leaves
-#   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. The check requires :math:`y_rh(x_r)<-\delta/C_r`. If the penalty
-#   :math:`C_r` of the example is small, this is a strong requirement, and rightly so: such an example hardly influences
-#   the solver.
-# * *The ξα bound.* Step 1 becomes a ball whose radius grows with :math:`\delta`; the docstring below derives it.
+#   :math:`\xi_r(m)-\delta/C_r\le\xi_r(m')`. So the check requires :math:`y_rh(x_r)<-\delta/C_r`, with the penalty
+#   :math:`C_r` of the example.
+# * *The ξα bound.* Step 1 becomes a ball whose radius grows with :math:`\delta`; the docstring below derives the
+#   radius.
 #
 # .. shipped:: core/rounds/sufficiency.py
 #    :object: ZeroAlpha.decide TrainingError.decide XiAlphaBound.decide
@@ -203,11 +204,11 @@ for reason, count in loo.counts.items():
 
 # %%
 # The picture at the head of the chapter shows what decided each example of the banana. Examples far from the boundary
-# have no weight. Those beyond it are wrong anyway. Only those in between need a round of training.
+# have no weight. Examples on the wrong side of the boundary are wrong anyway. Only examples in between need a round of
+# training.
 #
-# Leave them out one after another: set "a tap" to "leaves it out", and tap an example. The line under the buttons says
-# which proof decides it, with its numbers, or how long its round is; the dotted boundary belongs to the machine without
-# it.
+# Leave examples out yourself: set "a tap" to "leaves it out", and tap an example. The line under the buttons says which
+# proof decides the example, or how long its round is. The dotted boundary belongs to the machine without the example.
 #
 # .. stepper::
 #    :selector: second-order
@@ -216,9 +217,9 @@ for reason, count in loo.counts.items():
 # Where a round begins
 # --------------------
 #
-# The remaining examples are trained, each round from the solution with all examples. Their weight :math:`\alpha_r` has
-# to go somewhere, for the sum to stay zero; a *seeder* decides where. ``TOP`` gives it to the most similar example,
-# ``AVG`` to all free ones alike, ``Cold`` begins again.
+# The round of a remaining example begins at the solution with all examples. To keep the sum at zero, the weight
+# :math:`\alpha_r` has to go to other examples; a *seeder* decides to which. ``TOP`` gives it to the most similar
+# example, ``AVG`` shares it equally among all free examples, and ``Cold`` starts again from zero.
 
 for seeder in (Cold(), AVG(), TOP()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, seeder=seeder, stop=KKTGap(1e-3))
@@ -227,19 +228,19 @@ for seeder in (Cold(), AVG(), TOP()):
     )
 
 # %%
-# The errors of all starts are the same, although both solutions are right only to :math:`10^{-3}`. If a round ends with
-# :math:`h` so near to zero that its sign is not proved, it goes on.
+# All starts give the same error, although the solutions are right only to :math:`10^{-3}`: a round continues until the
+# sign of :math:`h` is proved.
 #
-# How much does a seed lose? Let :math:`\delta` be its change of :math:`\alpha`: :math:`r` falls to zero, and others
-# share what it had. The entries of :math:`\delta` sum to zero, so :math:`b` may be taken off :math:`G`:
+# How much does a seed lose? Let :math:`\delta` be its change of :math:`\alpha`: the variable :math:`r` goes to zero,
+# and others take its weight. The entries of :math:`\delta` sum to zero, so :math:`b` may be subtracted from :math:`G`:
 #
 # .. math:: f(\alpha)-f(\alpha+\delta)
 #           = -\sum_i(G_i-b)\,\delta_i + \tfrac12\,\Bigl\lVert\sum_i\delta_i\varphi(x_i)\Bigr\rVert^2 .
 #
-# The second term is how far :math:`w` moves. If a single :math:`j` receives the weight, the term is
-# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`, least for the nearest: this is ``TOP``. The first
-# term is least if all receivers are free, with :math:`G_i=b`: then it is :math:`|\alpha_r|\,\xi_r`. This is ``AVG``,
-# where the mean of the free ones replaces :math:`\varphi(x_j)`.
+# The second term is half the square of how far :math:`w` moves. If a single :math:`j` receives the weight, this term is
+# :math:`\tfrac12\alpha_r^2\lVert\varphi(x_r)-\varphi(x_j)\rVert^2`. ``TOP`` makes it small, with the nearest :math:`j`.
+# If all receivers are free, they have :math:`G_i=b`, and the first term is only :math:`|\alpha_r|\,\xi_r`. ``AVG``
+# makes this term small; in the second term the mean of the free :math:`\varphi(x_i)` replaces :math:`\varphi(x_j)`.
 
 
 def top(K, alpha, lower, upper, r):
@@ -292,12 +293,13 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 # .. shipped:: core/seeders/base.py
 #    :fold: What a seeder is
 #
-# And this is the procedure, in the order of the paper:
+# This function is the procedure, in the order of the paper:
 #
 # .. shipped:: core/rounds/leave_one_out.py
 #    :object: algorithm_1
 #
-# ``leave_one_out`` calls it once for each machine: two classes need one machine, several classes one for each pair.
+# ``leave_one_out`` calls it once for each machine. Two classes need one machine, several classes one for each pair of
+# classes.
 #
 # .. shipped:: analysis/resampling/leave_one_out.py
 #    :object: leave_one_out
@@ -307,23 +309,23 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Jackknife* or *leave-one-out cross-validation*; the *ξα estimator* of T. Joachims; *alpha seeding* or *warm
-#    starts* for seeds (D. DeCoste and K. Wagstaff, 2000).
+#    The procedure is *leave-one-out cross-validation*, and related to the *jackknife*. Counting the examples that the
+#    third proof leaves open gives the *ξα estimator* of T. Joachims.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Switch the checks off one by one (``checks=("zero alpha",)`` …). Do the predictions change? How many more rounds
-#    are there?
-# 2. ★ Write the first two checks yourself: from :math:`\alpha` and the decision values alone, in two lines of NumPy. Do
-#    they decide as many examples as the package's checks?
-# 3. ★★ Compute both terms of the loss for the seeds of ``TOP`` and ``AVG``, for the example of largest weight that is
-#    not wrong. How far are the seeds from the optimum without it?
+#    are needed?
+# 2. ★ Write the first two checks yourself, with :math:`\alpha` and the decision values, in two lines of NumPy. Do they
+#    decide as many examples as the package's checks?
+# 3. ★★ Among the correctly predicted examples, take the example with the largest weight. Compute both terms of the loss
+#    for its seeds by ``TOP`` and ``AVG``. How far are the seeds from the optimum without the example?
 #
 # .. fold:: Hints
 #
-# 1. ``counts`` holds how many examples each reason decided.
-# 2. Both are comparisons of arrays of length :math:`n` with zero.
+# 1. ``counts`` says how many examples each reason decided.
+# 2. Both checks compare an array of length :math:`n` with zero.
 # 3. ``seeder.seed`` returns the new :math:`\alpha`; the difference to the old one is :math:`\delta`.
 #
 # .. endfold::
@@ -353,9 +355,10 @@ for seeder in (TOP(), AVG()):
     print(f"3. {type(seeder).__name__}: {first:.4f} + {second:.4f}; lost {lost:.4f}, lacks {lacks:.4f}")
 
 # %%
-# 1. They do not: the checks are theorems. Without any check each example needs a round.
-# 2. :math:`\alpha_r=0` is the first, :math:`y_rh(x_r)<0` the second. No example is decided by both: a training error
-#    has a slack above one, and so :math:`|\alpha_r|=C`.
-# 3. Never further than their loss, because the optimum without an example is at most the optimum with it.
+# 1. They do not change: the checks are theorems. Without checks each example needs a round.
+# 2. The first check is :math:`\alpha_r=0`, the second :math:`y_rh(x_r)<0`. No example passes both checks: a training
+#    error has a slack above one, and so :math:`|\alpha_r|=C`.
+# 3. A seed is never further from the optimum than its loss, because the optimum without an example is at most the
+#    optimum with it.
 #
 # .. endfold::

@@ -2,17 +2,17 @@ r"""
 12 · A sign is enough
 =====================
 
-Three proofs have decided most examples of :doc:`chapter 11 <11_leave_one_out>`; the rest is trained. Each round has to
-find one bit: on which side of the boundary the left-out example lies. Often the side is certain long before the
-optimum is reached. This chapter presents two proofs that are tried while a round is trained: a bound that meets the
-objective, due to V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which is the
-package's own.
+Three proofs decide most examples of :doc:`chapter 11 <11_leave_one_out>`; each remaining example needs a round of
+training. A round has to find one bit: on which side of the boundary the left-out example lies. Often the side is
+certain long before the optimum is reached. This chapter presents two proofs for use during a round: a bound that meets
+the objective, by V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which is new in
+this package.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Three curves over the steps of one round, near the optimum. The primal objective falls from above in jumps, to
-#     the dual objective, which rises from below. The bound H ends above both: a vertical line marks where the primal
-#     objective first falls below it, long before the last step.
+# alt: Three curves are drawn over the steps of a round, near the optimum. The primal objective falls in jumps to the
+#     dual objective, which rises from below. The bound H ends above both. A vertical line marks where the primal
+#     objective first falls below H, long before the last step.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -46,26 +46,26 @@ print(
 # When is a sign certain?
 # -----------------------
 #
-# Let :math:`F` be the primal objective without example :math:`r`. Suppose :math:`H` is a lower bound on :math:`F` over
-# all models with :math:`h(x_r)=0`. If the current model has :math:`F<H`, the optimum lies on the same side of
-# :math:`h(x_r)=0` as the current model. Otherwise the segment from the current model to the optimum would contain a
-# model with :math:`h(x_r)=0`, and by convexity its :math:`F` would be at most that of the current model, hence below
-# :math:`H`: a contradiction.
+# Let :math:`F` be the primal objective without example :math:`r`, and let :math:`H` be a lower bound on :math:`F` for
+# all machines with :math:`h(x_r)=0`. If the current machine has :math:`F<H`, its :math:`h(x_r)` has the sign of the
+# optimum. For otherwise the segment from the current machine to the optimum would contain a machine with
+# :math:`h(x_r)=0`. Since :math:`F` is convex, this machine would cost at most as much as the current machine, hence
+# less than :math:`H`: a contradiction.
 #
-# Weak duality provides :math:`H`, as in chapter 2. :math:`h(x_r)=0` fixes the intercept, :math:`b=-w\cdot\varphi(x_r)`,
-# so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This is a machine without intercept, with the kernel
+# Weak duality provides :math:`H`, as in chapter 2. The condition :math:`h(x_r)=0` fixes the intercept,
+# :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This is a machine without intercept,
+# with the kernel
 #
 # .. math:: K'_{ij} = \bigl(\varphi(x_i)-\varphi(x_r)\bigr)\cdot\bigl(\varphi(x_j)-\varphi(x_r)\bigr)
 #           = K_{ij}-K_{ri}-K_{rj}+K_{rr} .
 #
-# Without :math:`b`, its dual has no sum constraint, and any of its points :math:`\eta` gives a bound:
+# Without :math:`b` the dual has no sum constraint, and every feasible :math:`\eta` gives a bound:
 #
 # .. math:: H(\eta) = y^\top\eta-\tfrac12\,\eta^\top K'\eta, \qquad L\le\eta\le U,\quad \eta_r=0 .
 #
 # :class:`~refsvm.core.stopping.loo_duality_gap.LOODualityGap` raises :math:`H` alongside :math:`f` and stops at
-# :math:`F<H`. With a linear kernel, where SMO takes long to converge, this happens long before the end. In the picture
-# at the head of the chapter, the primal objective falls, the bound rises above the optimum, and training may end where
-# they cross.
+# :math:`F<H`. In the picture at the head of the chapter, training may end where the falling primal objective crosses
+# the rising bound.
 #
 # .. shipped:: core/stopping/loo_duality_gap.py
 #    :object: _begin _ascend _decided
@@ -79,32 +79,34 @@ print(
 # -----------------------------
 #
 # Before we train without :math:`r` we do not know the machine, but we can say in which region it must lie. Let
-# :math:`(w_r,b_r)` be the machine without :math:`r`, :math:`(w,b)` *any* machine, :math:`\tilde w` the weights of any
-# feasible :math:`\tilde\alpha`, :math:`P_r` and :math:`D_r` the primal and the dual without :math:`r`, and
-# :math:`P_r^*=D_r^*` the optimum.
+# :math:`(w_r,b_r)` be the machine without :math:`r`, :math:`(w,b)` *any* machine, and :math:`\tilde w` the weights of
+# any feasible :math:`\tilde\alpha`. Let :math:`P_r` and :math:`D_r` be the primal and the dual objective without
+# :math:`r`, and :math:`P_r^*=D_r^*` the optimum.
 #
-# * The primal contains :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much: :math:`P_r(w,b)\ge
-#   P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
-# * The difference of primal and dual, multiplied out, is :math:`P_r(w,b)-D_r(\tilde\alpha)= \tfrac12\lVert w-\tilde
-#   w\rVert^2+T(w,b)`, where no term of the sum :math:`T` is negative: for :math:`e_i=y_i-w\cdot\varphi_i-b`,
+# * The primal contains :math:`\tfrac12\lVert w\rVert^2`, so it curves upwards at least as much as this term:
+#   :math:`P_r(w,b)\ge P_r^*+\tfrac12\lVert w-w_r\rVert^2`.
+# * Multiplied out, the difference of primal and dual is :math:`P_r(w,b)-D_r(\tilde\alpha)= \tfrac12\lVert w-\tilde
+#   w\rVert^2+T(w,b)`. With :math:`\varphi_i=\varphi(x_i)` and :math:`e_i=y_i-w\cdot\varphi_i-b`, no term of the sum
+#   :math:`T` is negative:
 #
 #   .. math:: T(w,b)=\sum_{i\ne r}(U_i-\tilde\alpha_i)\max(0,e_i)+(\tilde\alpha_i-L_i)\max(0,-e_i) .
 #
-# Use the second line at :math:`(w,b)` and at :math:`(w_r,b_r)`, where :math:`P_r` is :math:`P_r^*`, and the first line.
-# Two squared distances from :math:`w_r` appear, of :math:`w` and of :math:`\tilde w`. By the parallelogram law, their
-# sum is twice the squared distance of the midpoint plus half the squared distance between :math:`w` and :math:`\tilde
-# w`:
+# Write the second line at :math:`(w,b)` and at :math:`(w_r,b_r)`, subtract, and use the first line. The squared
+# distances of :math:`w` and of :math:`\tilde w` from :math:`w_r` appear. By the parallelogram law, their sum is twice
+# the squared distance of the midpoint :math:`\tfrac12(w+\tilde w)` from :math:`w_r`, plus half the squared distance
+# between :math:`w` and :math:`\tilde w`. This gives
 #
 # .. math::
 #
 #    \bigl\lVert\tfrac12(w+\tilde w)-w_r\bigr\rVert^2 + T(w_r,b_r)
 #    \;\le\; \tfrac14\lVert w-\tilde w\rVert^2 + T(w,b) \;=:\; \rho^2 .
 #
-# Neither machine needs to be optimal. If :math:`w` is :math:`\tilde w`, then :math:`\rho^2` is the duality gap. It
-# could also be computed as :math:`P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as below. Near the optimum this
-# difference of two large numbers loses ten digits, whereas the sum loses none.
+# So :math:`w_r` lies in a ball of radius :math:`\rho` around the midpoint, although neither :math:`w` nor :math:`\tilde
+# w` need be optimal. If :math:`w=\tilde w`, then :math:`\rho^2` is the duality gap. In general
+# :math:`\rho^2=P_r-D_r-\tfrac14\lVert w-\tilde w\rVert^2`, as in the code below. The package computes the sum
+# :math:`T`, because a difference of large numbers loses digits near the optimum.
 #
-# With the linear kernel and two features :math:`w` is a point of a plane, and the ball a disc:
+# With the linear kernel and two features :math:`w` is a point of a plane, and the ball is a disc:
 
 two = make_banana(40, rng=1)
 in_plane = DualProblem.classification(two.X, two.y, kernel=Linear(), C=0.3)
@@ -128,9 +130,9 @@ assert distance <= radius < abs(to_line)
 # %%
 
 # fold: The code of this figure
-# alt: A disc in the plane of the two weights. The machine with the example and the seed lie inside it, joined by a
-#     dotted line whose middle is its centre. The machine without the example also lies inside. A dashed line, on which
-#     machines cannot decide the example, passes outside of the disc.
+# alt: A disc is drawn in the plane of the two weights. A dotted line through its centre joins the machine with the
+#     example and the seed. The machine without the example lies inside the disc. A dashed line, on which machines
+#     cannot decide the example, passes outside the disc.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
@@ -152,24 +154,23 @@ figure.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 # %%
-# If the intercept were known, the sign could be seen here: all machines on one side of the dashed line predict the same
-# for :math:`x_r`, and the whole disc is on that side. But the intercept changes with :math:`w`, so the argument needs
-# one more step.
+# If all machines had the same intercept, the picture would prove the sign: all machines on one side of the dashed line
+# predict the same class for :math:`x_r`, and the whole disc is on one side. But the intercept changes with :math:`w`,
+# so the argument needs another step.
 #
-# Use the full model as :math:`w` and a seed as :math:`\tilde\alpha`; both are available before any step is taken. If
-# every model in the ball predicts the same sign at :math:`x_r`, so does :math:`w_r`. To check this, write
-# :math:`\varphi_i` for :math:`\varphi(x_i)` and :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)`
-# is the :math:`\zeta` that minimises :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so it is positive if this convex
-# function is decreasing at :math:`\zeta=0`. Its slope at 0 increases with every :math:`c_i`, and in the ball
-# :math:`c_i` is at most its value at the centre plus :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is
-# negative for these largest values, it is negative for every model in the ball. The negative sign is certified in the
-# same way with the smallest values. For the example of the disc, and for another one:
+# Before the first step, use the full machine as :math:`w` and a seed as :math:`\tilde\alpha`. Write
+# :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
+# :math:`\sum_{i\ne r}C_i\max(0,1-y_i(c_i+\zeta))`, so it is positive if this convex function falls at :math:`\zeta=0`.
+# The slope at 0 increases with every :math:`c_i`, and in the ball :math:`c_i` is at most its value at the centre plus
+# :math:`\rho\lVert\varphi_i-\varphi_r\rVert`. If the slope is negative for these largest values, it is negative for
+# :math:`w_r`, and the sign is proved. The smallest values prove a negative sign in the same way. The figure shows the
+# example of the disc and another example:
 
 # fold: The code of this figure
-# alt: Two panels with the sum of the losses of the other examples over the value at the example left out, each with
-#     three convex curves of straight pieces: for the smallest values that the ball allows, for the machine without the
-#     example, and for the largest. Left: all three rise at zero, and their least points lie left of it. Right: one of
-#     them falls at zero, and its least point lies to the right.
+# alt: Two panels show the sum of the losses of the other examples over the value at the example left out. Each panel
+#     has three convex curves of straight pieces: for the smallest values that the ball allows, for the machine without
+#     the example, and for the largest values. In the left panel all three curves rise at zero. In the right panel the
+#     curve of the smallest values falls at zero.
 
 
 def of_losses(c, left, zeta):
@@ -208,26 +209,26 @@ figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", n
 plt.show()
 
 # %%
-# The dots are the least points: there :math:`\zeta=h_r(x_r)`. In the left panel even the curve with the smallest
-# :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises there, wherever :math:`w_r` lies in the ball, and the
-# sign is negative. In the right panel one end falls at 0 and the other rises: the ball may contain machines of both
-# signs, and the round is trained.
+# The dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with
+# the smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, wherever :math:`w_r` lies in the
+# ball, and the sign is negative. In the right panel the curve with the smallest :math:`c_i` falls at 0 and the curve
+# with the largest :math:`c_i` rises. The ball may contain machines of both signs, so the round is trained.
 #
-# There is a second test, for which a single variable is enough. The bound on :math:`\rho^2` still contains
-# :math:`T(w_r,b_r)`, which the ball has dropped. Take an example :math:`i` with :math:`a=U_i-\tilde\alpha_i>0`, and let
-# :math:`x` be the distance of :math:`w_r` from the midpoint. The share of :math:`i` in :math:`T` is at most what
-# :math:`x` leaves of the bound: :math:`a\max(0,e_i)\le\rho^2-x^2`. So a variable that can still rise has no large loss
-# in the machine without :math:`r`, which keeps :math:`h_r(x_r)` up:
+# A second test needs only a single variable. It uses :math:`T(w_r,b_r)`, which the ball ignores. Take an example
+# :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`, and let :math:`x` be the distance of :math:`w_r` from
+# the midpoint. The term of :math:`i` in :math:`T(w_r,b_r)` is at most :math:`\rho^2-x^2`, that is,
+# :math:`a\max(0,e_i)\le\rho^2-x^2`. So in the machine without :math:`r` the example has no large loss. This bounds
+# :math:`h_r(x_r)` from below:
 #
 # .. math:: h_r(x_r)\;\ge\; t_i - x\lVert\varphi_i-\varphi_r\rVert-\frac{\rho^2-x^2}{a}, \qquad
 #           t_i = y_i-\tfrac12(w+\tilde w)\cdot(\varphi_i-\varphi_r) ,
 #
-# for the worst :math:`x\le\rho`. A single near neighbour that is free can prove a sign that the balance of all slopes
-# leaves open. On german, this test proves 333 of the 620 support vectors before any step, the slopes 204.
+# The test takes the :math:`x` between 0 and :math:`\rho` that makes this bound smallest. If the bound is positive, the
+# sign is proved. A single near neighbour that is free can thus prove a sign that the slopes leave open. On german the
+# second test proves the signs of 333 of the 620 support vectors before any step; the slopes prove 204.
 #
-# Both tests need only :math:`\rho`. They are tried at the seed, while a round is trained, and once more where the round
-# ends at the tolerance, then with :math:`w=\tilde w`. If they prove nothing even there, the round goes on. A sign that
-# no tolerance proves is called a tie.
+# The package tries both tests at the seed, during the round, and with :math:`w=\tilde w` when the round reaches its
+# tolerance. If they prove nothing even then, the round continues. A sign that no tolerance proves is called a tie.
 #
 # .. shipped:: core/stopping/midpoint.py
 #    :object: gap distances certain_sign sign_at
@@ -240,7 +241,7 @@ plt.show()
 # .. shipped:: core/stopping/midpoint.py
 #    :fold: The whole file: what rounding is allowed for, and the constants
 #
-# The three ways to stop, on the same rounds:
+# The next lines compare three stopping rules on the same rounds:
 
 for stop in (KKTGap(), LOODualityGap(), BallRule()):
     result = leave_one_out(heart.X, heart.y, kernel=kernel, C=C, stop=stop)
@@ -253,25 +254,26 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Early stopping with a guarantee*; *weak duality* for the bound. *Safe screening rules* also use balls that prove
-#    what a solution must be, but to leave out variables; the distance bounds follow from *strong convexity*.
+#    *Safe screening rules* also use balls around unknown solutions; they prove which variables can be left out. The
+#    first line of the proof is *strong convexity*.
 #
 # Exercises
 # ---------
 #
-# 1. ★ Leave out one of two equal examples. Compute :math:`K'_{ii}` of the other.
-# 2. ★★ Check the ball: compute :math:`\rho` and the true distance for the example of heart that has the largest weight
-#    and is not wrong.
-# 3. ★★★ Without a sum a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H` in six lines
-#    for the linear machine of the disc, and show that it ends at the :math:`F` of a machine with :math:`h(x_r)=0`.
+# 1. ★ Leave out one of two equal examples, and compute :math:`K'_{ii}` of the remaining example.
+# 2. ★★ Among the correctly predicted examples of heart, take the example with the largest weight. Compute :math:`\rho`
+#    and the true distance.
+# 3. ★★★ Without the sum constraint a variable may move alone (exercise 3 of chapter 3). Write the ascent of :math:`H`
+#    in six lines for the linear machine of the disc, and show that it ends at the :math:`F` of a machine with
+#    :math:`h(x_r)=0`.
 #
 # .. fold:: Hints
 #
 # 1. For equal examples :math:`K_{ii}=K_{rr}=K_{ri}`.
-# 2. ``primal_objective`` of the problem without the example takes the :math:`\alpha` with it: only :math:`w` matters,
-#    at its best :math:`b`. Distances are :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
-# 3. The kernel is :math:`K'`; for a linear kernel subtract :math:`x_r` from all examples. Then use the solver of
-#    exercise 3 of chapter 3.
+# 2. Call ``primal_objective`` of the problem without the example with the :math:`\alpha` of the full machine. A squared
+#    distance is :math:`\lVert\sum_i\delta_i\varphi(x_i)\rVert^2=\delta^\top K\delta`.
+# 3. For a linear kernel :math:`K'` results from subtracting :math:`x_r` from all examples. Use the solver of exercise 3
+#    of chapter 3.
 #
 # .. endfold::
 #
@@ -301,9 +303,9 @@ slack[left] = 0.0
 print(f"3. H = {bound:.6f}, F of its machine {w_flat @ w_flat / 2 + 0.3 * slack.sum():.6f}")
 
 # %%
-# 1. Zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
-# 2. The machine is inside.
-# 3. They are equal at the end, by strong duality: the machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with
-#    :math:`h(x_r)=0` has the objective :math:`H`, so no other such machine has a smaller objective.
+# 1. It is zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
+# 2. The true squared distance is less than :math:`\rho^2`: the machine is inside the ball.
+# 3. The printed :math:`H` and :math:`F` are equal. The machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with
+#    :math:`h(x_r)=0` costs :math:`H`, so no machine with :math:`h(x_r)=0` costs less.
 #
 # .. endfold::

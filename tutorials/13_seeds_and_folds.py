@@ -2,9 +2,10 @@ r"""
 13 · Seeds and folds
 ====================
 
-Ten folds, twenty values of :math:`C`, one example more or less: related problems have related solutions. This chapter
-guesses one solution from another. A guess changes no answer, because the solver continues from it. It may save nearly
-all of the steps, a few, or none. The seeds were published by Z. Wen and others (2017).
+Related problems have related solutions: ten folds, say, or twenty values of :math:`C`. This chapter guesses the
+solution of a problem from the solution of a related problem. The guess, or *seed*, changes no answer, because the
+solver continues from it. It may save nearly all steps, a few, or none. Z. Wen and others (2017) published the three
+seeds of this chapter.
 """
 
 # fold: Imports and settings
@@ -12,8 +13,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from refsvm import ATO, MIR, RBF, SIR, SVCCV, Cold, DualProblem, KKTGap, Rounds, cross_validate, solve
-from refsvm.core.seeders.mir import least_squares
-from refsvm.core.seeders.spread import spread
 from refsvm.datasets import load
 from refsvm.display import GridDisplay, SeedDisplay
 
@@ -27,13 +26,13 @@ NEGATIVE, POSITIVE, INK = "#0072B2", "#D55E00", "#222222"
 # ----------------------
 #
 # Holding a fold out sets :math:`L_i=U_i=0` for its examples, as :doc:`chapter 11 <11_leave_one_out>` does for one
-# example. Cross-validation is thus one problem with ten boxes. From one round to the next a tenth of the examples
-# leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples have nearly the
-# same :math:`\alpha` in both solutions, many of them zero:
+# example. Ten-fold cross-validation is thus one problem with ten boxes. From one round to the next a tenth of the
+# examples leaves (*removed*), a tenth joins (*added*), and eight tenths stay (*shared*). Most shared examples have
+# nearly the same :math:`\alpha` in both solutions, and many have :math:`\alpha=0` in both:
 
 # fold: The code of this figure
-# alt: Weights without fold 0 against weights without fold 1. Shared examples scatter about the diagonal; removed
-#     ones lie on the horizontal axis, added ones on the vertical axis.
+# alt: Weights without fold 0 are drawn against weights without fold 1. Shared examples scatter about the diagonal;
+#     removed examples lie on the horizontal axis, added examples on the vertical axis.
 heart = load("heart")
 problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(0.02), C=10.0)
 fold = np.random.default_rng(0).permutation(problem.n) % 10
@@ -60,22 +59,21 @@ print(
 print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
 # %%
-# A seed has to satisfy the sum and the box; then the solver continues from it. The seed changes the cost of the
-# solution. The solution itself stays the same up to the tolerance: a prediction can differ only where :math:`h` is
-# nearly zero. Three seeds redistribute the weight of the removed examples:
+# A seed has to satisfy the sum and the box. It changes the solution only within the tolerance, so a prediction can
+# differ only if :math:`h` is nearly zero. Three seeds redistribute the weight of the removed examples:
 #
 # * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
 #   of its class that is not yet used.
 # * **MIR**, *multiple instance replacement*, computes the :math:`\alpha` of all added examples together, by least
 #   squares.
 # * **ATO**, *adjusting alpha towards the optimum*, moves the weights of the removed examples to 0 bit by bit and lets
-#   the added ones grow until they satisfy their condition. All the way the free support vectors keep :math:`G_i=b`. ATO
-#   is a walk: :doc:`the next chapter <14_straight_lines>` derives it, with a short function.
+#   the weights of the added examples grow until these satisfy their condition. All the way the free support vectors
+#   keep :math:`G_i=b`. :doc:`The next chapter <14_straight_lines>` derives this walk.
 
 # fold: The code of this figure
-# alt: Three panels, SIR, MIR and ATO, with the weights of the seed against those of the optimum. Points on the
-#     diagonal are right from the start. With SIR and MIR the shared examples scatter about it, and some of the added
-#     ones lie far from it. With ATO all stand on it.
+# alt: Three panels, for SIR, MIR and ATO, show the weights of the seed against the weights of the optimum. With SIR and
+#     MIR the shared examples scatter about the diagonal, and some added examples lie far from it. With ATO all points
+#     stand on the diagonal.
 figure, row = plt.subplots(1, 3, figsize=(11, 3.8))
 for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
     SeedDisplay.from_seeder(seeder, first, rounds.boxed(next_box.lower, next_box.upper), ax=axes)
@@ -83,16 +81,16 @@ for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
 plt.show()
 
 # %%
-# On the diagonal a seed is right from the start. Here ATO has followed its walk to the end, whatever it costs
-# (``budget=np.inf``): its seed is the optimum.
+# An example on the diagonal has its final weight from the start. In the third panel ATO has followed its walk to the
+# end, whatever the cost (``budget=np.inf``), so its seed is the optimum.
 #
 # One for one, or all at once
 # ---------------------------
 #
-# **SIR** compares the terms that a removed :math:`r` and an added :math:`t` contribute to
-# :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b`. They differ by :math:`\alpha_r\bigl(k(x_r,\cdot)-k(x_t,\cdot)\bigr)`, whose
-# norm is :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel it is least for the largest
-# :math:`K_{rt}`. Both must be of the same class, so that the weight fits into the box:
+# **SIR** gives the weight of a removed example :math:`r` to an added example :math:`t`. This changes
+# :math:`h=\sum_i\alpha_ik(x_i,\cdot)+b` by :math:`\alpha_r\bigl(k(x_t,\cdot)-k(x_r,\cdot)\bigr)`, whose norm is
+# :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. For a Gaussian kernel the norm is least for the largest
+# :math:`K_{rt}`. Both examples must be of the same class, so that the weight fits into the box:
 
 
 def sir(K, y, alpha, removed, added):
@@ -117,63 +115,30 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
 # example. It then spreads what the sum still lacks over the added examples.
 #
-# **MIR** looks for the :math:`x` that restores optimality. Let the examples :math:`R` be removed and :math:`T` added,
-# and let :math:`X` be all examples that are there afterwards. If :math:`\alpha_R` goes to zero and :math:`\alpha_T`
-# from zero to :math:`x`, the gradient changes by
+# **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
+# removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
+# and :math:`\alpha_T` from zero to :math:`x`, the gradient changes by
 #
 # .. math:: dG_X = K_{XR}\,\alpha_R - K_{XT}\,x .
 #
-# A free variable, and an added example that violates its condition, should end at :math:`G_i=b`, so the required change
-# is :math:`dG_i=b-G_i` (almost zero for the free ones). All other gradients should stay as they are: :math:`dG_i=0`.
-# Together with the sum constraint this is an overdetermined linear system in :math:`x`:
+# A free variable, or an added example that violates its condition, should end at :math:`G_i=b`, so the required change
+# is :math:`dG_i=b-G_i`. All other gradients should stay as they are: :math:`dG_i=0`. With the sum constraint this is an
+# overdetermined linear system in :math:`x`:
 #
 # .. math::
 #
 #    \begin{pmatrix}K_{XT}\\ \mathbf 1^\top\end{pmatrix}x \;\approx\;
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
-# MIR solves it by least squares and clips the solution to the box. It spreads what the sum then lacks over :math:`T`;
-# if :math:`T` has no room left, over the free variables, and then over all. An exact solution without clipping would
-# keep every shared example at its optimum.
-
-
-def mir(K, G, b, alpha, box, removed, added, steps=50):
-    """Return α with the weights of the added examples by least squares, clipped to the box."""
-    (lower, upper), everyone = box, np.arange(len(G))
-    X, joins = np.setdiff1d(everyone, removed), np.where(G > b, upper > 0.0, lower < 0.0)
-    moves = np.where(np.isin(everyone, added), joins, (lower < alpha) & (alpha < upper))
-    change = np.where(moves, b - G, 0.0)[X]
-    left = np.vstack([K[np.ix_(X, added)], np.ones(len(added))])
-    right = np.append(K[np.ix_(X, removed)] @ alpha[removed] - change, alpha[removed].sum())
-    seed = np.where(np.isin(everyone, removed), 0.0, alpha)
-    seed[added] = np.clip(least_squares(left.T, right, steps, 1e-3), lower[added], upper[added])
-    return seed
-
-
-def completed(seed, added, lower, upper):
-    """Return the seed with its sum repaired, by the added ones, then the free ones, then all in this box."""
-    for among in (added, np.flatnonzero((lower < seed) & (seed < upper)), np.arange(len(seed))):
-        spread(seed, among, -seed.sum(), lower, upper)  # nothing, where the sum is zero
-    return seed
-
-
-leave, join = np.flatnonzero(fold == 1), np.flatnonzero(fold == 0)
-box = problem.lower, problem.upper
-own = mir(K, first.gradient, first.intercept, first.alpha, box, leave, join, steps=3)
-own = completed(own, join, next_box.lower, next_box.upper)
-print("the seed of the package:", np.allclose(own, MIR(max_iter=3).seed(first, next_box)))
-
-# %%
-# ``least_squares`` comes from the package. It uses conjugate gradients, which may end early and need no product of
-# matrices. The code compares only three of its steps, because over many steps rounding may drive two such computations
-# apart.
+# MIR solves the system by least squares and clips the solution to the box. It spreads what the sum then lacks over
+# :math:`T`, then over the free variables, then over all variables.
 #
 # The loop over the folds
 # -----------------------
 #
-# Cross-validation is now one loop: empty the box of a fold, start at the seed, solve, and read the decision values of
-# the fold. This needs no prediction. The solver keeps :math:`G=v-K\alpha` of all examples, including the fold that is
-# held out, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
+# Cross-validation is now a loop: empty the box of a fold, start at the seed, solve, and read the decision values of the
+# fold. The loop need not predict, because the solver keeps :math:`G=v-K\alpha` of all examples, including the fold that
+# is held out, and :math:`h(x_i)=(K\alpha)_i+b=v_i-G_i+b`:
 
 
 def held_out(problem, fold, seeder):
@@ -197,9 +162,9 @@ print("the decision values of the package:", np.allclose(values, result.decision
 
 # %%
 # ``origin=full`` names the solution from which :math:`G` is updated: :math:`G\mathrel{-}=K\,\delta`, where
-# :math:`\delta` is the seed minus :math:`\alpha` of that solution. Here every round starts from the solution on all
-# examples, so the rounds are independent, and threads can share them. In a *chain*, as in the paper, each round starts
-# from the previous one: then ``run`` replaces ``full`` at the end of each pass.
+# :math:`\delta` is the seed minus :math:`\alpha` of this solution. In this loop every round starts from the solution on
+# all examples. In a *chain*, as in the paper, each round starts from the previous round: then ``run`` replaces ``full``
+# at the end of each pass.
 #
 # .. shipped:: core/rounds/chain.py
 #    :object: planned
@@ -212,16 +177,16 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # .. shipped:: analysis/resampling/cross_validate.py
 #    :fold: The whole of cross_validate
 #
-# ``planned`` lists the rounds, each with its empty box and the name of the solution that it starts from. ``Rounds.run``
-# carries them out, in compiled code and several threads where that pays, and yields them one by one. ``take`` reads the
-# decision values of each round, like the last line of the loop above.
+# ``planned`` lists the rounds, each with its empty box and the solution that it starts from. ``Rounds.run`` solves the
+# rounds, in compiled code and several threads if these pay, and yields them. ``take`` reads the decision values of each
+# round, like the last line of the loop above.
 #
 # The savings of a seed
 # ---------------------
 #
-# The saving depends on the problem. With :math:`C=10` a round is short. ATO usually expects its path to cost more than
-# it saves; then it does not follow the path, and the solver takes steps. With :math:`C=1000` rounds are long, and where
-# ATO has followed its path to the end, no step is left to take:
+# The saving depends on the problem. With :math:`C=10` a round is short. ATO then expects its path to cost more than it
+# saves, and does not follow it. With :math:`C=1000` rounds are long. If ATO follows its path to the end, no step is
+# left:
 
 steps = {}
 for C in (10.0, 1000.0):
@@ -236,11 +201,12 @@ for C in (10.0, 1000.0):
 
 # %%
 # Fewer steps do not always take less time: each event of a path requires a linear system, which costs as much as many
-# steps. Here are the rounds with :math:`C=1000`:
+# steps. The figure shows the steps of the rounds with :math:`C=1000`:
 
 # fold: The code of this figure
-# alt: Bars for the steps of each of the ten rounds, cold and from the three seeds. The bars of SIR and MIR are about as
-#     tall as the cold ones, some taller. ATO has a bar in the first round only; its other rounds take no step.
+# alt: Bars show the steps of the ten rounds, from a cold start and from the three seeds. The bars of SIR and MIR are
+#     about as tall as the bars of the cold start, some taller. ATO has a bar in the first round only; its other rounds
+#     take no step.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 for k, (name, colour) in enumerate(
     (("Cold", "0.6"), ("SIR", NEGATIVE), ("MIR", "#009E73"), ("ATO", POSITIVE))
@@ -257,8 +223,8 @@ for name in ("SIR", "MIR", "ATO"):
 # %%
 # Why do SIR and MIR save so little? A weight that goes from :math:`r` to :math:`t` moves :math:`w` by
 # :math:`|\alpha_r|\lVert\varphi(x_r)-\varphi(x_t)\rVert`. The objective falls by half the square of this distance, and
-# by a term that is linear in the weight (:doc:`chapter 11 <11_leave_one_out>`). Weights grow with :math:`C`, so the
-# loss grows with its square, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of chapter 1). The table
+# by a term that is linear in the weight (:doc:`chapter 11 <11_leave_one_out>`). Weights grow with :math:`C`, so this
+# loss grows like :math:`C^2`, whereas a cold start lacks only :math:`f^*\le Cn` (exercise 2 of chapter 1). The table
 # shows the second round of the first picture, and the step at which a cold solve comes as near as the seed:
 
 print(f"{'':14}{'missing of f':>14}{'as near, cold, after':>22}{'steps in all':>14}")
@@ -275,11 +241,11 @@ for C in (1.0, 10.0, 100.0, 1000.0):
 # %%
 # Measured by :math:`f`, a seed only skips the first steps, where a cold solve climbs fastest; for a large :math:`C` the
 # seed even starts below the :math:`f` of :math:`\alpha=0`. Most steps are spent at the end, while the free variables
-# settle (:doc:`chapter 9 <09_does_it_end>`), and they are needed wherever the solve starts. ATO keeps :math:`G_i=b` on
-# the free variables, so that nothing is left to settle.
+# settle (:doc:`chapter 9 <09_does_it_end>`), wherever the solve starts. ATO keeps :math:`G_i=b` on the free variables,
+# so nothing is left to settle.
 #
-# Instead of a chain, every round can start from the solution on all examples (``from_full=True``, the default). Then no
-# example joins, and only the removed weight has to be redistributed. Which takes fewer steps?
+# If every round starts from the solution on all examples (``from_full=True``, the default), no example joins, and only
+# the removed weight has to be redistributed. Does this start or the chain take fewer steps?
 
 print(f"{'':12}{'chain':>8}{'from the full solution':>24}")
 for C in (10.0, 1000.0):
@@ -293,8 +259,8 @@ for C in (10.0, 1000.0):
         print(f"{C:6g} {type(seeder).__name__:5}{chain:8}{full:24}")
 
 # %%
-# Neither is better everywhere. The right column includes the steps of the full solution itself. From the full solution
-# the rounds are independent, so threads can share them. In both cases all rounds share the kernel rows.
+# Neither start is better everywhere. The right column includes the steps of the full solution. Rounds that start from
+# the full solution are independent, so several threads can solve them.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -318,12 +284,12 @@ for C in (10.0, 1000.0):
 # A grid
 # ------
 #
-# ``SVCCV`` runs a grid: all folds and all :math:`C` of one γ are boxes over one matrix. Each cell shows the mean score,
-# and below it the mean number of steps:
+# ``SVCCV`` runs a grid: for each γ, all folds and all :math:`C` are boxes over the same matrix. Each cell shows the
+# mean score, and below it the mean number of steps:
 
 # fold: The code of this figure
-# alt: A grid of four values of C and four of gamma, coloured by score, with the score and the mean number of steps in
-#     each cell, and a ring around the best one. The highest scores are at a small gamma.
+# alt: A grid of four values of C and four of gamma is coloured by score. Each cell shows the score and the mean number
+#     of steps; a ring marks the best cell. The highest scores are at a small gamma.
 model = SVCCV(Cs=[0.1, 1.0, 10.0, 100.0], gammas=[0.001, 0.01, 0.1, 1.0]).fit(heart.X, heart.y)
 GridDisplay.from_results(model, steps=True)
 plt.show()
@@ -334,22 +300,22 @@ print(
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Warm starts* and *alpha seeding* (D. DeCoste and K. Wagstaff, 2000); *grid search* with cross-validation for the
-#    last picture.
+#    Starting from a seed is a *warm start* or *alpha seeding* (D. DeCoste and K. Wagstaff, 2000). The last picture is a
+#    *grid search*.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Use ``cross_validate(..., folds=problem.n)``, leave-one-out. Why do most rounds take no step at all?
 # 2. ★ Let one fold hold all positive examples. How are they predicted?
-# 3. ★★ How much of :math:`f` does a seed of ``SIR`` lose? Compute :math:`f` of the seeds of ``SIR``, ``MIR`` and
-#    ``ATO`` and of a cold start for the second round of the first picture, and the optimum.
+# 3. ★★ For the second round of the first picture, compute :math:`f` of the seeds of ``SIR``, ``MIR`` and ``ATO``, of a
+#    cold start, and of the optimum.
 #
 # .. fold:: Hints
 #
 # 1. How many examples have no weight in the full solution?
 # 2. Which labels are left in the training part?
-# 3. ``rounds.boxed`` makes the problem of a box; ``seeder.seed(first, target)`` returns the seed.
+# 3. ``rounds.boxed`` returns the problem with a given box; ``seeder.seed(first, target)`` returns the seed.
 #
 # .. endfold::
 #
@@ -369,10 +335,10 @@ for seeder in (Cold(), SIR(), MIR(), ATO(budget=np.inf)):
 print(f"3. optimum f = {solve(next_box, stop=KKTGap(1e-6)).objective:7.2f}")
 
 # %%
-# 1. Their example has :math:`\alpha_r=0`: leaving it out changes nothing.
+# 1. The example of such a round has :math:`\alpha_r=0`: leaving it out changes nothing.
 # 2. The training part has one class, so :math:`\alpha=0`. Every :math:`b\le-1` is right, and the package takes −1.
-# 3. Here the more expensive a seed is, the nearer it is in :math:`f`, and the walk of ATO ends at the optimum. Nearer
-#    in :math:`f` does not mean fewer steps: compare the lines. The last part of the way is the longest, whatever came
-#    before.
+# 3. The more expensive a seed is, the nearer its :math:`f` is to the optimum, and the walk of ATO ends at the optimum.
+#    But the printed lines show that a nearer :math:`f` does not always mean fewer steps. The last part of the way takes
+#    most steps, whatever the seed.
 #
 # .. endfold::

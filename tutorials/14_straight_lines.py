@@ -2,15 +2,15 @@ r"""
 14 · The optimum moves along straight lines
 ===========================================
 
-Change a problem bit by bit: let :math:`C` grow, or let one example fade away. How does its optimum move? Along straight
-lines, from one corner to the next, and the corners can be computed. No solver is needed between them, only one linear
-system at each. This chapter derives the direction and the length of such a piece and follows a line with thirty
-lines of NumPy. Leave-one-out, seeds and paths of :math:`C` in the package all use this walk.
+Change a problem bit by bit: let :math:`C` grow, or let an example fade away. The optimum then moves along straight
+lines, from corner to corner, and each corner needs only a linear system instead of a solve. This chapter derives the
+direction and the length of such a line and follows the optimum with thirty lines of NumPy. Leave-one-out, seeds and
+paths of :math:`C` in the package all use this walk.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The weights of all examples while C grows, as broken lines with a dot at each corner. Between corners all
-#     are straight. Many run along the edge of the box, plus or minus C, or stay at zero.
+# alt: The weights of all examples are drawn while C grows, as lines with a dot at each corner. Between corners all
+#     lines are straight. Many lines run along the edge of the box, plus or minus C, or stay at zero.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -47,15 +47,16 @@ plt.show()
 # Constant rates
 # --------------
 #
-# Keep the matrix fixed, and let everything else change along a line, with a parameter :math:`t` and constant rates:
+# Keep the matrix fixed, and let the linear term, the box and the sum change at constant rates with a parameter
+# :math:`t`:
 #
 # .. math:: v(t)=v^0+t\,v^1,\quad L(t)=L^0+t\,L^1,\quad U(t)=U^0+t\,U^1,\quad z(t)=z^0+t\,z^1 .
 #
-# At the optimum the examples form three sets (chapter 6): those at the lower bound with :math:`G_i\le b`, those at the
-# upper bound with :math:`G_i\ge b`, and the free ones :math:`M` with :math:`G_i=b`. As long as no example changes sets,
-# this determines all rates. Let :math:`d` be the rate of :math:`\alpha`. Bounded variables travel with their bound:
-# :math:`d_B=L^1_B` or :math:`U^1_B`. The free ones keep :math:`G_i=b`, which means :math:`v_i-(K\alpha)_i=b`, and all
-# together keep the sum. Differentiate both:
+# At the optimum the examples form three sets (chapter 6): examples at the lower bound have :math:`G_i\le b`, examples
+# at the upper bound have :math:`G_i\ge b`, and free examples :math:`M` have :math:`G_i=b`. As long as no example
+# changes its set, these conditions determine all rates. Let :math:`d` be the rate of :math:`\alpha`. Bounded variables
+# :math:`B` travel with their bound: :math:`d_B=L^1_B` or :math:`U^1_B`. Free variables keep :math:`v_i-(K\alpha)_i=b`,
+# and all variables together keep the sum. Differentiating both equations gives
 #
 # .. math::
 #
@@ -65,9 +66,9 @@ plt.show()
 #    \qquad dG = v^1-Kd .
 #
 # The right-hand side of this linear system does not depend on :math:`t`. So all rates are constant, and :math:`\alpha`,
-# :math:`b` and :math:`G` move along straight lines, until an example changes sets. That is an *event*: a free variable
-# reaches a bound, or a bounded one reaches :math:`G_i=b`. At the nearest event the sets change, and the walk continues
-# with the new ones. Many problems are such a line:
+# :math:`b` and :math:`G` move along straight lines, until an example changes its set. This is an *event*: a free
+# variable reaches a bound, or a bounded variable reaches :math:`G_i=b`. After the event the walk continues with the new
+# sets. Many families of problems are such a line:
 #
 # =============================  ======================================================  ==========================
 # the line                       what moves                                              known as
@@ -82,7 +83,7 @@ plt.show()
 # One event of your own
 # ---------------------
 #
-# For any of these lines, thirty lines of NumPy find the direction, how far it leads, and which example changes sets.
+# For each of these lines, thirty lines of NumPy find the direction, its length, and the example that changes its set.
 
 BELOW, FREE, ABOVE, CLOSED = -1, 0, 1, 2  # closed: a box without width, which travels
 
@@ -147,12 +148,12 @@ print(
 # Examples leave, others join
 # ---------------------------
 #
-# Cross-validation exchanges one fold for another, which is also a line of problems. For a *removed* example, let both
-# bounds move linearly from :math:`\alpha_r` to 0; the variable is carried along. An *added* example starts at
-# :math:`\alpha=0`. If its optimality condition already holds, nothing needs to be done. Otherwise let its far bound
-# grow linearly from 0 to :math:`\pm C`; the variable follows that bound until its gradient reaches :math:`b`, and is
-# free from then on. At :math:`t=1` every box is the box of the new problem, so the walk ends at its optimum. This is
-# the seed ATO of :doc:`chapter 13 <13_seeds_and_folds>`.
+# Cross-validation exchanges one fold for another fold, which is also a line of problems. Both bounds of a *removed*
+# example move linearly from :math:`\alpha_r` to 0 and carry its variable along. An *added* example starts at
+# :math:`\alpha=0`. If its optimality condition does not hold, its far bound grows linearly from 0 to :math:`\pm C`. The
+# variable follows this bound until its gradient reaches :math:`b`, and is free from then on. At :math:`t=1` every box
+# is the box of the new problem, so the walk ends at its optimum. This walk is the seed ATO of :doc:`chapter 13
+# <13_seeds_and_folds>`.
 
 
 def exchange(K, solved, target, removed, added):
@@ -188,14 +189,14 @@ print(f"{events} events; distance from a solution of the new problem: {np.abs(ow
 print("the seed of the package:", np.allclose(own, package))
 
 # %%
-# ``margin`` and ``budget`` are infinite here. With its defaults, the package's ``ATO`` watches only examples with
-# :math:`G` near :math:`b`, and abandons a walk that costs more than it saves.
+# With finite ``margin`` and ``budget``, its defaults, ``ATO`` watches only examples with :math:`G` near :math:`b`, and
+# abandons a walk that costs more than it saves.
 #
 # Any line
 # --------
 #
-# ``parametric_path`` follows any line between two problems. Some lines have a function of their own: ``epsilon_path``,
-# ``nu_path``, ``cost_path``, ``weight_path``. The line of your walk is drawn at the head of the chapter:
+# ``parametric_path`` follows any line between two problems. Four lines have their own functions: ``epsilon_path``,
+# ``nu_path``, ``cost_path``, ``weight_path``. The next lines follow the path of the figure at the head of the chapter:
 
 off = max(np.abs(whole.alpha(C) - alpha).max() for C, alpha in corners)
 print(
@@ -206,22 +207,22 @@ print(
 # The walk of the package
 # -----------------------
 #
-# The package's walk computes the same three things: the direction, how far it leads, and which example changes sets. It
-# updates the inverse of the matrix from event to event instead of solving anew, and it has an answer where the matrix
-# is singular.
+# The walk of the package also computes the direction, its length, and the example that changes its set. But it updates
+# the inverse of the matrix from event to event instead of solving anew, and it can continue if the matrix is singular.
 #
-# How does an inverse change when one example joins? Let :math:`A` be the matrix of the system for the free set
-# :math:`M`, :math:`P=A^{-1}`, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables from the last
-# equation leaves the pivot :math:`s=K_{kk}-u^\top Pu`. With :math:`z=(Pu,-1)`
+# How does an inverse change when example :math:`k` joins the free set :math:`M`? Let :math:`A` be the matrix of the
+# system for :math:`M`, :math:`P` its inverse, and :math:`u=(1,K_{Mk})` the new column. Eliminating the old variables
+# from the last equation leaves the pivot :math:`s=K_{kk}-u^\top Pu`. With :math:`z=(Pu,-1)`
 #
 # .. math::
 #
 #    \begin{pmatrix}A&u\\u^\top&K_{kk}\end{pmatrix}^{-1}
 #    = \begin{pmatrix}P&0\\0&0\end{pmatrix}+\frac{zz^\top}{s} .
 #
-# To check it, multiply from the left: :math:`APu-u=0`, and :math:`u^\top Pu-K_{kk}=-s`. Read backwards, the formula
-# removes an example: its column :math:`p` of :math:`P` is :math:`-z/s`, and its diagonal :math:`p_k=1/s`, so
-# :math:`P-pp^\top/p_k` has zeros there. An update takes :math:`m^2` operations, solving anew :math:`m^3`.
+# To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
+# example, read the formula backwards. Its column in the large inverse is :math:`p=-z/s`, with the diagonal entry
+# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` from the large inverse leaves :math:`P`. An update takes :math:`m^2`
+# operations, solving anew :math:`m^3`.
 
 
 def joined(P, u, corner):
@@ -243,7 +244,8 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 
 # %%
 # The pivot :math:`s` is the squared distance, in the space of :math:`\varphi`, of the new example from the plane
-# through the others. Where it is zero the matrix becomes singular: :doc:`chapter 15 <15_the_path_of_c>` has an answer.
+# through the free examples. If it is zero the matrix becomes singular; :doc:`chapter 15 <15_the_path_of_c>` shows how
+# the walk continues.
 #
 # .. shipped:: core/walk/walk.py
 #    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.distances Walk.move Walk.join Walk.leave
@@ -259,21 +261,22 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Parametric quadratic programming*, *homotopy* or *solution paths*; *active set method* for the sets and the linear
-#    system. A corner is a *breakpoint* or *kink*; the same idea for the lasso is *LARS*. Following the weight of one
-#    example from 0 is *incremental* learning, to 0 *decremental* learning (G. Cauwenberghs and T. Poggio, 2000).
+#    Following the optimum is *parametric quadratic programming*, a *homotopy* or a *solution path*. Sets with a linear
+#    system are an *active set method*. A corner is a *breakpoint* or *kink*; for the lasso the idea is *LARS*.
+#    Following the weight of an example from 0 is *incremental* learning, and to 0 *decremental* learning (G.
+#    Cauwenberghs and T. Poggio, 2000).
 #
 # Exercises
 # ---------
 #
-# 1. ★★ Why are there no events between two corners, and why is :math:`f` not a straight line there?
-# 2. ★★ Let ``event`` leave one example out, without ``exchange``: which vectors of ``line`` change, and what is
+# 1. ★★ Why does no event lie between two corners, and why is :math:`f` not a straight line between them?
+# 2. ★★ Leave one example out with ``event``, without ``exchange``. Which vectors of ``line`` change, and what is
 #    :math:`t` at the end?
 # 3. ★★★ Let ``event`` follow :math:`\nu` of novelty detection on the sixty points, from 0.2 to 0.5. Which numbers move?
 #
 # .. fold:: Hints
 #
-# 1. Which change makes an event? And which power of :math:`t` is in :math:`\alpha^\top G`?
+# 1. Which change makes an event? Which power of :math:`t` does :math:`\alpha^\top G` contain?
 # 2. The box of one variable closes while everything else stays. A variable whose box moves on its own needs the side
 #    ``CLOSED``.
 # 3. ``DualProblem.one_class`` has the box and the sum. Which of them depends on :math:`\nu`?
@@ -316,7 +319,7 @@ print(f"3. {events} events: {np.abs(now['alpha'] - many.alpha).max():.0e} from a
 # %%
 # 1. A corner *is* where a set changes. With constant rates :math:`\alpha` and :math:`G` are linear in :math:`t`, and
 #    :math:`f=\tfrac12\alpha^\top(v+G)` is a product of two linear functions: a parabola.
-# 2. Only the box of :math:`r`, from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
-# 3. Only the sum, :math:`z=\nu n`: its rate is :math:`n`.
+# 2. Only the box of :math:`r` changes: both bounds go from :math:`\alpha_r` to 0 while :math:`t` goes from 0 to 1.
+# 3. Only the sum :math:`z=\nu n` depends on :math:`\nu`; its rate is :math:`n`.
 #
 # .. endfold::

@@ -2,15 +2,15 @@ r"""
 15 · The path of C
 ==================
 
-Which :math:`C`? The walk of :doc:`chapter 14 <14_straight_lines>` answers for all of them at once. A few linear systems
-give the solution for every :math:`C`, and the errors of cross-validation and of leave-one-out as exact functions of
+Which :math:`C` is best? The walk of :doc:`chapter 14 <14_straight_lines>` gives the solution for every :math:`C`, with
+a linear system for each corner. The errors of cross-validation and of leave-one-out become exact functions of
 :math:`C`. T. Hastie and others (2004) published the path; C.-J. Ong, S. Shao and J. Yang (2010) made it work on any
 data.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The same points with boundary and margins at three values of C. Open circles lie right of their margin,
-#     filled diamonds exactly on it, squares left of it. As C grows the squares become few.
+# alt: Three panels show the same points with boundary and margins at three values of C. Open circles lie right of their
+#     margin, filled diamonds exactly on it, squares left of it. As C grows the squares become few.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.linalg import null_space
@@ -62,30 +62,30 @@ plt.show()
 # Right, elbow, left
 # ------------------
 #
-# It is usual to divide by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda
-# b`, the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. The three sets have names of
-# their own here: *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and between them the
-# *elbow*, named after the bend of the hinge loss. The pictures above show the three sets for three values of :math:`C`.
+# Divide the problem by :math:`C`. With :math:`\lambda=1/C`, :math:`\hat s=\lambda\alpha` and :math:`\hat b=\lambda b`,
+# the box no longer moves, bounded variables stand still, and :math:`v=\lambda y`. On this path the three sets are
+# called *right* (of the margin, :math:`\alpha_i=0`), *left* (:math:`\alpha_i=y_iC`), and *elbow* (free), after the bend
+# of the hinge loss. The pictures above show the sets for three values of :math:`C`.
 #
-# Move :math:`C` yourself. The picture is also exact between two events, because the path is.
+# Move :math:`C` yourself. The picture is exact for every :math:`C`, also between two events.
 #
 # .. path-stepper::
 #
 # Three points by hand
 # --------------------
 #
-# Let three points be at a right angle to one another in the space of :math:`\varphi`, each of length one: :math:`K` is
-# the unit matrix, and :math:`G_i=y_i(1-a_i)` with :math:`a_i=y_i\alpha_i`. Points 0 and 1 are positive, and point 0
-# counts a quarter: its box is :math:`[0,C/4]`. Point 2 is negative. The sum requires :math:`a_2=a_0+a_1`.
+# Let three points be at right angles to one another in the space of :math:`\varphi`, each of length 1. Then :math:`K`
+# is the unit matrix, and :math:`G_i=y_i(1-a_i)` with :math:`a_i=y_i\alpha_i`. Points 0 and 1 are positive, and point 0
+# has a quarter of the weight of an example: its box is :math:`[0,C/4]`. Point 2 is negative. The sum requires
+# :math:`a_2=a_0+a_1`.
 #
-# * For a small :math:`C` each point wants more weight than it gets. Points 2 and 0 are left, :math:`a_2=C` and
-#   :math:`a_0=C/4`. The remaining weight goes to point 1, :math:`a_1=\tfrac34C`: it is on the elbow, and
-#   :math:`b=G_1=1-\tfrac34C`.
-# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. They meet at
-#   :math:`-1+C=1-\tfrac34C`, so :math:`C=\tfrac87`, and the point joins the elbow. From there :math:`G_1=G_2` implies
-#   :math:`a_1+a_2=2`, and with the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
-# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. They meet at :math:`1-\tfrac
-#   C4=\tfrac C8`, so :math:`C=\tfrac83`. Now all points are on the elbow, and nothing changes any more:
+# * For a small :math:`C` points 2 and 0 are left: :math:`a_2=C` and :math:`a_0=C/4`. The remaining weight goes to point
+#   1, :math:`a_1=\tfrac34C`. This point is on the elbow, so :math:`b=G_1=1-\tfrac34C`.
+# * *First event.* Point 2 is left while :math:`G_2=-1+a_2=-1+C` is below :math:`b`. The two are equal at
+#   :math:`C=\tfrac87`, and the point joins the elbow. From then on :math:`G_1=G_2` implies :math:`a_1+a_2=2`, and with
+#   the sum :math:`a_1=1-\tfrac C8`, :math:`a_2=1+\tfrac C8`, :math:`b=\tfrac C8`.
+# * *Second event.* Point 0 is left while :math:`G_0=1-\tfrac C4` is above :math:`b`. The two are equal at
+#   :math:`C=\tfrac83`. Now all points are on the elbow, and the solution stays the same for every larger :math:`C`:
 #   :math:`a=(\tfrac23,\tfrac23,\tfrac43)`.
 #
 # The package finds both events:
@@ -100,8 +100,8 @@ assert np.allclose(by_hand.alpha(2.0), [0.5, 0.75, -1.25])  # C/4, 1 - C/8, -(1 
 # %%
 
 # fold: The code of this figure
-# alt: The weights of three points over C. All grow in straight lines at first. At C = 8/7 two of the lines bend, at
-#     C = 8/3 all three become flat. The intercept falls, then rises, and is flat at the end.
+# alt: The weights of three points are drawn over C. At first all three grow in straight lines. At C = 8/7 two lines
+#     bend, and at C = 8/3 all three become flat. The intercept falls, then rises, and is flat at the end.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 along = np.linspace(0.5, 4.0, 200)
 at = np.array([signs * by_hand.alpha(C) for C in along])
@@ -121,8 +121,8 @@ figure.legend(loc="outside upper center", ncols=4, frameon=False)
 plt.show()
 
 # %%
-# The sixty points of the path above have more events, found in the same way, and the line of chapter 14 passes through
-# the same solutions. Here are the last breakpoints, with the size of the elbow:
+# The path of the sixty points above has more events. The next lines print its last breakpoints with the size of the
+# elbow, and compare it with the line of chapter 14:
 
 print(f"{len(banana.y)} points, {len(path.C)} breakpoints")
 print(path.to_frame().tail(5).to_string(index=False))
@@ -149,13 +149,13 @@ for C in (1.5, 5.0, 20.0):
 # Choosing C
 # ----------
 #
-# Since :math:`\lambda h(x)` is linear between breakpoints for *any* :math:`x`, the :math:`C` at which a held-out
-# example changes sides is as exact as the breakpoints. So the error of cross-validation is a step function of
-# :math:`C`. It leaves no gaps between grid points in which a minimum could hide:
+# Between breakpoints :math:`\lambda h(x)` is linear for *any* :math:`x`. So the :math:`C` at which the prediction of a
+# held-out example changes is as exact as the breakpoints, and the error of cross-validation is a step function of
+# :math:`C`. A grid may miss its minimum; the step function cannot:
 
 # fold: The code of this figure
-# alt: The error of ten-fold cross-validation on heart as a step function of C. It falls, is least in a narrow
-#     band, and rises slowly. The six dots of a grid are not in the band.
+# alt: The error of ten-fold cross-validation on heart is a step function of C. It falls, is least in a narrow band, and
+#     rises slowly. The six dots of a grid are not in the band.
 validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
 low, high, error = validated.curve.best()
 print(
@@ -172,20 +172,20 @@ display.ax_.legend(frameon=False)
 plt.show()
 
 # %%
-# The curve is ragged: steps of a single example are chance. A wide interval is therefore a better choice than a deep
-# one. ``curve.best()`` returns the widest of the intervals with the least error.
+# The curve is ragged, because steps of a single example are chance. So a wide interval with a small error is a safer
+# choice than a narrow interval with the least error. ``curve.best()`` returns the widest interval with the least error.
 #
 # The C of leave-one-out
 # ----------------------
 #
-# Leave-one-out does not require :math:`n` separate paths: the path of all examples already answers most of the
-# questions. While :math:`\alpha_r=0`, the path without :math:`r` is the same path. While :math:`r` is on the wrong side
-# although it is trained on, it is also wrong without it. In between, a ball like the one in chapter 12 moves along with
-# :math:`C`. Only where the ball cannot tell the sign is :math:`r` really left out, and its path branches off:
+# Leave-one-out does not require :math:`n` separate paths. While :math:`\alpha_r=0`, the path of all examples is also
+# the path without :math:`r`. While this path predicts :math:`r` wrongly, the path without :math:`r` also predicts it
+# wrongly. For other values of :math:`C` the ball of chapter 12 moves along with :math:`C`. The package follows the path
+# without :math:`r` only where the ball does not prove the sign:
 
 # fold: The code of this figure
-# alt: A row for each patient, with a line at those C for which the machine without that patient is wrong. Rows at
-#     the bottom are wrong for nearly all C, a large block only for small C. A vertical band marks the least error.
+# alt: A row for each patient has a line at all C for which the machine without the patient is wrong. Rows at the bottom
+#     are wrong for nearly all C, a large block of rows only for small C. A vertical band marks the least error.
 alone = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=10.0, folds="loo")
 low, high, error = alone.curve.best()
 print(f"least error {error:.4f} for C from {low:.4g} to {high:.4g}")
@@ -199,16 +199,16 @@ display.ax_.legend(loc="center right", frameon=False)
 plt.show()
 
 # %%
-# Each row is one patient. It is coloured at those :math:`C` for which the machine trained without that patient
-# misclassifies him or her. The patients at the bottom are misclassified for nearly every :math:`C`, so no choice helps
-# them. Only the short pieces above depend on the choice.
+# Each row is a patient, coloured at every :math:`C` for which the machine without this patient predicts him or her
+# wrongly. The patients at the bottom are predicted wrongly for nearly every :math:`C`, so no choice helps them. Only
+# the short pieces above depend on the choice.
 #
 # α may jump, w cannot
 # --------------------
 #
 # Give every example a twin. The optimal function is the same at half the :math:`C`, but :math:`\alpha` is no longer
-# unique: a pair may share its weight in many ways. The matrix of the linear system is singular, and Hastie's rule has
-# no answer:
+# unique: two twins may share their weight in many ways. The matrix of the linear system is singular, and Hastie's rule
+# fails:
 
 twice = np.repeat(banana.X, 2, axis=0), np.repeat(banana.y, 2)
 try:
@@ -217,23 +217,22 @@ except ValueError as error:
     print(error)
 
 # %%
-# If the matrix is singular it has null vectors :math:`u=(u_0,u_M)`. The first row gives :math:`\mathbf 1^\top u_M=0`,
-# the others :math:`K_{MM}u_M=-u_0\mathbf 1`; multiplying by :math:`u_M` gives
-# :math:`\lVert\sum u_i\varphi(x_i)\rVert^2=0`. So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor
-# any decision value: **along** :math:`u` **the street does not move at all**. The direction of the path is therefore
-# unique only up to such :math:`u`, and we may choose the :math:`u` that lets :math:`\lambda` fall furthest before a
-# variable meets its bound. That choice is a linear program. With :math:`d_p` any solution of the system, as a rate for
-# falling :math:`\lambda`, and the columns of :math:`N` a basis of the :math:`u_M`:
+# A singular matrix has null vectors :math:`u=(u_0,u_M)`. Its first row gives :math:`\mathbf 1^\top u_M=0`, and the
+# other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying by :math:`u_M` gives :math:`\lVert\sum
+# u_i\varphi(x_i)\rVert^2=0`. So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor any decision value:
+# **along** :math:`u` **the street does not move at all**. The direction of the path is unique only up to such
+# :math:`u`, and we may choose the :math:`u` that lets :math:`\lambda` fall furthest before a variable meets its bound.
+# This choice is a linear program. Let :math:`d_p` be any solution of the system, as a rate for falling :math:`\lambda`,
+# and let the columns of :math:`N` be a basis of the :math:`u_M`:
 #
 # .. math::
 #
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
-# where :math:`s_{\max}` is the fall at which the first bounded variable reaches :math:`G_i=b`, which no :math:`u`
-# changes. The solution is a corner, at which one of each pair goes to a bound and leaves the elbow. Here are two
-# points, each with its twin, and all four on the elbow. A solver for linear programs needs the two bounds as rows of
-# inequalities:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. The solution is a corner,
+# at which one twin of each pair goes to a bound and leaves the elbow. The example has two points, each with a twin, and
+# all four on the elbow. SciPy's solver takes the two bounds as rows of inequalities:
 
 
 def longest(rate, gap, null, limit):
@@ -258,16 +257,16 @@ print(f"without β it would fall by {alone:.2f}")
 print("weights before", weights, "and after", (weights + fall * d_p + N @ beta).round(3) + 0.0)
 
 # %%
-# For lines other than :math:`\lambda` there may be no :math:`d_p`. Then :math:`\alpha` has to move along :math:`u` at a
-# fixed :math:`t` before the walk can go on: :math:`\alpha` jumps, and :math:`w` stays.
+# On a line other than :math:`\lambda` the system may have no solution :math:`d_p`. Then :math:`\alpha` has to move
+# along :math:`u` at a fixed :math:`t` before the walk can continue: :math:`\alpha` jumps, and :math:`w` stays.
 #
-# The package's version scales the inequalities first, and needs no linear program for a single :math:`u`:
+# The package scales the inequalities first, and needs no linear program for a single :math:`u`:
 #
 # .. shipped:: core/walk/linear_program.py
 #    :object: longest_fall
 #    :fold: The linear program in the package
 #
-# ``SVMP`` uses it, and has a way out where several examples stand exactly between two sets:
+# ``SVMP`` uses this program. If several examples stand exactly between two sets, it finds a new start by SMO:
 #
 # .. shipped:: core/trackers/svmp.py
 #    :object: SVMP.follow SVMP._next_step SVMP._singular_step
@@ -288,27 +287,25 @@ change = paired.decision_function(banana.X, 5.0) - path.decision_function(banana
 print(f"same function at C/2: {np.abs(change).max():.0e}")
 
 # %%
-# Exact duplicates need not be tracked one by one: with ``merge=True``, the default, examples of equal features and
-# label share one variable with a wider box. The linear program remains for points that are dependent without being
-# equal.
+# By default (``merge=True``), examples of equal features and label share one variable with a wider box, so duplicates
+# need no linear program. Points that are dependent without being equal still need it.
 #
 # .. admonition:: Known elsewhere as
 #
-#    The *regularisation path* of T. Hastie, S. Rosset, R. Tibshirani and J. Zhu (2004); *model selection* or
-#    *hyper-parameter tuning* for the choice of :math:`C`. The interval of least error is a *plateau* of the validation
-#    curve.
+#    The path is the *regularisation path* of T. Hastie, S. Rosset, R. Tibshirani and J. Zhu (2004). Choosing :math:`C`
+#    is *model selection* or *hyper-parameter tuning*.
 #
 # Exercises
 # ---------
 #
-# 1. ★ Why does nothing happen any more once the left set is empty?
+# 1. ★ Why has the path no more events once the left set is empty?
 # 2. ★ ``folds=len(y)`` also gives leave-one-out for the path. Compare its curve on the sixty points with ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240
 #    points of the banana.
 #
 # .. fold:: Hints
 #
-# 1. Which variables depend on :math:`C` at all, once none is at :math:`\pm C`?
+# 1. Which variables depend on :math:`C` if no variable is at :math:`\pm C`?
 # 2. ``cross_validate_path`` has the argument ``folds``; ``curve.best()`` returns the interval.
 # 3. ``len(path.C)`` counts the breakpoints.
 #
@@ -332,8 +329,9 @@ for n in (30, 60, 120, 240):
     print(f"3. n = {n:3d}: {len(each.C)} breakpoints, {len(each.C) / n:.2f} for each example")
 
 # %%
-# 1. Then no variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every larger :math:`C`.
+# 1. If the left set is empty, no variable is at :math:`\pm C`, so :math:`\alpha` satisfies all conditions for every
+#    larger :math:`C`.
 # 2. The intervals of least error overlap; the interval of leave-one-out is smaller.
-# 3. Roughly in proportion: a few events for each example.
+# 3. The number grows roughly in proportion: each example has a few events.
 #
 # .. endfold::
