@@ -42,8 +42,10 @@ from refsvm.services.line import line_of
 from refsvm.services.names import asked
 from refsvm.services.types import ArrayLike, KernelLike
 
-FULL_TOL: Final = 0.1
-"""The tolerance of the full solution is the tolerance of the rounds times this, because checks and seeds need it."""
+FULL_TOL: Final = 0.1, 1e-3
+"""The tolerance of the full solution is the tolerance of the rounds times the first number, because checks and seeds
+depend on it; times the second number if the rounds prove signs, because the checks prove more signs if the duality gap
+is smaller."""
 
 BALL: Final = BallRule(relative=True)
 
@@ -245,7 +247,7 @@ def run_leave_one_out(
     # all checks and seeds depend on the full solution, so it is solved to a fraction of the tolerance; the proofs need
     # rows in float64
     options = replace(
-        options, stop=KKTGap(kkt.tol * FULL_TOL, kkt.relative or True), cache_dtype="float64",
+        options, stop=KKTGap(kkt.tol * FULL_TOL[stop.left_out], kkt.relative or True), cache_dtype="float64",
         shrinking=task.gram.dense is None and megabytes(task.gram.n, task.gram.n) > options.cache_mb,
     )  # fmt: skip
     task = task if task.has_one_machine else task.with_shared_matrix(options.cache_mb)

@@ -53,6 +53,8 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
+    # once for all rounds, many of which leave out an example with α = 0, which changes nothing
+    rounds.solutions["all"] = table.full = solved_again(table)
     for r in ties:
         stop = BallRule(table.smallest_tolerance(r), relative=relative)
         table.settle(rounds, seeder, stop, [table.round(r)._replace(keep=TIE)])

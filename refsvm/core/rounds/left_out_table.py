@@ -117,7 +117,7 @@ class LeftOutTable:
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
         if self.proves:  # proofs about a round rely on the G from which it starts
             fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
-            self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh)
+            self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh, iterations=0)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
             self.status = self.full.status
 
