@@ -61,7 +61,7 @@ def cv(
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
     results, last = _runs(opened, wanted, seeds, training.settings(opened) | how | {"folds": folds})
     finished = sum(len(found) for found in results.values())
-    # a random split counts for all seeders or for none
+    # keep a random split only if all seeders have finished it
     results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
     rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
     if rows or output.json or seeders is None:
@@ -95,7 +95,7 @@ def _tell(heading: str, found: list[CrossValidation]) -> None:
 
 
 def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) -> None:
-    """After Ctrl-C, say how far it came, and exit."""
+    """After Ctrl-C, note how many runs are finished, and exit."""
     if last.status is not Status.INTERRUPTED:
         return
     said = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]

@@ -86,14 +86,14 @@ class Training:
 
         Kernel and C are the user's; otherwise the values published for the data with an RBF kernel; otherwise gamma
         "scale" and C = 1. Novelty detection has weights of 1 instead of C and needs no labels, which new data often
-        lack. If `tell`, a note says that labels with fractions are taken for targets.
+        lack. If `tell`, a note says that labels with fractions are treated as targets.
         """
         if self.task is not None:
             one("task", self.task, TASKS)
         epsilon = not_negative("epsilon", 0.1 if self.epsilon is None else self.epsilon)
         share("nu", self.nu)
         data = open_data(source, self.label, self.data_dir, self.delimiter, labelled=self.task != NOVELTY)
-        # the command line's message lists its names, where the package's message would list classes
+        # the command line's message lists its own names, while the package's message would list classes
         one("kernel", self.kernel, KERNELS)
         if data.places is not None:
             if self.kernel != "precomputed":
@@ -209,9 +209,9 @@ class Output:
 
 
 def task_of(y: np.ndarray, given: str | None, tell: bool) -> str:
-    """Return the task: the option's, or regression if the labels are numbers with fractions.
+    """Return the task that the option names, or, without the option, regression if labels are numbers with fractions.
 
-    Without the option a note says how the labels were understood; that fractions are targets only if `tell`.
+    Without the option, a note says how the labels are interpreted. The note about fractions is printed only if `tell`.
     """
     numeric = y.dtype.kind in "iuf"
     if given == "regression" and not numeric and not all(map(_NUMBER, y)):

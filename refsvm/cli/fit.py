@@ -72,7 +72,7 @@ def _refuse_unwritable(dataset: Dataset, task: str) -> None:
 def made(opened: Opened, training: Training) -> Any:
     """Return the estimator for a task, with its parameters and limits."""
     own = opened.own if opened.task == NOVELTY else {"C": opened.C, **opened.own}
-    # refuse here with the names of the command line, before the estimator refuses with Python's names
+    # refuse now, with the names of the command line, before the estimator refuses with Python's names
     Limits(opened.data.n, training.max_iter, training.time_limit)
     return getattr(refsvm, ESTIMATORS[opened.task].name)(
         **own, **training.of_estimator(), tol=KKTGap(training.tolerance).tol, verbose=is_watched()
@@ -98,7 +98,7 @@ def trained(estimator: Any, dataset: Dataset) -> bool:
 
     try:
         with warnings.catch_warnings():
-            # its remedies are Python arguments, so `fit` prints its own message
+            # the warning suggests Python arguments, so `fit` prints its own message
             warnings.simplefilter("ignore", ConvergenceWarning)
             estimator.fit(dataset.X, dataset.y)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""``refsvm loo``: the leave-one-out errors of every task, or seeders and stopping rules side by side on it."""
+"""``refsvm loo``: the leave-one-out errors of every task, or a comparison of seeders and stopping rules."""
 
 from __future__ import annotations
 

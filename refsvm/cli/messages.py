@@ -103,7 +103,7 @@ def interrupted(*sentences: str) -> NoReturn:
 def _say(text: str) -> None:
     """Print one sentence on one line, with a full stop."""
     line = printable(" ".join(text.split()))
-    # use the present stderr: while progress is shown, it prints above the progress line
+    # use the current stderr: while progress is shown, it prints above the progress line
     stream = Stream(sys.stderr)
     stream.write(f"{line}\n" if line.endswith((".", "?", "!")) else f"{line}.\n")
     stream.flush()  # a host program may have installed a buffered stream

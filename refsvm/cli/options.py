@@ -155,7 +155,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
     *without : str
         Fields that are not options of this command and keep their defaults.
     **defaults
-        Other defaults for this command, possibly also for those fields.
+        Other defaults for this command, possibly also for the fields in `without`.
     """
 
     def of_command(command: Callable[..., None]) -> Callable[..., None]:
@@ -179,7 +179,7 @@ def in_one(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Ca
                 fixed = {key: defaults[key] for key in without if key in defaults and hasattr(own[name], key)}
                 options[name] = own[name](**{each.name: options.pop(each.name) for each in taken}, **fixed)
             try:
-                # the progress line of calls inside the command would appear in a terminal
+                # without this block, calls inside the command would show their progress line in a terminal
                 with line_of(Progress("refsvm"), False) if quiet else nullcontext():
                     command(**options)
             except KeyboardInterrupt:  # Typer would end silently

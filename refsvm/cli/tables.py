@@ -58,7 +58,7 @@ def print_csv(rows: list[dict[str, Any]]) -> None:
 
 
 def print_data(text: str) -> None:
-    """Print data unchanged; in a terminal, escapes replace control codes that it would obey."""
+    """Print data unchanged; in a terminal, escapes replace control codes that the terminal would obey."""
     sys.stdout.write(printable(text) if Stream(sys.stdout).isatty() else text)
 
 
@@ -91,7 +91,7 @@ def heading(problem: dict[str, Any]) -> str:
 
 
 def screen() -> Console:
-    """Return a console on stdout without colours for numbers; FORCE_COLOR makes no file a terminal."""
+    """Return a console on stdout without colours for numbers; a file is no terminal, even with FORCE_COLOR."""
     return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
 
 

@@ -73,7 +73,7 @@ def existing(path: str | os.PathLike[str] | Source) -> Source:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is a terminal or another device, which never ends.
+        If the path is a terminal or another device, which never ends.
     """
     if isinstance(path, Source):
         return path
@@ -115,7 +115,7 @@ def _is_endless(stream: IO[bytes]) -> bool:
 
 
 def opened(source: Source) -> Any:
-    """Open a file as bytes, and unpack it if its first bytes are those of gzip, bzip2 or xz."""
+    """Open a file as bytes, and unpack it if its first bytes are the mark of gzip, bzip2 or xz."""
     # by content, because a packed file may have any name
     with source.open() as stream:
         first = stream.read(6)

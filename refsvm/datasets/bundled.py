@@ -29,7 +29,7 @@ GENERATED_N: Final = 1000
 """Number of examples of a generated set."""
 
 MODERATE_C: Final = 1e4
-"""Largest published C that a generated set is given."""
+"""A generated set is given its published C only if it is at most this."""
 
 _LICENCE: Final = "CC BY 4.0"
 
@@ -63,7 +63,7 @@ def load(name: str) -> Dataset:
     ----------
     name : str
         One of `names()`; or banana, chessboard, ringnorm, twonorm or waveform, for which the same 1,000 examples are
-        generated each time. chessboard comes without its published C of 1e6, which takes minutes.
+        generated each time. chessboard comes without its published C of 1e6, with which a solve takes minutes.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def load(name: str) -> Dataset:
 
     Notes
     -----
-    C and gamma are those of Table 1 of Glasmachers (2008), "The Planning-ahead SMO Algorithm",
-    arXiv:1307.8305; they are None if the table does not contain the set.
+    C and gamma come from Table 1 of Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305; they are
+    None if the table does not contain the set.
 
     Examples
     --------

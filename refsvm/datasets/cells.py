@@ -22,7 +22,7 @@ from refsvm.datasets.labels import is_code, labels_of
 from refsvm.services.printable import printable
 
 LEAST_ROWS: Final = 8
-"""Smallest number of rows from which a column of consecutive integers is taken for an index, whatever its name."""
+"""In a table with at least this many rows, a column of consecutive integers counts as an index, whatever its name."""
 
 _NAN: Final = ("nan", "NaN", "NAN", "-nan", "-NaN")
 _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?").fullmatch
@@ -83,8 +83,8 @@ def csv_table(
     path, label
         As in `read_csv`.
     delimiter : str, optional
-        Character between the cells. By default the one in a line ``sep=;`` at the top; otherwise a tab, a semicolon,
-        a comma or a space, whichever splits most of the first rows into equally many cells.
+        Character between the cells. By default the one in a line ``sep=;`` at the top; otherwise the first of tab,
+        semicolon, comma and space that splits most of the first rows into the same number of cells, at least two.
         columns : sequence of str, optional
         For a file with a header, the columns to read, in this order.
 
@@ -226,7 +226,10 @@ def cells_of(path: Source, delimiter: str | None = None, least: int = 2) -> Cell
 
 
 def _replace_commas(texts: np.ndarray) -> None:
-    """Replace decimal commas by points; beside points, or if every comma could be one, they may separate thousands."""
+    """Replace decimal commas by points, unless the commas may separate thousands.
+
+    They may if some numbers contain points, or if every comma could separate thousands.
+    """
     cells = texts.ravel()
     points = any(_POINT(cell) for cell in cells if "." in cell)
     commas = [place for place, cell in enumerate(cells) if "," in cell and _DECIMAL_COMMA(cell)]
@@ -283,7 +286,7 @@ def _rows(
 
 
 def _refuse_ragged(path: Source, text: str, between: str, first: int, least: int) -> None:
-    """Raise an error for a row with another number of cells than the first one, which pandas would fill up silently."""
+    """Raise an error for a row with another number of cells than the first row; pandas would fill it up silently."""
     row, width = first, 0
     try:
         for row, cells in enumerate(_rows(path, text, between, first), first):
@@ -371,7 +374,7 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
 
 
 def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> None:
-    """Warn about columns with row numbers, which as features would decide everything if classes follow each other."""
+    """Warn about columns of row numbers: as features they decide everything if the examples are sorted by class."""
     counting = (
         (np.diff(X, axis=0) == 1.0).all(axis=0) & ((X[0] == 0.0) | (X[0] == 1.0)) & (len(X) >= LEAST_ROWS)
     )

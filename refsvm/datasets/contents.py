@@ -55,7 +55,7 @@ def kind_of(source: Source, is_named_table: bool = False) -> str:
     source : Source
         The file.
     is_named_table : bool
-        Whether the caller takes it for a table, which decides if the content is ambiguous.
+        Whether the caller expects a table; this decides if the content is ambiguous.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def _without_comments(text: str) -> Iterator[str]:
 
 
 class Beginning(NamedTuple):
-    """The lines above the rows of a table: the row where these start, the delimiter if given, and the last comment."""
+    """The lines above the rows of a table: where the rows start, the delimiter if given, and the last comment."""
 
     end: int
     delimiter: str | None
@@ -144,12 +144,12 @@ def beginning_of(text: str) -> Beginning:
 
 
 def lines_in(text: str) -> int:
-    """Return the number of line ends in a text; as in Python, there are three kinds."""
+    """Return the number of line ends in a text; as in Python, there are three kinds of line ends."""
     return len(StringIO(text, newline=None).readlines())
 
 
 def delimiter_of(text: str) -> str:
-    r"""Return the character that splits most of the first rows into equally many cells, more than one.
+    r"""Return the first of tab, semicolon, comma and space that splits most rows into the same number (≥ 2) of cells.
 
     Examples
     --------

@@ -47,6 +47,7 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     to mean 0 and standard deviation 1. We found no published formula or program that draws it. This
     generator is therefore a *model of that sample*, not its origin. It consists of five blobs. Two are Gaussian;
     three are uniform with added Gaussian noise, and one of these is bent by a parabola. Their proportions, means and
+    covariances were fitted to the 5300 points. With u uniform on [−1, 1] and e standard normal, a point of
     class +1 is, with probability 0.379 and 0.069,
 
     - the banana: :math:`x_1 = -0.28 + t,\ t = 1.62u_1 + 0.2e_1,\ x_2 = 0.08 - 0.4t^2 + 0.72u_2 + 0.18e_2`;
@@ -85,7 +86,9 @@ def make_banana(n: int = 5300, rng: Any = None) -> Dataset:
     )
     return Dataset(
         "banana",
-        candidates[blob, :, np.arange(n)],  # of the five points drawn for an example, the one of its blob
+        candidates[
+            blob, :, np.arange(n)
+        ],  # five points are drawn for each example; select the point of its blob
         np.where(blob < 2, 1.0, -1.0),
         "The banana and the bar above it (+1) against the core and the two arms around it; a fitted model.",
         "Model of the banana sample of Rätsch, Onoda, Müller (2001), Soft Margins for AdaBoost",
@@ -231,7 +234,7 @@ def make_waveform(
     -----
     The default is the problem of the IDA benchmark, class 2 against the other two: its file has 1647 positive and
     3353 negative examples, and the mean of its positive class has the shape (h₁ + h₃)/2. The features of that file
-    are standardised and those of this sample are not, so the published C and γ are not included.
+    are standardised and the features of this sample are not, so the published C and γ are not included.
 
     References
     ----------
@@ -283,8 +286,8 @@ def make_chessboard(n: int = 1000, cells: int = 4, rng: Any = None) -> Dataset:
     Returns
     -------
     Dataset
-        X of shape (n, 2), y ±1: +1 on the squares where ⌊x₁⌋ + ⌊x₂⌋ is odd. C and gamma are those of
-        Glasmachers (2008), Table 1, for the board of four cells.
+        X of shape (n, 2), y ±1: +1 on the squares where ⌊x₁⌋ + ⌊x₂⌋ is odd. For the board of four cells, C and gamma
+        come from Glasmachers (2008), Table 1.
 
     Raises
     ------

@@ -87,7 +87,7 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
         ),
         (
             ~is_number & stray,
-            "has the label {text!r} in {row}, which is not a number as others are; correct it.",
+            "has the label {text!r} in {row}, which is not a number like the other labels; correct it.",
         ),
         (np.isinf(numbers), f"contains NaN or infinity as the label of {{row}}; {drop}"),
     ):

@@ -33,7 +33,7 @@ class _Lines:
     def __init__(self, stream: Any) -> None:
         self.stream, self.text, self.ended = stream, b"", False
         self.places: list[int] | None = None  # row numbers of a kernel matrix
-        self.number, self.numbers = 0, array("q")  # the present line, and all lines with an example
+        self.number, self.numbers = 0, array("q")  # the current line, and all lines with an example
 
     def read(self) -> None:
         """Do nothing: scikit-learn takes an object with this method for a stream instead of a path."""
@@ -277,7 +277,7 @@ def read_npz(path: str | os.PathLike[str] | Source) -> tuple[Any, np.ndarray]:
 
 
 def _checked(source: Source, X: Any, y: np.ndarray, lines: Any = None) -> tuple[Any, np.ndarray]:
-    """Return X and y; refuse NaN, infinity, and a table without examples or features. `lines` holds the rows' lines."""
+    """Return X and y; refuse NaN, infinity, and a table without examples or features. `lines` has each row's line."""
     if 0 in X.shape:
         raise refused(
             source, f"contains a table of shape {X.shape}; give at least one example and one feature."

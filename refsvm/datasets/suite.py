@@ -18,7 +18,7 @@ from refsvm.datasets.readers import read_npz
 
 CHESSBOARD_SEED: Final = 0
 STANDARDISED: Final = ("ida_ringnorm", "ida_twonorm")
-"""Archives whose published numbers of support vectors belong to standardised features."""
+"""Archives whose published numbers of support vectors are reproduced with standardised features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,8 @@ def paper_suite(data_dir: str | os.PathLike[str] | None = None) -> list[SuitePro
     Notes
     -----
     C and γ come from T. Glasmachers (2008), "The Planning-ahead SMO Algorithm", arXiv:1307.8305, Table 1. The paper
-    does not say how it prepared its sets. The preparations here reproduce its numbers of support vectors, which the
-    script ``benchmarks/papers/preparations.py`` compares; another paper may have prepared a set differently.
+    does not say how it prepared its sets. The preparations of this module reproduce its numbers of support vectors,
+    which the script ``benchmarks/papers/preparations.py`` compares; another paper may have prepared a set differently.
     `data_instructions` says where to get the sets.
 
     Examples

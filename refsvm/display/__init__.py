@@ -5,7 +5,7 @@
 `WorkingSetDisplay`      one working set: the box, the feasible line and the steps along it
 `StepSizeDisplay`        the length of planned steps compared with the Newton step
 `LOOGapDisplay`          the two objectives that meet when a left-out example is decided
-`LOODecisionDisplay`     what decided each example of a plane
+`LOODecisionDisplay`     the check or rule that decided each example, for examples in the plane
 `LOOPathDisplay`         the C for which each example is wrong when it is left out
 `PathDisplay`            α against log C, with the elbow and the events
 `SeedDisplay`            α of a seed against α of the optimum; colours show removed and added examples

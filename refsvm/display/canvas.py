@@ -1,4 +1,4 @@
-"""Display: base of all displays, which has the axes; Curves: base of displays with named curves."""
+"""Display: the base of all displays, with their axes; Curves: the base of displays with named curves."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Display:
         return f"<{type(self).__name__}>"
 
     def _draw_on(self, ax: Axes | None, look: Mapping[str, Any] | None = None) -> None:
-        """Set `ax_` to these axes or to a new figure's; a colour in `look` is the caller's and is never changed.
+        """Set `ax_` to `ax`, or to the axes of a new figure; a colour in `look` is never changed.
 
         Raises
         ------
@@ -79,8 +79,8 @@ class Display:
     def _labelled(self, legend: dict[str, Any] | None = None, **labels: Any) -> Self:
         """Set labels and scales, add the legend, make everything legible; return the display itself.
 
-        Without settings of its own the legend is placed above the axes, where it covers nothing. In the caller's axes
-        of a figure without a layout there may be no space; there it is placed where it covers least.
+        Without settings, the legend is placed above the axes, where it covers nothing. A figure without a layout may
+        have no space above the axes; the legend is then placed where it covers least.
         """
         self.ax_.set(**labels)
         if legend is not None:

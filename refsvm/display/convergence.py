@@ -135,7 +135,7 @@ class ConvergenceDisplay(Curves):
         Raises
         ------
         ValueError
-            If there is no solution, one has no trace or no seconds, or `metric` or `against` is unknown.
+            If there is no solution, a solution has no trace or no seconds, or `metric` or `against` is unknown.
         ImportError
             If matplotlib is not installed.
         """
@@ -166,7 +166,7 @@ class ConvergenceDisplay(Curves):
         return cls(curves, metric, against, notes).plot(ax, **line_kwargs)
 
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> Self:
-        """Draw it; see `Curves.plot`."""
+        """Draw the curves and the notes; see `Curves.plot`."""
         return super().plot(ax, **line_kwargs)._noted(self.notes)
 
     def _line(self, curve: tuple[np.ndarray, np.ndarray], look: dict[str, Any]) -> Any:
@@ -189,7 +189,7 @@ def _one_of(name: str, value: str, known: Mapping[str, str]) -> None:
 
 
 def _name(run: Solution | Recording | Trace) -> str:
-    """Return the name of a run without a name."""
+    """Return the name that the legend shows for a single run."""
     return name_in_table(run) if isinstance(run, Recording) else "solve"
 
 

@@ -107,7 +107,7 @@ class GridDisplay(Display):
     scores, iterations : ndarrays of shape (len(gammas), len(Cs))
         Mean score of each cell, and its mean number of steps.
     unsolved : ndarray of shape (len(gammas), len(Cs)), optional
-        Number of splits of each cell that did not converge. Such cells have a star, and a note gives their number.
+        Number of splits of each cell that did not converge. A star marks such cells, and a note gives their number.
     best : (int, int), optional
         Row and column of the best cell; by default the first one with the highest score.
 
@@ -138,7 +138,7 @@ class GridDisplay(Display):
     def from_results(
         cls, results: Any, *, score: str = "score", ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε the best one for each cell.
+        """Draw a fitted `SVCCV` or `SVRCV`, or its ``cv_results_``; with several ε, each cell shows the best one.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ NAMES: Final = {"epsilon": r"\varepsilon", "nu": r"\nu", "gamma": r"\gamma", "C"
 
 @dataclass(eq=False)
 class DerivativeDisplay(Display):
-    """dα/dθ of each variable that moves, the largest rate first; at a kink for falling and for rising θ.
+    """dα/dθ of each variable that moves, the largest rate first; at a kink, the rates for falling and for rising θ.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class DerivativeDisplay(Display):
         ax : matplotlib Axes, optional
             Axes to draw on.
         most : int
-            Largest number of variables; a note gives the number of further ones.
+            Largest number of variables to draw; a note says how many variables move.
         **kwargs
             Passed to ``Axes.plot``.
         """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class ProfileDisplay(Display):
-    """Performance profile: the share of runs in which a strategy needs at most τ times the smallest value of all.
+    """Performance profile: the share of runs in which a strategy needs at most τ times the least of all strategies.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ProfileDisplay(Display):
     def from_experiment(
         cls, experiment: Experiment, metric: str = "iterations", *, ax: Axes | None = None, **kwargs: Any
     ) -> Self:
-        """Compare a metric of all strategies, smaller being better, and draw it.
+        """Compare the strategies by a metric, whose small values are good, and draw the profile.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class ProfileDisplay(Display):
         self._draw_on(ax, kwargs)
         most = max(float(ratio[np.isfinite(ratio)].max(initial=1.0)) for ratio in self.ratios.values())
         for name, ratio in self.ratios.items():
-            # one share up at each ratio: from (1, 0) to the highest step, then on to the edge of the plot
+            # the curve rises by one share at each ratio: from (1, 0) to the highest step, then to the edge of the plot
             finite = np.sort(ratio[np.isfinite(ratio)])
             share = np.arange(len(finite) + 1) / len(ratio)
             tau, height = np.append(finite, 1.05 * most), np.append(share[1:], share[-1])
@@ -96,7 +96,7 @@ class ProfileDisplay(Display):
                 **{"label": literal(name), **kwargs},
             )
         self._labelled(
-            xscale="log", xlabel=f"{self.metric.replace('_', ' ')}, in those of the best", ylabel="share of runs",
+            xscale="log", xlabel=f"{self.metric.replace('_', ' ')}, relative to the best", ylabel="share of runs",
             ylim=(0.0, 1.02),
         )  # fmt: skip
         from matplotlib.ticker import LogLocator

@@ -1,4 +1,4 @@
-"""Displays of leave-one-out: F and H of one round, and the reason for each example of a plane."""
+"""Displays of leave-one-out: F and H of one round, and what decided each example in the plane."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class _GoesOn(LOODualityGap):
 
 
 BLUE, VERMILLION, GREEN, PINK, ORANGE, SKY, INK = PALETTE
-# Without red or green, orange resembles vermillion and pink a darker grey; the reasons with these pairs of colours do
-# not occur together.
+# To readers who cannot see red or green, orange resembles vermillion, and pink resembles a darker grey; the reasons
+# with these pairs of colours do not occur together.
 COLOURS: Final = dict(
     zip(DECIDERS, ("0.8", VERMILLION, PINK, BLUE, SKY, ORANGE, INK, "#661100", GREEN), strict=True)
 )
@@ -122,7 +122,7 @@ COLOURS: Final = dict(
 
 @dataclass(eq=False)
 class LOODecisionDisplay(Display):
-    """Examples with two features, coloured by what decided their leave-one-out prediction; wrong ones have a ring.
+    """Examples with two features, coloured by what decided their leave-one-out prediction; a ring marks wrong ones.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ class LOODecisionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, model: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any) -> Self:
-        """Leave each example of a plane out of a model, or of a search's best model, and draw the result.
+        """Leave out each example in turn, with the parameters of a model or a search's best model, and draw the result.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class LOODecisionDisplay(Display):
         loo : LeaveOneOut
             The result.
         X : array-like of shape (n, 2), optional
-            The examples of the result, by default those that its solution stores.
+            The examples of the result, by default the examples that its solution stores.
         ax : matplotlib Axes, optional
             Axes to draw on.
 

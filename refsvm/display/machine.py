@@ -20,7 +20,7 @@ def machine_of(model: Any) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If it is not a classifier of this package, or a search that has not trained a model.
+        If the model is not a classifier of this package, or is a search that has not trained a model.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def machine_of(model: Any) -> dict[str, Any]:
 
 
 def name_of_class(label: Any) -> str:
-    """Return the name of a class for a legend; 1.0 becomes +1 only if the labels are the two signs.
+    """Return the name of a class for a legend; a number is shown in its shortest form.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class PathDisplay(Display):
     Parameters
     ----------
     C : ndarray of shape (m,)
-        Abscissae of the lines' points; t for another line.
+        Abscissae of the lines' points: C, or the parameter t of another line.
     shares : ndarray of shape (m, k)
         α/(Cw) of k examples; α for another line.
     labels : ndarray of shape (k,)
@@ -109,7 +109,7 @@ class PathDisplay(Display):
         Raises
         ------
         ValueError
-            If it is not a path, or the pair does not exist.
+            If `result` is not a path, or the pair does not exist.
         """
         kinds = (RegularizationPath, ParametricPath, OneVsOnePath)
         require("result", result, kinds, "give the result of regularization_path() or parametric_path()")
@@ -175,7 +175,7 @@ class PathDisplay(Display):
         Raises
         ------
         ValueError
-            If it is not the path of a single model.
+            If `path` is not the path of a single model.
         ImportError
             If matplotlib is not installed.
         """

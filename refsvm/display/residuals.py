@@ -56,7 +56,7 @@ class ResidualDisplay(Display):
         Raises
         ------
         ValueError
-            If it is not a regression, or no example has a prediction yet.
+            If the result does not belong to a regression, or no example has a prediction yet.
         """
         kinds = (HeldOutMachines, LeaveOneOut, CrossValidation)
         require("result", result, kinds, "give the result of a regression")

@@ -73,7 +73,7 @@ class StepSizeDisplay(Display):
         Raises
         ------
         ValueError
-            If there is no trace, or one without a planned step.
+            If there is no trace, or a trace contains no planned step.
         ImportError
             If matplotlib is not installed.
         """

@@ -70,7 +70,7 @@ class Stepper:
         A selector, a step rule or both, for a second run on the same problem. A rule that you omit is the default
         rule, not the first run's.
     seeder : Seeder, optional
-        Rule that makes the starting point after a change of C; by default the present α is scaled.
+        Rule that makes the starting point after a change of C; by default the current α is scaled.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Stepper:
     k : int
         Number of steps before the states that are shown; a shorter run shows its last state.
     log : str
-        Text that the rules have printed up to the present step, on the present problem.
+        Text that the rules have printed up to the current step, on the current problem.
     note : str
         The latest change, or the error that it caused.
 
@@ -137,12 +137,12 @@ class Stepper:
 
     @property
     def now(self) -> list[RecordedState]:
-        """The present state of each run."""
+        """The current state of each run."""
         return [each.states[each.reach(self.k)] for each in self.recordings]
 
     @property
     def error(self) -> BaseException | None:
-        """The error that a rule raised instead of the next step, of the first run with an error here."""
+        """The error that a rule raised instead of the next step; if several runs have one, the error of the first."""
         failed = (each.error for each, now in zip(self.recordings, self.now, strict=True) if now.next is None)
         return next(filter(None, failed), None)
 
@@ -198,7 +198,7 @@ class Stepper:
         self._changed(self._given, "from the beginning", warm=False)
 
     def set_penalty(self, C: float, warm: bool = True) -> None:
-        """Change C, and continue from the present α, scaled, or from the seeder's starting point; or from 0."""
+        """Change C; continue from the scaled α, from the seeder's starting point, or, if not `warm`, from 0."""
         task = self.task.with_penalty(C)
         if warm and self.seeder is not None:
             solved = solve(self.task.problem, stop=self.rules[0].stop)
@@ -209,11 +209,11 @@ class Stepper:
         self._changed(task, f"C = {C:.3g}", warm)
 
     def set_gamma(self, gamma: float, warm: bool = True) -> None:
-        """Change γ of the kernel, and continue from the present α, or from 0."""
+        """Change γ of the kernel, and continue from the current α, or from 0."""
         self._changed(self.task.with_gamma(gamma), f"γ = {gamma:.3g}", warm)
 
     def move(self, t: int, x: Sequence[float]) -> None:
-        """Move example t, and continue from the present α."""
+        """Move example t, and continue from the current α."""
         self._changed(self.task.moved(t, x), f"example {t} has moved")
 
     def relabel(self, t: int) -> None:
@@ -264,7 +264,7 @@ class Stepper:
     # -- output -------------------------------------------------------------------------------------------------------
 
     def gaps(self, run: int) -> np.ndarray:
-        """Return ψ of a run after every step up to the present one, shape (k + 1,)."""
+        """Return ψ of a run after every step up to the current one, shape (k + 1,)."""
         states = self.recordings[run].states[: self.k + 1]
         return np.array([state.gap for state in states])
 
@@ -282,7 +282,7 @@ class Stepper:
         return ", ".join(map(named, self.rules[run][:2]))
 
     def failure(self, run: int) -> str:
-        """Return the last lines of the traceback of a rule's error; "" if there was none up to the present step."""
+        """Return the last lines of the traceback of a rule's error; "" if there was none up to the current step."""
         error = self.recordings[run].error
         if error is None or self.now[run].next is not None:
             return ""
@@ -335,7 +335,7 @@ class Stepper:
         return self._widget
 
     def _refresh(self) -> None:
-        """Send the present states to the widget; once for each message."""
+        """Send the current states to the widget; once for each message."""
         if self._widget is not None and not self._is_answering:
             self._widget.refresh()
 
@@ -366,7 +366,7 @@ class Stepper:
             return SimpleNamespace(_repr_html_=self._repr_html_)
 
     def _repr_html_(self) -> str:
-        """Return pictures of the start, the present or middle state and the end, and ψ against the steps."""
+        """Return pictures of the start, a middle state and the end of each run, and ψ against the steps."""
         k = self.k
         self._advance(LIMIT, Deadline.after(STRIP_SECONDS))  # the steps are stored for later display
         lasts = [len(each.states) - 1 for each in self.recordings]

@@ -36,7 +36,7 @@ def ranges_around(X: np.ndarray) -> np.ndarray:
 
 
 def nodes(ranges: np.ndarray, count: int) -> np.ndarray:
-    """Return the nodes of a square grid over such a square, shape (count², 2), row by row from below."""
+    """Return the nodes of a square grid over the square `ranges`, shape (count², 2), row by row from below."""
     across = [np.linspace(low, high, count) for low, high in ranges.T]
     return np.stack(np.meshgrid(*across), axis=-1).reshape(-1, 2)
 

@@ -47,8 +47,8 @@ class StepperTask:
         Raises
         ------
         ValueError
-            If a `DualProblem` comes with further arguments, labels are not two and no pair is given, or the data are
-            invalid.
+            If a `DualProblem` comes with further arguments, there are more than two labels and no pair is given, or the
+            data are invalid.
         """
         if isinstance(X, DualProblem):
             named = {"y": y, "pair": pair, **given, "C": None if given["C"] == 1.0 else given["C"]}

@@ -50,7 +50,7 @@ def examples_of(stepper: Any) -> dict[str, Any]:
 
 
 def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
-    """Return the parts of one run's present state that the pictures need."""
+    """Return the parts of one run's current state that the pictures need."""
     state, task = stepper.now[run], stepper.task
     states, step, grid = stepper.recordings[run].states[: stepper.k + 1], state.next, None
     if task.in_plane:
@@ -80,7 +80,7 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
 
 
 def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
-    """Return two pairs with i = argmax G over I_up: the one with the largest ½ℓ²/q, and the steepest or second best.
+    """Return two pairs with i = argmax G over I_up: the best by ½ℓ²/q, and the steepest or else the second best.
 
     Returns
     -------
@@ -121,7 +121,7 @@ class Reach:
         self._largest, self._seen = 1.0, 0
 
     def of(self, recording: Recording) -> float:
-        """Return this value for a recording."""
+        """Return the largest |Gᵢ − b| in a recording so far."""
         if recording is not self._recording:
             self._recording, self._largest, self._seen = recording, 1.0, 0
         for state in recording.states[self._seen :]:
@@ -190,7 +190,7 @@ def _widget_class() -> Any:
             return content
 
         def refresh(self) -> None:
-            """Send the present state."""
+            """Send the current state."""
             content = self._content()
             with self.hold_sync():
                 for name, value in content.items():

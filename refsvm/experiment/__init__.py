@@ -1,4 +1,4 @@
-"""Experiments: strategies × problems × permutations → a store that survives being killed → tables.
+"""Experiments: strategies × problems × permutations → a store that survives a killed process → tables.
 
 ==================  ==============================================================================
 `experiment`        Experiment: computes the runs that are missing, and shows the finished ones

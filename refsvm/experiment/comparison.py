@@ -38,7 +38,7 @@ def values_of(
             f"store={str(store)!r} contains no finished run of this experiment; call run() first."
         )
     numeric = {key for each in records for key, value in each.items() if isinstance(value, int | float)}
-    numeric -= {"permutation"}  # a number of the run, not a measurement
+    numeric -= {"permutation"}  # this number identifies a run; it is not measured
     refused = [record.get("reason", "") for record in records if record.get("status") == REFUSED]
     if len(refused) == len(records):
         raise ValueError(f"The strategies refused every problem; the first message: {refused[0]}")
@@ -64,7 +64,7 @@ def _status(record: Mapping[str, Any]) -> str:
 
 
 def unsolved_of(records: Iterable[Mapping[str, Any]], metric: str) -> dict[tuple[str, str], int]:
-    """Return the number of unsolved runs with a metric, for each problem and strategy that has some."""
+    """Return the number of unsolved runs with a metric, for each problem and strategy with such runs."""
     measured = (record for record in records if record.get(metric) is not None and is_unsolved(record))
     return dict(Counter((record["problem"], record["strategy"]) for record in measured))
 
@@ -113,7 +113,7 @@ def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _where(some: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> str:
-    """Return the number of these runs on each problem that has some."""
+    """Return as a text how many of the runs on each problem belong to `some`."""
     count, total = (Counter(record["problem"] for record in each) for each in (some, runs))
     return ", ".join(f"{problem} {count[problem]} of {total[problem]}" for problem in count)
 
@@ -138,8 +138,8 @@ class Summary:
     pairs : int or None
         Number of permutations that both have solved; None without a baseline.
     unsolved : int
-        Number of permutations whose run a limit ended, stalled, or found that nothing separates the classes. These
-        runs are excluded from all other numbers.
+        Number of permutations whose run was ended by a limit, stalled, or found that no function separates the classes.
+        These runs are excluded from all other numbers.
     """
 
     runs: int
@@ -188,7 +188,9 @@ def paired_p(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def least_p(pairs: int) -> float:
-    """Return the smallest p that `paired_p` can return for this number of different pairs, 2/2ⁿ: all on one side.
+    """Return the smallest p that `paired_p` can return for this number of different pairs, 2/2ⁿ.
+
+    All differences then have the same sign.
 
     Examples
     --------
@@ -200,7 +202,9 @@ def least_p(pairs: int) -> float:
 
 
 def holm(p: Mapping[Any, float]) -> dict[Any, float]:
-    """Adjust p-values for multiple tests by Holm's method: with probability at most α, any claim at level α is wrong.
+    """Adjust p-values for multiple tests by Holm's method.
+
+    If every adjusted p below α is called significant, the probability of any wrong claim is at most α.
 
     The k-th smallest of m p-values becomes the largest of (m − j + 1) p₍ⱼ₎ over j ≤ k, but at most 1.
 

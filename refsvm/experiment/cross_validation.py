@@ -32,7 +32,7 @@ class CrossValidate(Call):
     seeder : Seeder
         As in `refsvm.cross_validate`.
     folds : int
-        Number of folds; if it is at least the number of examples, leave-one-out.
+        Number of folds; if it is at least the number of examples, the strategy runs leave-one-out.
     from_full, stop, selector, step, cache_mb, engine
         As in `refsvm.cross_validate`.
 

@@ -185,7 +185,7 @@ class Experiment(PlainNumbers, Shown):
         Warns
         -----
         ConvergenceWarning
-            If runs are not solved, or use models that are not; without scikit-learn a
+            If runs are not solved, or use models that are not solved. Without scikit-learn the warning is a
             `refsvm.core.engine.unsolved.UnsolvedWarning`.
 
         Notes
@@ -210,7 +210,7 @@ class Experiment(PlainNumbers, Shown):
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
         told.begin("", total=total)
         told.tell(done)
-        told.begin("")  # estimate the time left from these runs on
+        told.begin("")  # estimate the remaining time from the following runs only
         if callback is not None and callback(told):
             return new
 
@@ -240,7 +240,7 @@ class Experiment(PlainNumbers, Shown):
                     store.add(run, metrics=metrics, **missing[run].described())
                     names = {"problem": missing[run].problem, "strategy": missing[run].strategy.name}
                     ended.append({**names, **metrics})
-                # after a crash, the next attempt submits the runs that are left here
+                # after a crash, the next attempt submits the runs that are still in `missing`
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
                 # called after the run is stored, so that a callback that ends the experiment loses nothing
@@ -381,7 +381,7 @@ class Experiment(PlainNumbers, Shown):
         return Comparison(metric, problems, names, baseline, cells, tuple(notes_of(records, metric)))
 
     def values(self, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-        """Return a metric of the solved runs by permutation, for each problem and strategy; raises as `compare`."""
+        """Return a metric of the solved runs by permutation, for each problem and strategy; errors as in `compare`."""
         return values_of(self.records(), metric, self.store)
 
     def table(
@@ -466,7 +466,7 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
                 warnings.simplefilter("ignore", kind)
             record = _measured(run, instance)
         metrics = _metrics_of(run, record)
-        # without a status a strategy does not report Ctrl-C, so that its run is discarded after one
+        # a strategy without a status does not report Ctrl-C, so its run is discarded after Ctrl-C
         ended = metrics.get("status", Status.INTERRUPTED.name if interrupt.pressed else "")
         if ended == Status.INTERRUPTED.name:
             raise KeyboardInterrupt
@@ -474,7 +474,7 @@ def _carry_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any
 
 
 def _tell(failures: Sequence[_Failure], ended: Sequence[Mapping[str, Any]]) -> None:
-    """Raise the first error of the workers; warn of runs that are not solved."""
+    """Raise the first error of the workers; warn about runs that are not solved."""
     if failures:
         raise failures[0].error
     if said := " ".join(unsolved_notes(ended)):
@@ -505,7 +505,7 @@ def _measured(run: _Run, instance: Instance) -> Any:
     where = f"strategy {run.strategy.name!r} on the problem {run.problem!r}, order {run.permutation}"
     try:
         if (settings := digest(run.strategy.settings())) not in _warm:
-            with suppress(ValueError):  # if the problem is unsuitable too, `run` raises
+            with suppress(ValueError):  # if the problem is unsuitable, `run` raises the error
                 run.strategy.warm_up()
             _warm.add(settings)
         try:
@@ -541,12 +541,12 @@ def _metrics_of(run: _Run, record: Any) -> dict[str, Any]:
 
 
 def _kept_apart(metrics: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return metrics, of which those with a reserved name are renamed."""
+    """Return the metrics; entries with a reserved name are renamed."""
     return {f"record.{name}" if name in taken else name: value for name, value in metrics.items()}
 
 
 def _renamed(settings: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
-    """Return the settings of a strategy, of which those with a name reserved by the experiment are renamed."""
+    """Return the settings of a strategy; settings with a name that the experiment reserves are renamed."""
     return {f"strategy.{name}" if name in taken else name: value for name, value in settings.items()}
 
 

@@ -60,7 +60,7 @@ class GridSearch(Call):
     engine: str = "auto"
 
     def call(self, instance: Instance, **arguments: Any) -> Any:
-        """Run the search; the model that is returned has the attributes `seconds` and `status`."""
+        """Run the search; the result contains the search, its seconds and a status."""
         from refsvm.estimators import SVCCV  # scikit-learn is imported when it is needed
 
         instance.one_penalty()

@@ -28,8 +28,8 @@ def code_of(*objects: Any) -> str:
     Parameters
     ----------
     *objects : object
-        A strategy, whose fields include its rules, and a kernel. The name of a strategy counts only if its code reads
-        it.
+        A strategy, whose fields include its rules, and a kernel. The name of a strategy affects the hash only if the
+        code of the strategy reads it.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def code_of(*objects: Any) -> str:
     Raises
     ------
     ValueError
-        If a part of them cannot be identified by value.
+        If a part of the objects cannot be identified by value.
     """
     summary = hashlib.blake2b(_numerical_folders(), digest_size=16)
     for each in objects:
@@ -51,7 +51,7 @@ def code_of(*objects: Any) -> str:
                 f"{type(each).__qualname__} cannot be identified by value: {missing}. Make this value a field, or "
                 "a frozen "
                 "dataclass with fields, or give the object that contains it an attribute identity='...', a text "
-                "that you change with it."
+                "that you change whenever the value changes."
             ) from None
     return summary.hexdigest()
 

@@ -22,7 +22,7 @@ from refsvm.experiment.problem import Instance
 from refsvm.experiment.strategy import Call, Record
 
 RULES: Final = DECIDERS[3:]
-"""Names of what may decide an example in a round."""
+"""The reasons that may decide an example during a round."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class RuleComparison(Shown):
     step: str | None = None
 
     def measured(self) -> dict[str, Measured]:
-        """Return the numbers of each run by name."""
+        """Return the measurements of each run, by the name of the run."""
         found = {name: _measured(run) for name, run in self.runs.items()}
         first = next(iter(found.values()), None)
         return {name: each._replace(ratio=_ratio(each, first)) for name, each in found.items()}
@@ -174,7 +174,7 @@ def compare(
     Raises
     ------
     ValueError
-        If there is no rule, one is unknown, or no combination fits together.
+        If there is no rule, a rule is unknown, or no combination fits together.
     KeyboardInterrupt
         After Ctrl-C; ``error.result`` contains the runs so far.
 
@@ -254,7 +254,7 @@ def _entrants(
 
 
 def _named(argument: str, given: Any, family: Any) -> Iterator[tuple[str, Any]]:
-    """Yield rules by name, with numbers for rules of one type and name."""
+    """Yield rules by name; rules that would have the same name are numbered."""
     if isinstance(given, Mapping):
         for name, each in given.items():
             yield str(name), _rule(argument, each, family)

@@ -98,12 +98,12 @@ class Solve(Call):
         return self.call(instance, callback=callback, **self.arguments())
 
     def _warm_up(self) -> None:
-        # a run shrinks after a thousand steps: the code for that is loaded before the clock starts, too
+        # load the code for shrinking before the clock starts, because a run shrinks after a thousand steps
         shrinking = replace(self, shrinking=ShrinksAtOnce()) if self.shrinking else self
         super(Solve, shrinking)._warm_up()
 
     def measured(self, result: Solution) -> Record:
-        """Return the numbers of a solution to store."""
+        """Return the measurements of a solution that are stored."""
         problem, alpha = result.problem, result.alpha
         at_bound = (alpha != 0.0) & ((alpha == problem.lower) | (alpha == problem.upper))
         record = super().measured(result) | {

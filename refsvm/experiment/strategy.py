@@ -30,7 +30,7 @@ Record: TypeAlias = dict[str, Any]
 EIGHT_POINTS: Final = Instance(
     np.arange(8.0)[:, None], np.array([-1.0, 1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0]), RBF(1.0), 1.0
 )
-"""The small instance that is computed before anything is timed."""
+"""The small instance that `Call.warm_up` computes before anything is timed."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,11 @@ class Strategy(PlainNumbers, ABC):
     file of this folder with one frozen dataclass. To add a kind:
 
     1. Derive from this class, or from `Call` if it calls one function of this package. The fields are the settings:
-    rules as objects, numbers, strings. All fields except the name identify a run, so each needs a `repr` that
-    describes it completely. 2. Write `run`: do the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and
-    return a record. 3. Override `warm_up` if the first run in a process would wait for a compiler. 4. Export the
-    class in ``refsvm/experiment/__init__.py``.
+       rules as objects, numbers, strings. All fields except the name identify a run, so each needs a `repr` that
+       describes it completely.
+    2. Write `run`: do the work once on ``instance.X``, ``.y``, ``.kernel`` and ``.C``, and return a record.
+    3. Override `warm_up` if the first run in a process would wait for a compiler.
+    4. Export the class in ``refsvm/experiment/__init__.py``.
 
     Experiments, stores, tables and tests need no change, and one experiment may contain strategies of several kinds.
 
@@ -172,7 +173,7 @@ class Call(Strategy):
         return {name: getattr(result, name) for name in self.copied}
 
     def computed(self, instance: Instance, **more: Any) -> Any:
-        """Return the function's result; `more` holds arguments that do not define the strategy, as a time limit.
+        """Return the function's result; `more` holds arguments that do not define the strategy, such as a time limit.
 
         Raises
         ------
@@ -194,7 +195,7 @@ class Call(Strategy):
 
         Otherwise the first runs of a process would use the readable loop, and their seconds would not be comparable.
         """
-        # the run that follows repeats the warnings about the rules, and those about the real problem
+        # hide warnings, because the run that follows repeats the warnings about the rules
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._warm_up()

@@ -19,9 +19,10 @@ from refsvm.experiment.strategy import Call, Record
 
 @dataclass(frozen=True)
 class TrackPath(Call):
-    """The path along C, which ignores the instance's own C, or another line; fields are the arguments.
+    """One call that tracks the path along C, or along another line; the fields are its arguments.
 
-    A path along C needs two classes or a regression; another line may also belong to novelty detection.
+    The path along C ignores the C of the instance, and needs two classes or a regression. Another line may also belong
+    to novelty detection.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class TrackPath(Call):
     >>> record["status"], record["kkt_violation"] < 1e-8
     ('CONVERGED', True)
 
-    Another line: the weight of some examples goes.
+    Another line, along which the weights of ten examples fall to 0:
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -117,5 +118,5 @@ class TrackPath(Call):
         }
 
     def warm_up(self) -> None:
-        """Load the code that `run` needs; the path of C is followed, because a line may not suit the eight points."""
+        """Load the code that `run` needs, with a path along C, because a line may not suit the eight points."""
         super(TrackPath, replace(self, line=None)).warm_up()

@@ -1,7 +1,7 @@
 """Checks for rules, shipped or your own; call `check_strategy` to run them all.
 
 ==============  ====================================================================================
-`strategy`      check_strategy(): all of the below, for one rule
+`strategy`      check_strategy(): all these checks, for one rule
 `values`        a rule's fields, and the return values of its methods that need no solve
 `contract`      the contract of the base classes, checked step by step in the readable loop
 `seeds`         the contract of seeders

@@ -1,4 +1,4 @@
-"""A call in a separate process with a time limit, which may hang, exit or crash."""
+"""Runs a call that may hang, exit or crash in a separate process, with a time limit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
     answers, answer = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(work, answer), daemon=True)
     process.start()
-    answer.close()  # only the child keeps it open, so that its end is noticed
+    answer.close()  # now only the child holds it open, so that the end of the child is noticed
     try:
         if not answers.poll(seconds):
             raise AssertionError(f"{name} hangs: its check did not end within {seconds:g} seconds.")

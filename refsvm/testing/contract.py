@@ -126,7 +126,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
         if ask_again:
             with explain_failures(case.name, case.rules, state):
                 _check_asked_again(case, state)
-    case.require(False, STEP_LIMIT, f"the rules have not solved it; ψ =  {state.gap:.3g}.")
+    case.require(False, STEP_LIMIT, f"the rules have not solved the problem; ψ = {state.gap:.3g}.")
     return taken
 
 
@@ -145,8 +145,8 @@ def _check_asked_again(case: Case, state: SolverState) -> None:
     )
     case.require(
         False, state.iteration,
-        f"{what} when it was asked again at the same state: {first}, then {second}. Keep the step of the last look in "
-        "state.stop_memory, and write there at a later step only.",
+        f"{what} when it was asked again at the same state: {first}, then {second}. Store the number of the last step "
+        "in state.stop_memory, and write there at a later step only.",
     )  # fmt: skip
 
 
@@ -233,7 +233,7 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
-    """Check that f has not fallen (a planned step counts with the next one); return by how much it fell."""
+    """Check that f has not fallen, a planned step together with the next step; return by how much it fell."""
     if case.rules.step.uses_momentum:  # f is the sum of the gains
         fallen = cost - state.objective
         rises = fallen <= 1e-12 * (1.0 + abs(cost))

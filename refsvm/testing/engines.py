@@ -29,7 +29,7 @@ SHRINK_EARLY = Restriction(period=10, copy_cost=0.0, multiple=1)
 def check_engines(
     case: Case, limit: int = TWIN_LIMIT, shrinking: bool | Shrinking = True, **options: Any
 ) -> None:
-    """Solve with both engines and compare them; if they differ, find the first step that shows it.
+    """Solve with both engines and compare them; if they differ, find the first step that shows the difference.
 
     Parameters
     ----------

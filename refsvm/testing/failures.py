@@ -54,7 +54,7 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
 
 
 def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
-    """Return the rule's method that is running in the innermost of these frames; "" if no rule's method is."""
+    """Return the rule's method that is running in the innermost of these frames; "" if no such method is running."""
     asked = [
         f"{type(rule).__name__}.{frame.f_code.co_name}()"
         for frame in frames
@@ -79,12 +79,12 @@ def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
 
 
 def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[], Result]) -> Result:
-    """Run this in a thread of its own, which is ended when it has not come back in time: a rule may never return.
+    """Call `run` in a separate thread, and end the thread if it takes too long, because a rule may never return.
 
     Raises
     ------
     AssertionError
-        If it hangs, and as `explain_failures` if something is raised.
+        If the call hangs or raises an exception; `explain_failures` forms the message.
     """
     found: list[Result] = []
     failed: list[BaseException] = []
@@ -98,7 +98,7 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
-    # Python cannot end a thread from outside, so after that it is not waited for
+    # Python cannot end a thread from outside, so do not wait for it any longer
     thread.join(seconds)
     if thread.is_alive():
         number = thread.ident or 0

@@ -73,7 +73,7 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
 
 
 def large_problem(rng: Any = 0) -> DualProblem:
-    """Make a problem of 500 variables, on which shrinking leaves most of them out.
+    """Make a problem of 500 variables, most of which shrinking leaves out.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from refsvm.testing.failures import explain_failures, require
 EARLY = Restriction(period=100, copy_cost=0.1)
 
 TIMES = 10
-"""Largest ratio of steps with shrinking to steps without; sound shrinking by decomposition takes up to three times."""
+"""Largest ratio of steps with shrinking to steps without; sound shrinking takes up to three times as many steps."""
 
 FEW = 2_000
 """Largest number of examples for which the eigenvalues of a kernel matrix are computed."""
@@ -50,7 +50,7 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
     Raises
     ------
     AssertionError
-        If the result differs from the one without shrinking, or the engines differ.
+        If the result differs from the result without shrinking, or the engines differ.
     """
     taken = 0
     for case in cases:
@@ -71,7 +71,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
     Raises
     ------
     AssertionError
-        If it decides an example wrongly, or does not return a sign or 0 for each example.
+        If the check decides an example wrongly, or does not return a sign or 0 for each example.
     """
     decided = 0
     rules = Case.default_rules(tol=1e-6)

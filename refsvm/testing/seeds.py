@@ -19,8 +19,8 @@ from refsvm.testing.failures import MOST_SECONDS, explain_failures, within
 def check_seeder(seeder: Seeder, problems: dict[str, DualProblem]) -> int:
     """Check that seeds are feasible and reproducible, and do not change the optimum; return the number of seeds.
 
-    In some problems one example is put back and another left out, in the others a quarter of the examples. If the
-    seeder has a twin and Numba is installed, the twin must return the same α bit for bit.
+    In some problems one example is put back and another one left out, in other problems a quarter of the examples. If
+    the seeder has a twin and Numba is installed, the twin must return the same α bit for bit.
 
     Raises
     ------

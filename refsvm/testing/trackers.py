@@ -21,7 +21,7 @@ REACHED_BY: Final = {
 """Names of the moves at a breakpoint."""
 
 KINDS: Final = ("C", "costs", "others")
-"""Kinds of lines on which a tracker is checked: along C, and those of `line_of` if it follows other lines."""
+"""Kinds of lines on which a tracker is checked: along C, and the lines of `line_of` if it follows other lines."""
 
 AnyPath = RegularizationPath | ParametricPath
 
@@ -75,7 +75,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     for name, problem in path_problems(problems).items():
         try:
             found = [_checked(tracker, kind, name, problem, both) for kind in kinds]
-        # such a tracker may refuse a degenerate problem, with a message and not by crashing
+        # a tracker with `may_refuse` may refuse a degenerate problem, with a message and not by crashing
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
                 refusal = str(error.__cause__)
