@@ -545,7 +545,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "gradient": (first(lambda state: state.gradient.__setitem__(0, 0.0), "check", FromFirst), r"wrote to state\."),
         "asked": ({"check": asked}, "in the first solve and .* in the second|memory and then answered differently"),
         "last look": ({"check": since_the_last_look},
-                      r"check\(\) wrote to its memory and then answered differently .*: 0, then 1\. Store the number of the last step"),
+                      r"check\(\) wrote to its memory and then answered differently .*: 0, then 1\. Store the"),
         "code": ({"check": lambda self, state: 7 * (state.gap <= 1e-3)},
                  r"check\(\) returned 7; expected a whole number from 0 to 2"),
         "text": ({"check": lambda self, state: "yes"}, r"check\(\) returned 'yes'; expected a whole number"),
