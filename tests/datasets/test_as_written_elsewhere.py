@@ -41,7 +41,11 @@ def test_a_code_of_a_missing_label_is_refused_with_its_row(code, others, tmp_pat
 @pytest.mark.parametrize("word", ["-", ".", "missing", "*****", "1.5D+03", "0,5"])
 def test_what_is_no_number_among_targets_is_refused_with_its_row(word, tmp_path):
     path = column(tmp_path, [*FRACTIONS, f'"{word}"'])
-    refused(path, "y", says=r"has the label '.*' in row 14, column 'y', which is not a number like the other labels")
+    refused(
+        path,
+        "y",
+        says=r"has the label '.*' in row 14, column 'y', which is not a number like the other labels",
+    )
 
 
 @pytest.mark.parametrize("word", ["-", "missing", "unknown"])
