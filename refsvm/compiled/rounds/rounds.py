@@ -1,8 +1,8 @@
 """Compiled rounds: sets the box, seeds, takes the steps and computes decision values of one round after another.
 
 This is the twin of the readable rounds in `refsvm.core.rounds.runner`. All kernel rows must be in memory.
-`refsvm.compiled.solver.loop.one_step` takes the steps. Nothing here needs Python, so that several threads may each run
-a chunk.
+`refsvm.compiled.solver.loop.one_step` takes the steps. This code uses no Python objects, so that several threads may
+each run a chunk of rounds.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN, KEEP, BEFORE, AFTER = range(9)
 """Columns of the plan: ranges of `positions`, the row of the weights, and positions of kept solutions; −1 for none."""
 
 LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, PROVES, STAGE = range(8)
-"""The numbers: steps of a round, max |Kᵢᵢ|, what drift is compared with, whether that is relative (a smaller one then
-is the last number in the stopping rule's memory), the curvature below which K is not convex, whether that memory begins
-with the left-out example, the highest outcome after which a sign is to be proved, and WHOLE, SEEDS or STEPS."""
+"""Positions in `numbers`: the largest number of steps of a round; max |Kᵢᵢ|; the tolerance with which drift is
+compared; whether this tolerance is relative (the memory of the stopping rule then ends with the absolute tolerance);
+the curvature below which K counts as indefinite; whether the memory of the stopping rule begins with the left-out
+example; the highest outcome after which a sign is to be proved; and WHOLE, SEEDS or STEPS."""
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -60,7 +61,7 @@ def set_box(lower, upper, unit_lower, unit_upper, penalty, weights, row):  # typ
     for t in range(len(lower)):
         size = weights[row, t] * penalty
         lower[t], upper[t] = 0.0, 0.0
-        if size != 0.0:  # with size 0 the box is 0, also if it is infinite
+        if size != 0.0:  # a size of 0 closes the box, even if the bounds are infinite
             lower[t], upper[t] = unit_lower[t] * size, unit_upper[t] * size
 
 
@@ -95,11 +96,14 @@ def set_unseeded(seeding, state, after):  # type: ignore[no-untyped-def]
 
 @called
 def extrapolate(seeding, after, before, source, lower, upper):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.neighbour.extrapolate`; without a source, `before` and `source` are `after`."""
+    """Twin of `refsvm.core.seeders.neighbour.extrapolate`.
+
+    If there is no source, the caller passes `after` as `before` and `source`.
+    """
     seed = seeding.seed
     for t in range(len(seed)):
         if seeding.lower[t] < seeding.upper[t] and lower[t] < upper[t]:
-            # after + (source − before), without rounding if two of them are equal
+            # after + (source − before), without rounding if `before` equals `source` or `after`
             guess = after[t] + (source[t] - before[t])
             if source[t] == before[t]:
                 guess = after[t]
@@ -170,7 +174,7 @@ def snap(state, z, largest_diagonal, tolerance):  # type: ignore[no-untyped-def]
 
 @inlined
 def compared_with(state, numbers):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.StoppingRule.with_absolute_tolerance`: the tolerance of the rule that it returns."""
+    """Return the tolerance of the rule that `refsvm.StoppingRule.with_absolute_tolerance` returns."""
     if numbers[IS_RELATIVE] == 0.0 or state.now[0].gap > numbers[TOLERANCE]:
         return numbers[TOLERANCE]
     return state.stop_memory[-1]
@@ -178,7 +182,10 @@ def compared_with(state, numbers):  # type: ignore[no-untyped-def]
 
 @called
 def follow(seeding, stage, origin, before, after, alphas, lowers, uppers):  # type: ignore[no-untyped-def]
-    """Change the seed as a neighbour has changed; return True if G needs fewer rows from the neighbour's solution."""
+    """Change the seed as the solution of a neighbouring round has changed.
+
+    Return True if computing G from the neighbour's solution needs fewer kernel rows than from the origin.
+    """
     if stage != STEPS:
         old, new = (before, origin) if min(before, origin) >= 0 else (after, after)
         extrapolate(seeding, alphas[after], alphas[old], alphas[new], lowers[after], uppers[after])
@@ -203,11 +210,11 @@ def decision_values(v, state, positions, first, end, values):  # type: ignore[no
 
 
 @inlined
-def stands(seeding, state, numbers, outcome, result):  # type: ignore[no-untyped-def]
-    """Set α to its bounds, and write how a round has ended; return whether that stands.
+def is_valid(seeding, state, numbers, outcome, result):  # type: ignore[no-untyped-def]
+    """Set α to nearby bounds, write to `result` how the round has ended, and return True if the result is valid.
 
-    It does not where a row is missing, a side has no variable, the kernel is indefinite, a number is not finite, or G
-    has drifted: Python looks closer, and may run the round again.
+    The result is not valid if a kernel row is missing, I_up or I_down is empty, the kernel is indefinite, a number is
+    not finite, or G has drifted. Python then examines the round, and may run it again.
     """
     now, tolerance = state.now[0], compared_with(state, numbers)
     result[1], result[2] = now.iteration, now.least_curvature
@@ -235,10 +242,10 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
     unit_lower, unit_upper, alphas, gradients, lowers, uppers, plan, penalties, positions, weights, starts, results,
     values,
 ):  # fmt: skip
-    """Run one round after another; return how many are done before one that is left to Python.
+    """Run one round after another; return the number of rounds that are done before a round that is left to Python.
 
-    `memories` are those that the selector, the step and the stopping rule begin with. A row of `results` is (outcome,
-    steps, least curvature met, proved sign); `values` has a number for each of the `positions`.
+    `memories` holds the memories with which the selector, the step rule and the stopping rule begin. A row of `results`
+    is (outcome, steps, least curvature met, proved sign); `values` has a number for each entry of `positions`.
     """
     now, stage, present, largest = state.now[0], int(numbers[STAGE]), -1, 0.0
     for number in range(len(plan)):
@@ -259,7 +266,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
             return number
         if after >= 0 and follow(seeding, stage, origin, turn[BEFORE], after, alphas, lowers, uppers):
             largest, present = copy_solution(seeding, after, alphas, gradients, lowers, uppers), after
-        # seeds apart from steps, so that the seconds of each are known
+        # compute only the seeds, so that the seconds for seeds are measured separately
         if stage == SEEDS:
             copy_vector(seeding.seed, starts[number])
             continue
@@ -271,7 +278,7 @@ def compiled_rounds(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (
         restart(seeding.v, state, memories)
         outcome = take_steps(select, length, check, selector, step, stop, state)
         # --- result ---
-        if not stands(seeding, state, numbers, outcome, results[number]) or outcome <= 0:
+        if not is_valid(seeding, state, numbers, outcome, results[number]) or outcome <= 0:
             return number
         if outcome <= numbers[PROVES]:
             results[number, 3] = sign_at(state, seeding.v, positions[turn[OUT]])

@@ -55,7 +55,7 @@ def expected(n, m, moving):  # type: ignore[no-untyped-def]
 
 @called
 def exchange(seeding, b, far, values, side):  # type: ignore[no-untyped-def]
-    """Write the walk from the solved problem to the next box; return how many variables the new box moves."""
+    """Write the walk from the solved problem to the new box; return the number of variables that the new box moves."""
     moving = 0
     for i in range(len(side)):
         alpha, lower, upper, clipped = seeding.solved[i], seeding.lower[i], seeding.upper[i], seeding.seed[i]
@@ -98,7 +98,7 @@ def missing_row(seeding, values, side):  # type: ignore[no-untyped-def]
 
 @allocating
 def first_members(seeding, side, members):  # type: ignore[no-untyped-def]
-    """Return the system of M without the members that are not FREE, and its size; write M to `members`."""
+    """Return the system of the members of M that are FREE, and the number of members; write them to `members`."""
     m, room = int(seeding.memory[3]), len(members)
     inverse = seeding.memory[4 + m : 4 + m + (m + 1) * (m + 1)].reshape((m + 1, m + 1))
     system, count = system_of(inverse, np.zeros(m + 1), m + 1, room), m
@@ -198,7 +198,7 @@ def first_walk(seeding, values, side, margin):  # type: ignore[no-untyped-def]
 
 @allocating
 def with_room(walk):  # type: ignore[no-untyped-def]
-    """Return the walk with space for all variables that may join at once."""
+    """Return the walk with enough memory for all variables that may join M at once."""
     more = 1
     for i in range(len(walk.side)):
         more += walk.side[i] == TIED
@@ -209,7 +209,7 @@ def with_room(walk):  # type: ignore[no-untyped-def]
 
 @called
 def rejoin(walk, kind):  # type: ignore[no-untyped-def]
-    """Add all variables of a kind that can join to M."""
+    """Add to M all variables of this kind that can join."""
     for i in range(len(walk.side)):
         if walk.side[i] == kind:
             join(walk, i)
@@ -264,7 +264,7 @@ def arrived(seeding, walk):  # type: ignore[no-untyped-def]
 
 @allocating
 def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
-    """Follow the path if that is expected to pay; return 0, or −1 − i if kernel row i is missing."""
+    """Follow the path if this is expected to save time; return 0, or −1 − i if kernel row i is missing."""
     n, m, allowed, outside, far = (
         len(seeding.seed),
         int(seeding.memory[1]),
@@ -274,7 +274,7 @@ def follow(seeding, b, margin, max_events):  # type: ignore[no-untyped-def]
     )
     for i in range(n):
         outside += seeding.seed[i] != seeding.solved[i]
-    if expected(n, m, outside) > allowed:  # F and T have at least so many
+    if expected(n, m, outside) > allowed:  # F and T together have at least `outside` variables
         return 0
     values, side = np.zeros((ROWS, n)), np.empty(n, dtype=np.int8)
     moving = exchange(seeding, b, far, values, side)

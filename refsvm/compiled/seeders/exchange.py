@@ -13,7 +13,10 @@ ABSENT, SHARED, REMOVED, ADDED = 0, 1, 2, 3
 
 @called
 def mark_sets(seeding):  # type: ignore[no-untyped-def]
-    """Twin of `refsvm.core.seeders.exchange`: write to ``chosen`` what becomes of each variable, and α ← clip(α*)."""
+    """Write to ``chosen`` whether each variable is absent, shared, removed or added, and set α ← clip(α*).
+
+    This is the twin of the functions in `refsvm.core.seeders.exchange`.
+    """
     for i in range(len(seeding.seed)):
         was = seeding.solved_lower[i] != 0.0 or seeding.solved_upper[i] != 0.0
         now = seeding.lower[i] != 0.0 or seeding.upper[i] != 0.0
@@ -38,7 +41,7 @@ def spread_over_added(seeding):  # type: ignore[no-untyped-def]
 
 @called
 def has_rows(seeding, kind):  # type: ignore[no-untyped-def]
-    """Return True if the kernel rows of all variables of a kind are in memory; ask for the first missing row.
+    """Return True if the kernel rows of all variables of a kind are in memory; otherwise request a missing row.
 
     For removed variables, only rows with α* ≠ 0 are needed.
     """

@@ -77,7 +77,7 @@ def equations(seeding, b):  # type: ignore[no-untyped-def]
             right[-1] += before[r]
             for place, i in enumerate(X):
                 right[place] += before[r] * seeding.kernel[seeding.slots[r], i]
-    for t, row in zip(T, rows):  # noqa: B905  (compiled code knows no strict)
+    for t, row in zip(T, rows):  # noqa: B905  (Numba does not support `strict`)
         for place, i in enumerate(X):
             row[place] = seeding.kernel[seeding.slots[t], i]
     return T, rows, right

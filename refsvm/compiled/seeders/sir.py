@@ -13,7 +13,7 @@ FACTOR, MODULUS = 48271, 2**31 - 1  # refsvm.core.seeders.sir
 
 @called
 def most_similar(seeding, r):  # type: ignore[no-untyped-def]
-    """Return argmax{Kᵣₜ : t ∈ T unused, of r's class}, or −1."""
+    """Return argmax{Kᵣₜ : t ∈ T unused, of r's class}, or −1 if no such t is left."""
     row, nearest = seeding.kernel[seeding.slots[r]], -1
     for t in range(len(row)):
         if seeding.chosen[t] == ADDED:
@@ -57,7 +57,7 @@ def sir(parameters, seeding):  # type: ignore[no-untyped-def]
             if t < 0:
                 break
             state = following
-        seeding.chosen[t] = SHARED  # used
+        seeding.chosen[t] = SHARED  # t is used now
         seeding.seed[t] = min(max(weight, seeding.lower[t]), seeding.upper[t])
     spread_over_added(seeding)
     return 0

@@ -11,7 +11,7 @@ from refsvm.compiled.state import moved
 
 @called
 def hand_over(seeding, row, weight):  # type: ignore[no-untyped-def]
-    """Do αₜ += weight, clipped, for t in descending order of the row, until all weight is given away."""
+    """Do αₜ += weight, clipped, for t in descending order of the row, until no weight is left."""
     alpha, chosen = seeding.seed, seeding.chosen
     for t in range(len(alpha)):
         chosen[t] = 0

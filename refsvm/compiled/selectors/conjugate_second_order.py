@@ -11,7 +11,7 @@ from refsvm.compiled.selectors.second_order import newton_gains
 
 @inlined
 def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Like `newton_gains` with q − β²/q_Δ in place of q."""
+    """Do the work of `newton_gains` with q − β²/q_Δ in place of q."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     image, image_i, inverse = (
@@ -20,7 +20,7 @@ def conjugate_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-de
         1.0 / state.now[0].carried_curvature,
     )
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # without branches, so that several t are computed at once
+    for t in range(len(G)):  # the loop has no branches, so that several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU
@@ -45,7 +45,7 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
             high = conjugate_gains(state, i, start, stop, gains)
         else:
             high = newton_gains(state, i, start, stop, gains)
-        if high > largest:  # keep these gains in this half, and write the next to the other
+        if high > largest:  # keep these gains in this half of the memory, and write the next to the other half
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     gains = state.scratch[best_half : best_half + min(TILE_OF_GAINS, len(state.alpha) - best_start)]
     return best_start + first_gain(gains, largest)

@@ -1,4 +1,4 @@
-"""Threads for kernel evaluation: decides how many there are and how they share work."""
+"""Threads for kernel evaluation: how many threads there are, and how they share the work."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def helper_threads() -> ThreadPoolExecutor | None:
 
 @cache
 def _helper_threads(process: int) -> ThreadPoolExecutor | None:
-    """Return the pool of one process; a forked process needs its own, because it inherits the pool without threads."""
+    """Return the pool of one process; a forked process needs its own pool, because threads are not inherited."""
     return ThreadPoolExecutor(arithmetic.current.threads - 1, "refsvm")
 
 
 def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> None:
     """Call ``work(slice(start, stop))`` for all pieces of this width, in parallel on this thread and helper threads.
 
-    Every thread takes the next piece when it has finished one, so pieces may end in any order, and `work` must not
-    depend on it. An exception in a helper thread is raised in the caller.
+    When a thread has finished a piece, it takes the next piece. So pieces may end in any order, and `work` must not
+    depend on this order. An exception in a helper thread is raised in the caller.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
     >>> run_in_pieces(print, 5, 5)
     slice(0, 5, None)
     """
-    # most calls are small, and waking another thread for them does not pay
+    # most calls are small, and waking another thread would take longer than the work
     if size <= width:
         work(slice(0, size))
     else:
@@ -56,7 +56,7 @@ def run_in_pieces(work: Callable[[slice], object], size: int, width: int) -> Non
 
 
 def _run_on_threads(work: Callable[[slice], object], size: int, width: int) -> None:
-    """Do so where there are several pieces."""
+    """Do the work of `run_in_pieces` if there are several pieces."""
     starts = range(0, size, width)
     # a range iterator gives each start to one thread only, because the interpreter's lock guards it
     left = iter(starts)
@@ -72,5 +72,5 @@ def _run_on_threads(work: Callable[[slice], object], size: int, width: int) -> N
         take()
     finally:
         for helper in running:
-            # wait even after an error here, because helpers still write to the caller's arrays
+            # wait even after an error in this thread, because helpers still write to the caller's arrays
             helper.result()

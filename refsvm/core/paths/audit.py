@@ -68,37 +68,37 @@ def audit(along: ProblemLine, K: np.ndarray, record: PathRecord, between: int) -
     between = whole("between", between, 0)
     if not len(record.t):
         return PathAudit(0.0, 0.0, float("nan"), 0)
-    found, ts = violations(along, K, record, between)
-    worst = float(ts.flat[found.argmax()])
+    sizes, ts = violations(along, K, record, between)
+    worst = float(ts.flat[sizes.argmax()])
     return PathAudit(
-        float(found[:, -1].max()),
-        float(found[1:, :-1].max(initial=0.0)),
+        float(sizes[:, -1].max()),
+        float(sizes[1:, :-1].max(initial=0.0)),
         1.0 / worst if along.is_c_path else worst,
-        found.size - between,
+        sizes.size - between,
     )
 
 
 def violations(
     along: ProblemLine, K: np.ndarray, record: PathRecord, between: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the violations at `between` points before each breakpoint and at it, and their t (or λ).
+    """Return the violations at each breakpoint and at `between` points before it, and the t (or λ) of these points.
 
-    Both arrays have shape (m, between + 1). The row of the first breakpoint, which has none before it, repeats its
-    value.
+    Both arrays have shape (m, between + 1). No point precedes the first breakpoint, so its row repeats the violation at
+    this breakpoint.
     """
     ts, points = 1.0 / record.t if along.is_c_path else record.t, Timeline(record, len(K))
     shares, last = np.arange(1, between + 2) / (between + 1), np.arange(len(ts))
     first = np.maximum(last - 1, 0)
     at, b = ((1.0 - shares) * each[first, None] + shares * each[:, None] for each in (ts, record.intercept))
-    found = np.empty_like(at)
+    sizes = np.empty_like(at)
     for begin in range(0, len(ts), POINTS):
         ks = last[begin : begin + POINTS]
         alpha = np.array([points.at(k) for k in range(first[begin], ks[-1] + 1)])
-        here, there = alpha[first[ks] - first[begin]], alpha[ks - first[begin]]
+        left, right = alpha[first[ks] - first[begin]], alpha[ks - first[begin]]
         for s, share in enumerate(shares.tolist()):
-            middle = (1.0 - share) * here + share * there
-            found[ks, s] = _residuals(along, K, at[ks, s], middle, b[ks, s])
-    return found, at
+            middle = (1.0 - share) * left + share * right
+            sizes[ks, s] = _residuals(along, K, at[ks, s], middle, b[ks, s])
+    return sizes, at
 
 
 def _residuals(
@@ -111,7 +111,7 @@ def _residuals(
     open_box = width > 0.0
     # near the end of a line that closes a box, rounding errors are as large as the box
     span = np.where(open_box, np.maximum(width, 0.0 if along.is_c_path else 1e-8 * along.widest), 1.0)
-    # G − b in its unit, λ: above 0 only where α is at its upper bound, below 0 only at the lower one
+    # (G − b)/λ; at the optimum it is above 0 only if α is at its upper bound, and below 0 only if at its lower bound
     excess = (v - alpha @ K - intercept[:, None]) / unit[:, None]
     rising = np.minimum(excess, (high - alpha) / span)
     falling = np.minimum(-excess, (alpha - low) / span)

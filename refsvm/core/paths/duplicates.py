@@ -1,7 +1,7 @@
-"""Merged duplicates: represents examples with equal features and labels by one variable with a wider box.
+"""Merged duplicates: one variable with a wider box stands for all examples with equal features and labels.
 
-Only the sum of their α enters the problem. So the merged problem has the same path as the original problem, and
-dividing each sum in proportion to the widths of the boxes gives one of the optimal α.
+Only the sum of the α of duplicates enters the problem. So the merged problem has the same path as the original problem,
+and dividing each sum in proportion to the widths of the boxes gives an optimal α.
 """
 
 from __future__ import annotations

@@ -69,11 +69,11 @@ class RegularizationPath(TrackedPath):
         Raises
         ------
         ValueError
-            If C is outside the path; so do the other methods with an argument C.
+            If C is outside the path. The other methods with an argument C raise the same error.
         """
         bound = self.problem.lower + self.problem.upper
         part = self._variables(C) / np.where(bound == 0.0, 1.0, bound)
-        part = part.clip(0.0, 1.0)  # interpolation rounds
+        part = part.clip(0.0, 1.0)  # interpolation may exceed 0 or 1 by rounding
         return C * self.merged.weight * part[self.merged.group]
 
     def intercept(self, C: float) -> float:
@@ -107,7 +107,7 @@ class RegularizationPath(TrackedPath):
         return C * self._decision(X, C)
 
     def predict(self, X: Any, C: float) -> np.ndarray:
-        """Return labels at C, shape (t,), where h = 0 counts for the second of `classes`; in regression, return h."""
+        """Return labels at C, shape (t,): the second of `classes` if h ≥ 0, else the first; in regression, return h."""
         values = self.decision_function(X, C)
         return self.classes[(values >= 0.0).astype(np.int64)] if self.problem.has_labels else values
 
@@ -128,10 +128,10 @@ class RegularizationPath(TrackedPath):
     # -- along the whole path --------------------------------------------------------------------------------------
 
     validation_error: ClassVar[Callable[..., Any]]
-    """``validation_error(X, y)``, a method that `refsvm.analysis.paths.error_curve` sets here."""
+    """The method ``validation_error(X, y)``; `refsvm.analysis.paths.error_curve` adds it to this class."""
 
     def to_frame(self) -> Any:
-        """Return the events as a pandas DataFrame with one row, and its C, for each change of a set."""
+        """Return the events as a pandas DataFrame with one row for each change of a set."""
         pd = pandas_for("to_frame()")
 
         events = self.events

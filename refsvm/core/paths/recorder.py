@@ -1,4 +1,4 @@
-"""PathRecorder: stores the breakpoints of a tracker as changes from one to the next."""
+"""PathRecorder: stores the breakpoints of a tracker as changes from each breakpoint to the next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from refsvm.core.walk.breakpoint import Point
 EVENT = np.dtype(
     [
         ("breakpoint", np.int64),  # number of the breakpoint at which the event happens
-        ("index", np.int64),  # the example; for merged duplicates, the first of them
+        ("index", np.int64),  # the example that changes its set; for merged duplicates, the first of these examples
         ("before", np.int8),  # −1 right, 0 elbow, 1 left
         ("after", np.int8),
         ("kind", "U16"),  # full rank, linear program, empty elbow, special, backup, repair, start, end
@@ -21,7 +21,7 @@ EVENT = np.dtype(
 POINT: Final = [("t", np.float64), ("intercept", np.float64), ("kind", "U16"), ("elbow", np.int64)]
 
 POINTS: Final = 64
-"""Number of points that are compared at once; comparing them one by one took longer than the compiled events."""
+"""Number of points that are compared at once; comparing them one by one took longer than computing the events."""
 
 
 class PathRecord(NamedTuple):
@@ -39,11 +39,11 @@ class PathRecord(NamedTuple):
     kind : ndarray of shape (m,), str
         How each breakpoint was reached.
     start : ndarray of shape (m + 1,), int64
-        The changes at breakpoint k are the entries from start[k] to start[k + 1].
+        The changes at breakpoint k are the entries of `changed` and `value` from start[k] to start[k + 1].
     changed, value : ndarrays of shape (c,), int64 and float64
         For each change, the index of ŝ and its new value.
     events : structured ndarray of dtype `EVENT`
-        Changes of the sets.
+        Changes of the sets: each event moves a variable between the right side, the elbow and the left side.
     """
 
     t: np.ndarray
@@ -93,7 +93,8 @@ class PathRecorder:
     """
 
     def __init__(self, n: int) -> None:
-        self._rows, self._filled = np.zeros((POINTS + 1, n)), 1  # row 0 is all 0: before the first
+        # row 0 holds zeros, with which the first point is compared
+        self._rows, self._filled = np.zeros((POINTS + 1, n)), 1
         self._points: list[tuple[float, float, str, int]] = []
         self._count: list[np.ndarray] = []
         self._index: list[np.ndarray] = []
@@ -144,7 +145,7 @@ class Timeline:
     """
 
     def __init__(self, record: PathRecord, n: int) -> None:
-        # all changes sorted by variable, then by breakpoint, with the keys variable·m + breakpoint
+        # sort all changes by variable, then by breakpoint: the keys are variable·m + breakpoint
         self._m, self._n = len(record.t), n
         keys = record.changed * self._m + np.repeat(np.arange(self._m), np.diff(record.start))
         order = keys.argsort(kind="stable")

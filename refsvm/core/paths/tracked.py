@@ -38,7 +38,7 @@ class TrackedPath(Shown):
     status : Status
         CONVERGED if the path reaches its end, or the reason why it ended early.
     seconds, start_seconds : float
-        Seconds for the whole path, and the part of them for the kernel matrix and the first point.
+        Seconds for the whole path, and seconds for the kernel matrix and the first point.
     drift : float
         Largest accumulated error of G, in the line's unit, that a recomputation has found.
     nullity : int
@@ -46,7 +46,7 @@ class TrackedPath(Shown):
     tracker : str
         The `repr` of the tracker.
     counts : dict of str to int
-        How often each routine of the tracker was called: "special", "derivative", "backup", "repair".
+        Number of calls of each routine of the tracker: "special", "derivative", "backup", "repair".
     matrix : ndarray of shape (g, g), optional
         The kernel matrix of the merged variables, if it was stored; otherwise `kernel_matrix` computes it.
     classes : ndarray of shape (2,)
@@ -111,23 +111,26 @@ class TrackedPath(Shown):
         if self.status is not Status.CONVERGED and len(self.record.t):
             where = f"{self.along.name}={self.record.t[-1]:.6g}"
             warn(
-                f"{what} ends at {where}, where the path has ended ({self.status.name}), and lacks the rest: "
-                "scale the features (StandardScaler), or allow more time and events."
+                f"{what} ends at {where}, because the path ended early ({self.status.name}); scale the features "
+                "(StandardScaler), or allow more time and events."
             )
 
     def _segment(self, at: float, before: bool = False) -> tuple[int, float]:
-        """Return k and μ with t = (1 − μ) t_k + μ t_{k+1}, or with 1/C in place of t; the later k if t occurs twice."""
+        """Return k and μ with t = (1 − μ) t_k + μ t_{k+1} (1/C in place of t on a path in C).
+
+        If t occurs twice, k is the later breakpoint.
+        """
         self.check_not_empty()
         ts, name = self.record.t, self.along.name
         advice = "; choose C_min and C_max accordingly" if self.along.is_c_path else ""
         way, at = 1.0 if ts[0] <= ts[-1] else -1.0, real(name, at)
-        passed, there = way * ts, way * at
-        if not passed[0] <= there <= passed[-1]:
+        passed, target = way * ts, way * at
+        if not passed[0] <= target <= passed[-1]:
             raise ValueError(
                 f"{name}={at!r} is outside of the path, which goes from {ts[0]:.6g} to {ts[-1]:.6g}{advice}."
             )
-        k = int(passed.searchsorted(there, side="left" if before else "right")) - (not before)
-        if passed[k] == there:
+        k = int(passed.searchsorted(target, side="left" if before else "right")) - (not before)
+        if passed[k] == target:
             return k, 0.0
         k -= before
         first, last, t = ts[k], ts[k + 1], at
@@ -138,20 +141,20 @@ class TrackedPath(Shown):
     def _variables(self, at: float, before: bool = False) -> np.ndarray:
         """Return α (or ŝ) of the merged variables, eq. (53)."""
         k, mu = self._segment(at, before)
-        here = self._points.at(k)
+        left = self._points.at(k)
         if mu == 0.0:
-            return here
-        there = self._points.at(k + 1)
-        return np.where(here == there, here, (1.0 - mu) * here + mu * there)
+            return left
+        right = self._points.at(k + 1)
+        return np.where(left == right, left, (1.0 - mu) * left + mu * right)
 
     def _intercept(self, at: float, before: bool = False) -> float:
-        """Return b (or b̂)."""
+        """Return b (or b̂) at one point of the path."""
         (k, mu), b = self._segment(at, before), self.record.intercept
         return float(b[k] if mu == 0.0 else (1.0 - mu) * b[k] + mu * b[k + 1])
 
     @np.errstate(under="ignore")
     def _decision(self, X: Any, at: float, before: bool = False) -> np.ndarray:
-        """Return h (or λh) for the rows of X."""
+        """Return h (or λh) for the rows of X at one point of the path."""
         variables = self._variables(at, before)
         support = np.flatnonzero(variables)
         return np.asarray(self.cross(X, support) @ variables[support] + self._intercept(at, before))
@@ -162,7 +165,7 @@ class TrackedPath(Shown):
 
     @np.errstate(under="ignore")
     def crossings(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Find exactly where the sign of h changes along the path, since h (or λh) is affine between breakpoints.
+        """Find exactly where the sign of h changes along the path, because h (or λh) is affine between breakpoints.
 
         Parameters
         ----------
@@ -170,7 +173,7 @@ class TrackedPath(Shown):
 
         Returns
         -------
-        said : ndarray of shape (m,), bool
+        begins_up : ndarray of shape (m,), bool
             For each row of X, True if h ≥ 0 at the beginning of the path.
         at, index, up : ndarrays of shape (k,)
             For each change: t (or C), the row of X, and True if h ≥ 0 after the change.
@@ -178,19 +181,19 @@ class TrackedPath(Shown):
         self.check_not_empty()
         cross, b = self.cross(X, np.arange(self.along.start.n)), self.record.intercept
         ts = 1.0 / self.record.t if self.along.is_c_path else self.record.t
-        values, found = np.empty((0, len(cross))), list[tuple[np.ndarray, np.ndarray, np.ndarray]]()
+        values, changes = np.empty((0, len(cross))), list[tuple[np.ndarray, np.ndarray, np.ndarray]]()
         for first in range(0, len(ts), POINTS):
             ks = np.arange(len(ts))[first : first + POINTS]
             more = np.array([self._points.at(k) for k in ks]) @ cross.T + b[ks, None]
             values = np.concatenate([values[-1:], more])  # the last values of the previous block come first
-            said, ks = values >= 0.0, ks[-1] + np.arange(1 - len(values), 1)
+            up, ks = values >= 0.0, ks[-1] + np.arange(1 - len(values), 1)
             if first == 0:
-                begin = said[0]
-            k, i = np.nonzero(said[1:] != said[:-1])
+                begins_up = up[0]
+            k, i = np.nonzero(up[1:] != up[:-1])
             share = values[k, i] / (values[k, i] - values[k + 1, i])
-            found.append((ts[ks[k]] + (ts[ks[k + 1]] - ts[ks[k]]) * share, i, said[k + 1, i]))
-        at, index, up = (np.concatenate(each) for each in zip(*found, strict=True))
-        return begin, 1.0 / at if self.along.is_c_path else at, index, up
+            changes.append((ts[ks[k]] + (ts[ks[k + 1]] - ts[ks[k]]) * share, i, up[k + 1, i]))
+        at, index, up = (np.concatenate(each) for each in zip(*changes, strict=True))
+        return begins_up, 1.0 / at if self.along.is_c_path else at, index, up
 
     @property
     def _gram(self) -> KernelMatrix:
@@ -199,9 +202,9 @@ class TrackedPath(Shown):
 
     @cached_property
     def kernel_matrix(self) -> np.ndarray:
-        """Return K of the merged variables, shape (g, g).
+        """The kernel matrix K of the merged variables, shape (g, g).
 
-        With a linear kernel, it may be computed around the mean of the data (`refsvm.DualProblem.centred`); the b in
+        With a linear kernel, K may be computed around the mean of the data (`refsvm.DualProblem.centred`); the b in
         ``record.intercept`` refers to the same origin.
         """
         if self.matrix is not None:

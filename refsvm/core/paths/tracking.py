@@ -35,13 +35,14 @@ EPS_START: Final = 1e-9
 """KKT gap to which SMO solves the first point, in units of the decision function."""
 
 HARD: Final = 1e6
-"""If the first C exceeds the C at which SMO is fast by this factor, SMO is not tried there."""
+"""If the first C is larger than the C at which SMO is fast by more than this factor, SMO is not tried at the first C.
+"""
 
 TENTH: Final = 0.1 * ACCEPTED
 """Rounding error of the targets, in the unit of G − b, above which a path cannot find the optimum."""
 
 LOOK: Final = 16
-"""Events between two looks whether all numbers of a path are finite."""
+"""Number of events between two checks that all numbers of a path are finite."""
 
 SPOILED: Final = 10.0 * ACCEPTED
 """A point is removed from the path if its violation, computed from scratch, exceeds this."""
@@ -121,7 +122,7 @@ def followed(
                     if unsolved([walk.status]) and math.isclose(at, end, rel_tol=1e-12):
                         walk.status = None
                     break
-        # also after Ctrl-C, so that the first part of the path is kept
+        # make the record even after Ctrl-C, so that the first part of the path is kept
         record = recorder.record()
         if walk.status is None and limits.interrupt.pressed:
             walk.status = Status.INTERRUPTED
@@ -141,10 +142,10 @@ def followed(
 
 
 def _sound(record: PathRecord, walk: PathState) -> PathRecord:
-    """Return the points before those that are spoiled, by NaN or by rounding."""
+    """Return the record up to the first point that NaN or rounding errors have spoiled."""
     if not walk.is_finite():
         walk.status = Status.NOT_FINITE
-        # a variable whose G is NaN has no events, so that all points since the last look may be wrong
+        # a variable whose G is NaN has no events, so all points since the last check may be wrong
         return record.until(max(0, LOOK * ((len(record.t) - 2) // LOOK) + 1))
     if walk.rounding() > ACCEPTED and len(record.t):
         spoiled = violations(walk.along, walk.K, record, 0)[0][:, -1] > SPOILED
@@ -155,7 +156,7 @@ def _sound(record: PathRecord, walk: PathState) -> PathRecord:
 
 
 def look_at_line(limits: PathLimits, begin: float, end: float, name: str, *, by_log: bool = False) -> None:
-    """If these limits have a progress report, let it show how far the walk is that begins now."""
+    """If the limits have a progress report, make it show how far the walk that begins now has come."""
     if limits.progress is not None:
         look = partial(_look, limits.progress, limits.part, (begin, end), name, by_log)
         limits.progress.begin("start", total=100, look=look)
@@ -174,7 +175,7 @@ def _look(
 
 
 def _begin(walk: PathState, t: float, limits: PathLimits, tracker: PathTracker) -> None:
-    """Move the walk to the optimum for t, by SMO or, if that takes too long, by a walk from an easier t."""
+    """Move the walk to the optimum for t, by SMO or, if SMO would take too long, by a walk from an easier t."""
     eps, estimate = EPS_START, tracker.first_estimate(walk) if walk.along.is_c_path else None
     if estimate is not None:
         walk.variables.alpha[:], eps = estimate
@@ -284,6 +285,6 @@ def _refuse_indefinite(K: np.ndarray) -> None:
         np.linalg.cholesky(K + shift * np.eye(len(K)))
     except np.linalg.LinAlgError:
         raise ValueError(
-            "The kernel matrix is not positive semi-definite, so the optimum is not a path in C; use a kernel that "
-            "is, such as RBF or Linear, or solve(…) for single values of C."
+            "The kernel matrix is not positive semi-definite, so the optimum is not a path in C; use a positive "
+            "semi-definite kernel, such as RBF or Linear, or call solve(…) for single values of C."
         ) from None

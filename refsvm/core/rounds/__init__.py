@@ -7,7 +7,7 @@
 `machine`          Machine: a problem from which rounds leave examples out
 `leave_one_out`    Algorithm 1 of the leave-one-out paper, for one machine
 `sufficiency`      checks that decide examples from the full solution, without a round
-`left_out_table`   what leave-one-out knows about each example of one machine
+`left_out_table`   the results of leave-one-out for each example of one machine
 `chain`            the rounds of folds: Algorithms 1 to 3 of the seeding paper
 `walked`           rounds that a walk in C solves, for problems on which SMO takes many steps
 =================  ===============================================================

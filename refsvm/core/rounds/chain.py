@@ -1,6 +1,7 @@
-"""The rounds of folds, and which round starts from which: the loop of Wen et al. (2017), Algorithms 1 to 3, as a list.
+"""The list of rounds for folds, with the solution from which each round starts: Wen et al. (2017), Algorithms 1 to 3.
 
-`refsvm.core.rounds.runner` runs the rounds: for each it empties the boxes of the held-out examples, seeds and solves.
+`refsvm.core.rounds.runner` runs the rounds: for each round, it empties the boxes of the held-out examples, computes the
+seed and solves the problem.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ def planned(machine: Machine, held_out: list[np.ndarray], seeder: Seeder, from_f
     origin = None if isinstance(seeder, Cold) else ORIGIN
     first = [Round(keep=origin)] if origin and from_full else []
     keep = None if from_full else origin
-    asked = held_out if machine.copies > 1 else [None] * len(held_out)
+    evaluated = held_out if machine.copies > 1 else [None] * len(held_out)
     return first + [
         Round(machine.variables(out), origin, keep, evaluate=each)
-        for out, each in zip(held_out, asked, strict=True)
+        for out, each in zip(held_out, evaluated, strict=True)
     ]

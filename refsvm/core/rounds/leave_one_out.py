@@ -3,10 +3,10 @@
     solve on all examples
     apply the sufficiency checks, which decide some examples
     for each undecided example:  empty its box, start at the seed, take steps until the stopping rule is satisfied
-    if the end of a round does not prove the sign of h:  take steps to smaller gaps, until it does
+    if the end of a round does not prove the sign of h:  take steps to smaller gaps, until the sign is proved
     the error is the share of wrong predictions
 
-`refsvm.leave_one_out` runs it for each machine of a task.
+`refsvm.leave_one_out` runs this algorithm for each machine of a task.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.stopping import BallRule, KKTGap, StoppingRule
 
 TRIED: Final = 10
-"""The paper's M: a rule that decides early is given up unless it decided half of this many first rounds."""
+"""The paper's M: a rule that ends rounds early is dropped unless it ends half of the first M rounds early."""
 
 
 def algorithm_1(
@@ -53,17 +53,17 @@ def algorithm_1(
     # 3. for each undecided example: empty its box, start at the seed, take steps until the rule is satisfied
     if stop.left_out and not table.proves:
         stop = kkt
-    elif isinstance(stop, BallRule):  # a round that ε ends without a proof would only start again
+    elif isinstance(stop, BallRule):  # a round that ends without a proof would have to start again
         stop = replace(stop, tol=min(stop.tol, table.smallest_tolerance()))
     stop, rest = stop.with_reference(table.full), [table.round(r) for r in table.undecided()]
     tried = TRIED if efficiency_test and stop.left_out and not isinstance(stop, BallRule) else 0
     # a rule that proves signs costs a test in each round; keep it only if it ends enough rounds early
     if tried:
         table.record_rounds(rounds.run(rest[:tried], seeder, stop, proves=table.proves), stop)
-        # efficiency test: give the rule up unless it decided half of the first M rounds early
+        # efficiency test: drop the rule unless it ended half of the first M rounds early
         stop = stop if len(rest) <= tried or table.gap_rule_pays(tried) else kkt
     table.record_rounds(rounds.run(rest[tried:], seeder, stop, proves=table.proves), stop)
-    # rounds whose end does not prove the sign continue until it is proved
+    # if the end of a round does not prove the sign, the round continues until the sign is proved
     if not isinstance(stop, BallRule):
         least, near = table.smallest_tolerance(), kkt.tol * kkt.share_of_tolerance(table.full.decision_range)
         stop = BallRule(least, relative=kkt.relative, near=math.inf if stop.left_out else max(near, least))
@@ -79,7 +79,7 @@ def warn_if_stalled(full: Solution, rules: Rules, tol: float) -> None:
     if full.status is Status.STALLED and full.kkt_gap > tol:
         warn(
             f"On all examples selector={rules.selector!r} with step={rules.step!r} stalled at ψ = {full.kkt_gap:.3g}, "
-            f"above {tol:g}; the checks rest on that solution and may be wrong. {REMEDY[full.status]}"
+            f"above {tol:g}; the checks use this solution and may be wrong. {REMEDY[full.status]}"
         )
 
 
@@ -99,7 +99,7 @@ def checks_valid_for_kernel(
     without = [check for check in checks if check.needs_convex] + [stop] * stop.left_out
     if without:
         warnings.warn(
-            f"The kernel is not positive semi-definite, but the proof of each of {without} needs this: none is used"
+            f"The kernel is not positive semi-definite, so the proofs of {without} do not hold: they are not used"
             + "; each round ends at the KKT gap." * stop.left_out,
             stacklevel=frames_within() + 1,
         )

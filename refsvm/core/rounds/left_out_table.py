@@ -1,4 +1,4 @@
-"""The table of leave-one-out: what is known about each example of one machine."""
+"""LeftOutTable: the results of leave-one-out for each example of one machine."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class LeftOutTable:
     Attributes
     ----------
     decided, signs, values : ndarrays of shape (m,)
-        For each example: the reason that decided it ("" if it is undecided), the sign of h if only this is known, and
-        h.
+        For each example: the reason that decided it ("" if it is undecided), the sign of h if only the sign is known,
+        and the value of h.
     iterations : ndarray of shape (m,), int64
         Number of steps of each example's rounds.
     unsolved : dict of int to Status
@@ -101,21 +101,21 @@ class LeftOutTable:
         if rounds.rows.holds_all and m <= ALL_AT_ONCE:
             rounds.rows.fetch(np.arange(rounds.rows.gram.n))
         with log_if_slow(
-            m, "Leave-one-out of %d examples: the solution on all of them, with which it begins, takes longer than "
-            "%.0f s; each of up to %d rounds may take a part of that", m, LATE_FROM, m,
+            m, "Leave-one-out of %d examples: the first solve, which uses all examples, takes longer than %.0f s; "
+            "each of up to %d rounds may take a part of this time", m, LATE_FROM, m,
         ):  # fmt: skip
             few = min(rounds.max_iter, few_steps(rounds.problem.n))
             rounds.limits.progress = self._progress
             self.given = rounds.solve(
                 start=self._start, max_iter=rounds.max_iter if rounds.options.shrinking else few
             )
-            # if it is, exact seeds are computed one after another, and the remaining steps are taken with shrinking
+            # on a slow problem, rounds start from exact seeds, and the remaining steps are taken with shrinking
             self.is_slow = self.given.status is Status.MAX_ITER and self.given.iterations < rounds.max_iter
             if self.is_slow:
                 self.rounds, self.given = walked(rounds, self.given, kkt)
-            rounds.limits.progress = self.rounds.limits.progress = None  # do not report gaps of rounds
+            rounds.limits.progress = self.rounds.limits.progress = None  # rounds do not report their gaps
         self.full = self.rounds.solutions["all"] = self.given.in_solver_coordinates(self.rounds.problem)
-        if self.proves:  # proofs about a round rely on the G from which it starts
+        if self.proves:  # proofs about a round rely on the G from which the round starts
             fresh = self.full.problem.v - self.rounds.rows.product(self.full.alpha)
             self.full = self.rounds.solutions["all"] = replace(self.full, gradient=fresh, iterations=0)
         if self.full.status not in {Status.CONVERGED, Status.STALLED}:
@@ -170,7 +170,7 @@ class LeftOutTable:
                 break
         if self.rounds.status is not Status.CONVERGED:
             self.status = self.rounds.status
-        if self.status is not Status.CONVERGED:  # these signs may still change
+        if self.status is not Status.CONVERGED:  # signs without a proof may still change
             self.decided[self.decided == "tie"] = ""
 
     def mark_walked(self) -> None:
@@ -193,10 +193,10 @@ class LeftOutTable:
         unsolved = self.unsolved.copy()
         self.decided[[each.left_out for each in ties]] = ""
         self.record_rounds(rounds.run(ties, seeder, stop.with_reference(self.full), proves=True), stop)
-        # these rounds have reached the tolerance before
+        # the first run of these rounds has reached the KKT tolerance, so "kkt" remains their reason
         settled = np.array([each.left_out for each in ties], dtype=np.int64)
         self.decided[settled[self.decided[settled] == "ball"]] = "kkt"
-        if self.status is Status.CONVERGED:  # these rounds have reached the user's tolerance
+        if self.status is Status.CONVERGED:  # the first run of these rounds has reached the user's tolerance
             self.unsolved = unsolved
 
     def gap_rule_pays(self, tried: int) -> bool:

@@ -32,7 +32,7 @@ class Machine(NamedTuple):
     copies: int
 
     def variables(self, examples: np.ndarray) -> np.ndarray:
-        """Return the variables of some examples, shape (copies · m,): first the first variable of each example."""
+        """Return the variables of some examples, shape (copies · m,): all first variables, then all second ones."""
         if self.copies == 1:
             return examples
         return np.concatenate([examples, examples + self.problem.n // 2])

@@ -64,7 +64,7 @@ class RoundResult(NamedTuple):
     reason : str
         Sentence of the stopping rule or of the status that ended the round.
     status : Status
-        Why the round ended.
+        The reason why the round ended.
     seed_seconds, solve_seconds : float
         Seconds to compute the start, and to solve from there. Compiled rounds of one chunk share the chunk's time.
     kernel_rows : int
@@ -73,8 +73,8 @@ class RoundResult(NamedTuple):
         The recorded steps, if `Rounds` was called with `trace`.
     sign : int
         The sign of h at the only left-out example, if the last point proves it (`refsvm.core.stopping.midpoint`). It is
-        0 without such a proof, if the stopping rule has already proved the sign, or without ``proves=True`` in
-        `Rounds.run`.
+        0 if there is no such proof, if the stopping rule has already proved the sign, or if `Rounds.run` was called
+        without ``proves=True``.
     """
 
     left_out: Any

@@ -56,8 +56,8 @@ class Rounds(Shown):
     time_limit : float, optional
         Seconds for all rounds together.
     trace : bool or int
-        True records every step of the rounds of `run`, a number k every k-th
-        step. Recorded rounds do not run in compiled chunks.
+        True records every step of the rounds of `run`; a number k records
+        every k-th step. Recorded rounds do not run in compiled chunks.
     n_jobs : int, optional
         Number of workers that share the rounds of `run`, −1 for one worker for
         each core. Workers are threads, or processes if joblib is set up for
@@ -76,13 +76,13 @@ class Rounds(Shown):
     state : SolverState
         The state at the end of the last round; the first round makes it.
     status : Status
-        INTERRUPTED after Ctrl-C has ended a run, CALLBACK after the callback
-        has, TIME_LIMIT after the time limit has.
+        INTERRUPTED, CALLBACK or TIME_LIMIT after Ctrl-C, the callback or the
+        time limit has ended a run; CONVERGED otherwise.
 
     Raises
     ------
     ValueError
-        On arguments out of range or rules that do not fit together.
+        If an argument is out of range, or if rules do not fit together.
 
     Notes
     -----
@@ -169,9 +169,9 @@ class Rounds(Shown):
         """Return a copy for another worker, which shares the kernel rows and has its own state and engine."""
         other = object.__new__(Rounds)
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "state"})
-        # without workers: a worker that shared its rounds again would wait for workers that wait for it
+        # the copy has no workers: a worker that shared its rounds again would wait for workers that wait for it
         other.workers, other.solutions, other._grams = None, self.solutions.copy(), self._grams.copy()
-        # with its own run, because a run's data belong to one thread
+        # the copy has its own run, because the data of a run belong to one thread
         other._set_run(self.rows, copy(self.limits))
         return other
 
@@ -189,7 +189,7 @@ class Rounds(Shown):
         return _from_pickle, (anew, self.solutions, self.first_iterations)
 
     def __enter__(self) -> Rounds:
-        """Open a block in which Ctrl-C takes effect between two rounds; its end then raises KeyboardInterrupt."""
+        """Open a block in which Ctrl-C takes effect between two rounds; its end raises KeyboardInterrupt."""
         self._block = interruptible()
         self._block.__enter__()
         return self
@@ -206,9 +206,9 @@ class Rounds(Shown):
         """Run rounds in order; the seeder makes each start from the solution that the round names.
 
         If all kernel rows are in memory and every rule has a twin, chunks of
-        rounds run in compiled code, shared by the workers if there are any.
-        α is the same bit for bit; only the order in which rounds end may vary
-        with several workers.
+        rounds run in compiled code, which several workers may share. The α of
+        each round is the same bit for bit; with several workers, only the
+        order in which rounds end may vary.
 
         Parameters
         ----------
@@ -217,14 +217,15 @@ class Rounds(Shown):
         seeder : Seeder, optional
             The seeder, `Cold` by default.
         stop : StoppingRule, optional
-            The stopping rule of these rounds; by default that of the object.
+            The stopping rule of these rounds; by default the rule of this
+            object.
         time_seeds : bool
             True measures the time for seeds separately from the time for
             steps.
         proves : bool
-            True proves, if possible, the sign of h at the left-out example of
-            each round (``RoundResult.sign``). This is for classification with
-            one left-out example in each round.
+            If True, each round tries to prove the sign of h at its left-out
+            example (``RoundResult.sign``). This is meant for classification
+            with one left-out example in each round.
 
         Yields
         ------
@@ -261,7 +262,7 @@ class Rounds(Shown):
 
     def _reviewed(self, ended: Iterator[RoundResult], stop: StoppingRule) -> Iterator[RoundResult]:
         """Yield the results; then let the guards review the kept solutions."""
-        # not earlier, because rounding errors of decision values depend on the size of α
+        # review the solutions only after all rounds, because rounding errors of decision values depend on α
         yield from ended
         for kept in self.solutions.values():
             self._run.review_solution(kept, stop)
@@ -280,21 +281,21 @@ class Rounds(Shown):
             The problem with the box of this round, made by `boxed` or
             ``problem.without(r)``.
         lower, upper : ndarrays of shape (n,), float64, optional
-            The bounds, in place of `box`. Without both, the box of the common
-            problem is used.
+            The bounds, in place of `box`. If neither is given, the round uses
+            the box of the common problem.
         start : array-like of shape (n,), optional
             Signed α to start from; near α = 0 by default. An infeasible start
             is repaired with a warning.
         origin : Solution, optional
             An earlier solution, from whose G the gradient at the start is
             computed; by default the end of the last round. With an origin,
-            results do not depend on the rounds in between.
+            results do not depend on the rounds since that solution.
         stop : StoppingRule, optional
             The stopping rule of this round.
         max_iter : int, optional
             The largest number of steps of this round.
         trace : bool or int
-            True records every step, a number k every k-th step.
+            True records every step; a number k records every k-th step.
 
         Returns
         -------
@@ -333,7 +334,7 @@ class Rounds(Shown):
         start, origin, rules, most, trace
             As in `solve`, but without defaults.
         shrinks : bool
-            False takes steps on all variables, even if other rounds shrink.
+            If False, steps are taken on all variables, even if other rounds shrink.
         """
         self.limits.most = most
         with self._run as run, np.errstate(under="ignore"):
@@ -341,7 +342,7 @@ class Rounds(Shown):
             if start is None and not problem.zero_is_feasible:
                 start = starting_point(problem, None)
             if not hasattr(self, "state"):
-                # with an origin, begin at α = 0: computing G at the start would be in vain
+                # with an origin, begin at α = 0, because `restart` computes G at the start from the origin
                 first = start if start is not None and origin is None else np.zeros(problem.n)
                 self.state = rules.begin(problem, first, self.rows)
             known = None if origin is None else (origin.alpha, origin.gradient)
@@ -361,16 +362,16 @@ class Rounds(Shown):
         self.state.problem = problem.with_gram(rows)
         # kept solutions need a G from the new rows, or seeds would carry the old rounding errors into every round
         for name, solved in self.solutions.items():
-            its = solved.problem.with_gram(rows)
+            own = solved.problem.with_gram(rows)
             self.solutions[name] = replace(
-                solved, problem=its, gradient=its.gradient(solved.alpha), rounding=0.0
+                solved, problem=own, gradient=own.gradient(solved.alpha), rounding=0.0
             )
         return self.state.problem
 
     def _in_box(
         self, box: DualProblem | None, lower: np.ndarray | None, upper: np.ndarray | None
     ) -> DualProblem:
-        """Return the problem of a round, after a check that `box` belongs to these rounds."""
+        """Return the problem of a round, after checking that `box` belongs to these rounds."""
         given = self._given
         if box is None:
             return self.boxed(
@@ -385,7 +386,7 @@ class Rounds(Shown):
         # compare identities, not numbers: comparing matrices would cost more than the round
         if box.v is not given.v or box.z != given.z or not any(box.gram is gram for gram in self._grams):
             raise ValueError(
-                "box belongs to another problem; make it from the problem of these rounds, by boxed() or without()."
+                "box belongs to another problem; make it from the problem of these rounds, with boxed() or without()."
             )
         return self._stored(box)
 
@@ -394,7 +395,7 @@ class Rounds(Shown):
         return problem if problem.gram is self.problem.gram else problem.with_gram(self.problem.gram)
 
     def close(self) -> None:
-        """Release the compiled loop, as deleting the object does; another round would load it again."""
+        """Release the compiled loop, as deleting the object does; a later round loads it again."""
         if hasattr(self, "state"):
             self.state.session = None
 

@@ -41,7 +41,7 @@ LARGE: Final = 1000
 FOLD_SHARE: Final = 0.01
 """In a large problem, a round that leaves out a larger share takes about as long as a round from α = 0."""
 
-TOLD_FROM: Final = 30.0
+NOTICE_FROM: Final = 30.0
 """If the rounds are expected to take more seconds than this, the first round logs how many are left."""
 
 LATE_FROM: Final = 3.0
@@ -56,10 +56,10 @@ NONE_LEFT_OUT: Final = np.zeros(0, dtype=np.int64)
 def log_remaining(rounds: int, seconds: float, name: str = "rounds") -> bool:
     """If the remaining rounds take long, log their number and estimated time, and return True."""
     rest = rounds * seconds
-    if rest > TOLD_FROM:
+    if rest > NOTICE_FROM:
         shown = f"{rest:.0f} s" if rest < 120.0 else f"{rest / 60.0:.0f} minutes"
         _log.info("%d %s are left; they take about %s", rounds, name, shown, extra={"notice": True})
-    return rest > TOLD_FROM
+    return rest > NOTICE_FROM
 
 
 class LateNotice:
@@ -100,15 +100,15 @@ class Runner:
     trained : int
         Number of variables that may move.
     is_large : bool
-        True if shrinking pays from the first steps of a round that begins at α = 0.
+        True if shrinking saves time from the first steps of a round that begins at α = 0.
     shares : bool
-        True if seeds from one solution share work.
+        True if the seeder computes a memory that all seeds from one solution share.
     time_seeds : bool
         True if the time for seeds is measured separately from the time for steps.
     proves : bool
-        True if each round, which has one left-out example, must try to prove the sign of h there.
+        True if each round must try to prove the sign of h at its only left-out example.
     proofs : tuple of str
-        The reasons of the stopping rule that are themselves proofs of the sign.
+        The reasons of the stopping rule that prove the sign themselves.
     """
 
     def __init__(
@@ -132,17 +132,17 @@ class Runner:
             limit = min(limit, SHORT_ROUND)
         may_be_short = not watched and (rows.holds_all or rows.gram.is_float32)
         self.limit = limit if may_be_short else -1
-        # compute all rows in one product, since every round will read most of them
+        # compute all rows in one product, because every round will read most of them
         if may_be_short and not rows.gram.is_float32:
             rows.fetch(np.arange(rows.gram.n))
 
     def run(self, plan: Iterable[Round]) -> Iterator[RoundResult]:
         """Yield the result of each round, until Ctrl-C or the callback ends the rounds."""
-        family, workers, waiting, is_told = self.family, self.family.workers, deque(plan), False
+        family, workers, waiting, has_logged = self.family, self.family.workers, deque(plan), False
         limits = family.limits
         while waiting and family.status is Status.CONVERGED:
             began = time.perf_counter()
-            # around each call only, because the generator may be suspended while the caller works
+            # open the block only around each call, because the generator may be suspended while the caller works
             with interruptible() as interrupt, np.errstate(under="ignore"):
                 done = family.backend.rounds(self, waiting)
             each = (time.perf_counter() - began) / len(done)
@@ -151,15 +151,15 @@ class Runner:
                 waiting.popleft()
             if interrupt.pressed:
                 family.status = Status.INTERRUPTED
-            # after the time limit, rounds without steps end soon if their kernel rows are stored; other seeds take long
+            # after the time limit, rounds take no steps and end soon, unless their seeds compute kernel rows
             elif limits.seconds_left() < -OVERTIME_SECONDS:
                 family.status = Status.TIME_LIMIT
-            # the round on all examples, from which others start, says nothing about their duration
+            # the duration of the round on all examples says nothing about the duration of the other rounds
             is_measure = done[-1].left_out is not None
-            if is_measure and not is_told:
-                is_told = log_remaining(len(waiting), each / (workers.count if workers else 1))
+            if is_measure and not has_logged:
+                has_logged = log_remaining(len(waiting), each / (workers.count if workers else 1))
             yield from done[:-1] if done[-1].status is Status.INTERRUPTED else done
-            # after each round, which the caller has taken in
+            # call the callback after the caller has received the results
             if limits.callback and family.status is Status.CONVERGED and limits.ask(family.state):
                 family.status = Status.CALLBACK
             may_share = workers and is_measure and family.status is Status.CONVERGED
@@ -170,8 +170,9 @@ class Runner:
     def is_short(self, each: Round, kept: Container[Hashable] | None = None) -> bool:
         """Return True if a round begins without shrinking, given the names of the kept solutions.
 
-        On a large problem, rounds from α = 0 begin with shrinking, as do folds if the first fold was long. The duration
-        of other rounds does not count, so that several workers take the same steps as one thread.
+        On a large problem, rounds from α = 0 begin with shrinking. Folds also begin with shrinking if the first fold
+        took many steps. The steps of other rounds do not matter, so that several workers take the same steps as one
+        thread.
         """
         if not self.is_large or self.limit < 0:
             return self.limit >= 0
@@ -206,13 +207,13 @@ class Runner:
         return problem._part_of_box(lower, upper)
 
     def seed(self, each: Round, solved: Solution, problem: DualProblem) -> np.ndarray:
-        """Return the seed of a round from this solution."""
+        """Return the seed of a round, computed from the solution `solved`."""
         more = {"memory": self.memory(solved, [each])} if self.shares else {}
         seeder = self.family.backend.seeder(self.seeder, self.family.rows)
         if is_builtin(type(self.seeder)):
             return seeder.seed(solved, problem, **more)
-        # a user's own seeder gets a read-only copy of the solution, and its seed is checked
-        # one read-only copy serves all seeds from a solution
+        # a user's own seeder gets a read-only copy of the solution, and the package checks its seed;
+        # the copy is made once for all seeds from a solution
         if self._shown is None or self._shown[0] is not solved:
             self._shown = solved, read_only_solution(solved)
         try:
@@ -225,7 +226,7 @@ class Runner:
         return checked_seed(self.seeder, seed, problem)
 
     def memory(self, solved: Solution, rounds: list[Round]) -> np.ndarray:
-        """Return the memory that all seeds from one solution share; make it if that pays for these rounds."""
+        """Return the memory that all seeds from one solution share; make it if this saves time for these rounds."""
         if self._shared is None or self._shared[0] is not solved:
             self._shared = solved, self.family.most_iterations, None
         _, steps, memory = self._shared
@@ -240,7 +241,7 @@ class Runner:
     def _follow_neighbour(
         self, each: Round, solved: Solution | None, problem: DualProblem
     ) -> tuple[np.ndarray, Solution]:
-        """Return the seed from a neighbouring round, and the solution from whose G it is reached with fewer rows."""
+        """Return the seed made from a neighbouring round, and the solution from which G needs fewer kernel rows."""
         before, after = map(self.family.solutions.get, each.neighbour or ())
         assert after is not None
         if solved is None:
@@ -259,21 +260,21 @@ class Runner:
         family.most_iterations = max(family.most_iterations, steps)
         # the first round of a large problem begins at α = 0
         family.first_iterations = family.first_iterations or steps
-        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # these end all rounds
+        if solution.status in (Status.INTERRUPTED, Status.CALLBACK):  # these two statuses end all rounds
             family.status = solution.status
         if each.keep is not None:
             family.solutions[each.keep] = solution
-        asked = each.left_out if each.evaluate is None else each.evaluate
-        # at the limit of compiled rounds the state of this family is that of another round
+        examples = each.left_out if each.evaluate is None else each.evaluate
+        # if a compiled round has reached its limit, the state of this family belongs to another round
         is_open = solution.status is not Status.MAX_ITER and solution.reason not in self.proofs
         return RoundResult(
-            each.left_out, solution.decision_values[[] if asked is None else asked], steps, solution.reason,
+            each.left_out, solution.decision_values[[] if examples is None else examples], steps, solution.reason,
             solution.status, seeded - began, time.perf_counter() - seeded, family.rows.computed - rows, solution.trace,
             sign_at(family.state, each.left_out) if self.proves and is_open else 0,
         )  # fmt: skip
 
     def _resume_with_shrinking(self, each: Round, begun: Solution) -> Solution:
-        """Continue an unfinished short round with shrinking; the step count begins anew, the trace has all steps."""
+        """Continue an unfinished short round with shrinking; the step count starts at 0, the trace has all steps."""
         family, steps = self.family, begun.iterations
         rules = self.rules._replace(stop=for_example(self.rules.stop, each.left_out))
         most, trace = family.max_iter - steps, family.options.trace

@@ -65,11 +65,11 @@ class Check(Rule):
 class ZeroAlpha(Check):
     """Decide example r if αᵣ = 0: the solution without r is the same, and so is h(xᵣ).
 
-    α is then feasible without r, and its duality gap δ is not larger there. From δ, the check proves the sign of h(xᵣ)
-    as in `refsvm.core.stopping.midpoint`, with distances that need no kernel row; if this does not suffice, a round
-    decides. The check leaves r undecided if no variable is free and r determines an end of the interval of b, because
-    without r this interval is longer. In regression, both variables of the example must be 0, and no sign is proved,
-    because the decision value is needed.
+    α is then feasible without r, and its duality gap without r is at most the gap δ with r. From δ, the check proves
+    the sign of h(xᵣ) as in `refsvm.core.stopping.midpoint`, with distances that need no kernel row; if the proof fails,
+    a round decides. The check leaves r undecided if no variable is free and r determines an end of the interval of b,
+    because this interval is longer without r. In regression, both variables of the example must be 0, and no sign is
+    proved, because the decision value is needed.
 
     References
     ----------
@@ -81,7 +81,7 @@ class ZeroAlpha(Check):
     keeps_machine: ClassVar[bool] = True
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Compare α with 0, and the bounds of h that δ proves with 0."""
+        """Find the r with αᵣ = 0, and test whether the bounds of h(xᵣ) that δ proves have one sign."""
         problem, alpha, h = full.problem, full.alpha, full.decision_values
         decided = np.where(alpha == 0.0, np.where(h >= 0.0, 1, -1), 0)
         if not ((problem.lower < alpha) & (alpha < problem.upper)).any():
@@ -128,7 +128,7 @@ class TrainingError(Check):
     name: ClassVar[str] = "training error"
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Compare yh with −δ/C."""
+        """Find the r with yᵣh(xᵣ) < −δ/Cᵣ, allowing for rounding."""
         problem, (delta, error) = full.problem, known_to(full, rows)
         penalty, limit = problem.upper - problem.lower, np.full(problem.n, np.inf)
         np.divide(delta, penalty, limit, where=(penalty > 0.0) & (penalty < np.inf))
@@ -161,7 +161,7 @@ class XiAlphaBound(Check):
     name: ClassVar[str] = "xi-alpha bound"
 
     def decide(self, full: Solution, rows: KernelRows) -> np.ndarray:
-        """Compare f + b with √2 Rρ."""
+        """Find the r for which yᵣ(fᵣ + b) exceeds √2 Rρ and the room condition holds."""
         problem, weight, y, G = full.problem, np.abs(full.alpha), full.problem.v, full.gradient
         free = (full.alpha > problem.lower) & (full.alpha < problem.upper)
         square, (delta, error) = largest_distance(rows), known_to(full, rows)
@@ -184,9 +184,9 @@ class XiAlphaBound(Check):
 class Ball(Check):
     """Decide example r if all models in a ball that contains the model without r give h(xᵣ) the same sign.
 
-    The ball is computed from the full model and the model of a seed. `refsvm.BallRule` does the same before the first
-    step of a round. This check applies it in NumPy to every support vector before the rounds, which is useful with
-    other stopping rules.
+    The ball is computed from the full model and the model of a seed. `refsvm.BallRule` makes this test before the first
+    step of a round. The check makes it in NumPy for every support vector before the rounds, which is useful with other
+    stopping rules.
 
     Parameters
     ----------

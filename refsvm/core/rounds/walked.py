@@ -26,11 +26,11 @@ from refsvm.core.stopping.kkt_gap import KKTGap
 
 FEW_STEPS: Final = 10_000
 STEPS_EACH: Final = 100
-"""Numbers of steps, in all and for each variable, after which a walk solves the problem; most problems need 1 to 10
-steps for each variable."""
+"""A walk takes over after FEW_STEPS steps, or after STEPS_EACH steps for each variable if this number is larger; most
+problems need 1 to 10 steps for each variable."""
 
 EASIER: Final = 0.1
-"""Largest factor of the problem's C at which a walk begins."""
+"""A walk begins at most at this fraction of the problem's C; if SMO is fast at a larger C, there is no walk."""
 
 WALK: Final = ATO(margin=math.inf, budget=math.inf, max_events=100_000)
 """The seeder that follows every variable to the end of the walk."""
@@ -75,7 +75,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
     if rounds.status is Status.CONVERGED:
         solution = rounds.solve(start=origin.alpha, origin=origin, stop=kkt)
         steps += solution.iterations
-        if solution.status is Status.CONVERGED:  # usually by the exact step
+        if solution.status is Status.CONVERGED:  # the exact step has usually reached the optimum
             solution = rounds.solve(start=solution.alpha, origin=solution.in_solver_coordinates(problem))
             steps += solution.iterations
     else:
@@ -87,7 +87,7 @@ def walked(rounds: Rounds, begun: Solution, kkt: KKTGap) -> tuple[Rounds, Soluti
 def folds_walked_to(
     rounds: Rounds, plan: Sequence[Round], seeder: Seeder, walk: Seeder | None, **options: Any
 ) -> Iterator[RoundResult]:
-    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, walk to it, and then to each fold.
+    """Yield the results of `refsvm.Rounds.run`; if the first round takes many steps, all rounds are solved by walks.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def folds_walked_to(
     seeder : Seeder
         The usual seeder.
     walk : Seeder or None
-        The seeder for problems on which SMO takes many steps; None never walks.
+        The seeder for problems on which SMO takes many steps; with None, there are no walks.
     **options
         Options of `refsvm.Rounds.run`.
     """
@@ -114,10 +114,10 @@ def folds_walked_to(
     origin = rounds.solutions[ORIGIN]
     if origin.status is Status.MAX_ITER:
         stop = rounds.rules.stop
-        other, found = walked(rounds, origin, KKTGap(stop.tolerance, stop.relative))
-        rounds.solutions[ORIGIN] = other.solutions[ORIGIN] = found.in_solver_coordinates(other.problem)
-        nothing = RoundResult(None, (), found.iterations - origin.iterations, "", found.status, 0.0, 0.0, 0)
-        yield nothing._replace(solve_seconds=found.seconds - origin.seconds)
+        other, full = walked(rounds, origin, KKTGap(stop.tolerance, stop.relative))
+        rounds.solutions[ORIGIN] = other.solutions[ORIGIN] = full.in_solver_coordinates(other.problem)
+        nothing = RoundResult(None, (), full.iterations - origin.iterations, "", full.status, 0.0, 0.0, 0)
+        yield nothing._replace(solve_seconds=full.seconds - origin.seconds)
     else:
         other = rounds.with_shrinking()
     if other.status is Status.CONVERGED:
@@ -137,7 +137,7 @@ def easy_share(problem: DualProblem, diagonal: np.ndarray) -> float:
     >>> easy_share(problem, problem.gram.diagonal())
     0.0002
     """
-    if problem.z != 0.0 or problem.is_open:  # a smaller box may not allow z; ∞ cannot shrink
+    if problem.z != 0.0 or problem.is_open:  # a smaller box may exclude z, and an infinite box cannot shrink
         return 1.0
     size = float(np.abs(diagonal).max() * (problem.upper - problem.lower).max())
     return 1.0 / size if size > 1.0 else 1.0

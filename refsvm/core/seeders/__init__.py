@@ -1,6 +1,6 @@
-"""Seeders: each file holds one rule, and its import here registers it; `base` is their base class.
+"""Seeders: each file holds one rule, and importing the rule in this ``__init__`` registers it.
 
-`spread`, `exchange` and `neighbour` hold functions that several seeders share.
+`base` holds the base class; `spread`, `exchange` and `neighbour` hold functions that several seeders share.
 """
 
 from refsvm.core.rule import export

@@ -15,13 +15,13 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class ActiveSet(Seeder):
-    """Start from the active set of the solved problem: for another C of the same training examples.
+    """Start from the active set of the solved problem; this seeder is meant for the same examples with another C.
 
-        αᵢ = Uᵢ where αᵢ* was at its upper bound,  Lᵢ at its lower one,  clip(αᵢ*) where it was free
+        αᵢ = Uᵢ if αᵢ* was at its upper bound,  Lᵢ if αᵢ* was at its lower bound,  clip(αᵢ*) if it was free
 
-    The rest that the sum lacks is spread over the free variables, and over all variables if these have no room left.
-    Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the same variables at their
-    bounds, but it moves the free variables, whose α hardly depends on C, and therefore saves almost no steps here.
+    The missing sum z − 1ᵀα is spread over the free variables, and over all variables if the free variables have no room
+    left. Multiplying all α by C′/C, as for linear classifiers (Chu et al. 2015), also keeps the same variables at their
+    bounds. But it moves the free variables, whose α hardly depends on C, and therefore saves almost no steps.
 
     References
     ----------

@@ -23,8 +23,8 @@ EVENTS: Final = 2.0
 """Number of events expected for each variable that moves; measurements gave 1.1 to 3.6."""
 
 PATIENCE: Final = 4.0
-"""Stop when the work exceeds this multiple of the allowed work. (Stopping early saves little: an incomplete path spares
-the solver few steps.)"""
+"""The seeder stops following a path when its work exceeds this multiple of the allowed work. A smaller multiple would
+gain little, because an incomplete path saves the solver only few steps."""
 
 SHARED: Final = 30.0
 """The inverse matrix, which all paths from a solution share, may take this multiple of one path's allowed work."""
@@ -49,23 +49,23 @@ class ATO(Seeder):
         ⎡ 0   1ᵀ  ⎤ ⎡ db  ⎤     ⎡ 1ᵀd_F + 1ᵀd_T          ⎤
         ⎣ 1  K_MM ⎦ ⎣ d_M ⎦ = − ⎣ K_MF d_F + K_MT d_T    ⎦         dG = −K d
 
-    until η = 1 or the next event. At an event, a free variable reaches a bound and leaves M, or Gᵢ of a bounded
-    variable or of a variable in T reaches b, and the variable joins M. When F has arrived, the path ends at the
-    optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this path, along a line that
-    moves the boxes of F and T.
+    The variables move in this direction until η = 1 or the next event. At an event, a free variable reaches a bound and
+    leaves M, or Gᵢ of a bounded variable or of a variable in T reaches b, and the variable joins M. When F has arrived,
+    the path ends at the optimum, up to the tolerance of the first solution. `refsvm.core.walk.walk` follows this path,
+    along a line that moves the boxes of F and T.
 
     The published algorithm is slow because it computes everything again at each event. This implementation computes the
     inverse of the matrix once for each solved problem and K d_F + K d_T once for each path. An event changes the
     inverse by one product of two vectors, and the gradient is updated only for variables whose Gᵢ may reach b, judged
     by the speeds at the beginning. If following the path would take longer than the solver's steps that it saves, the
-    seeder ends it, and spreads the weight that F still has over the free variables.
+    seeder stops following it, and spreads the weight that is left in F over the free variables.
 
     Parameters
     ----------
     margin : float, default 1
         A bounded variable is watched if its G would reach b before η = 1 with its initial speed plus `margin` times the
-        root mean square of all initial speeds. (If all these speeds are 0: if G is within `margin` of b.) A missed
-        event only costs additional steps of the solver.
+        root mean square of all initial speeds. If all these speeds are 0, it is watched if its G is within `margin` of
+        b. A missed event only costs additional steps of the solver.
     max_events : int, default 1000
         Largest number of events.
     max_free : int, default 500
@@ -122,7 +122,7 @@ class ATO(Seeder):
         memory = self.memory(solved, solved.longest_round) if memory is None else memory
         alpha = np.clip(solved.alpha, problem.lower, problem.upper)
         if len(memory):
-            # --- F goes to its box in a straight line, T to its far bound, if that is expected to pay ---
+            # --- F goes to its box in a straight line, T to its far bound, if this is expected to save time ---
             walk, allowed = exchange(solved, problem), float(memory[0])
             n, m, moving = problem.n, int(memory[1]), int(np.count_nonzero(walk.variables.pace))
             work = float(n * (moving + m))
@@ -157,7 +157,10 @@ class ATO(Seeder):
         return watched
 
     def memory(self, solved: Solution, steps: int = 0) -> np.ndarray:
-        """Return the allowed work, the number of free variables, max |Kᵢᵢ|, M, the inverse; empty if no path pays."""
+        """Return the allowed work, the number of free variables, max |Kᵢᵢ|, the size of M, M, and the inverse.
+
+        The array is empty if no path is expected to save time.
+        """
         if not self.pays(solved, steps, ()):
             return np.zeros(0)
         gram, free = solved.problem.gram, np.flatnonzero(_are_free(solved))
@@ -168,7 +171,7 @@ class ATO(Seeder):
         return np.concatenate([head, free[kept], inverse.ravel()])
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Return True if the shortest path may pay, judged by the number of variables that move, and the inverse."""
+        """Return True if the shortest path and the inverse may take less work than the steps that a path saves."""
         n, most = solved.problem.n, self._most(solved, steps)
         if expected(n, 0, 0) > most:  # even the shortest path is too long
             return False
@@ -219,8 +222,8 @@ def arrived(walk: Walk, lower: np.ndarray, upper: np.ndarray, otherwise: np.ndar
     alpha = np.clip(walk.variables.alpha, lower, upper)
     if walk.t >= 1.0 - ROUNDING:
         for side, bound in ((ABOVE, upper), (BELOW, lower)):
-            there = (walk.side == side) & np.isfinite(bound)
-            alpha[there] = bound[there]
+            reached = (walk.side == side) & np.isfinite(bound)
+            alpha[reached] = bound[reached]
     return alpha if np.isfinite(alpha).all() else otherwise
 
 

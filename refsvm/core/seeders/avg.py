@@ -15,11 +15,11 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class AVG(Seeder):
-    """Clip the solution to the new box, and spread what the sum lacks equally over the free variables.
+    """Clip the solution to the new box, and spread the missing sum z − 1ᵀα equally over the free variables.
 
-        α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped, again and again
+        α ← clip(α*, L, U);   αᵢ += (z − 1ᵀα)/|J|  for i ∈ J = {i : Lᵢ < αᵢ < Uᵢ},  clipped and repeated
 
-    Free variables may move in both directions. If they reach their bounds, the rest is spread over all variables.
+    Free variables may move in both directions. If they all reach their bounds, the rest is spread over all variables.
 
     References
     ----------

@@ -17,8 +17,8 @@ class Seeder(Rule):
     """Computes a feasible start (a seed) for a problem from the solution of a related problem.
 
     Both problems have the same n variables and differ in their boxes: a removed example has Lᵣ = Uᵣ = 0 in the new
-    problem, and an added example has it in the old problem. A seed changes the number of steps of a solve, never its
-    result.
+    problem, and an added example has Lᵣ = Uᵣ = 0 in the old problem. A seed changes the number of steps of a solve,
+    never its result.
 
     Seeds from one solution may share work, such as an inverse matrix. `memory`, which for a seeder takes the solution
     in place of a problem, does this work once and returns its result, or an empty array if nothing is shared. A seeder
@@ -43,7 +43,7 @@ class Seeder(Rule):
         """Return α, shape (n,), with L ≤ α ≤ U and 1ᵀα = z for the new `problem`."""
 
     def pays(self, solved: Solution, steps: int, left_out: Sequence[Any]) -> bool:
-        """Return True if making the memory pays for problems that leave these examples of `solved` out.
+        """Return True if making the memory saves time for problems that leave out these examples of `solved`.
 
         `left_out` has one entry for each problem; `steps` is the argument of `memory`. If the result is False, the
         seeds get an empty memory.

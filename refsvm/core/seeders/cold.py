@@ -15,7 +15,7 @@ from refsvm.core.seeders.spread import complete
 
 @dataclass(frozen=True)
 class Cold(Seeder):
-    """Start at α = 0, clipped to the box; what the sum lacks is spread equally over all variables.
+    """Start at α = 0, clipped to the box; the missing sum z − 1ᵀα is spread equally over all variables.
 
     Examples
     --------

@@ -16,14 +16,15 @@ from refsvm.core.seeders.spread import complete, spread
 
 @dataclass(frozen=True)
 class MIR(Seeder):
-    """Multiple instance replacement: choose α_T of the added examples T so that the gradient changes by a wanted dG.
+    """Multiple instance replacement: choose α_T of the added examples T so that the gradient changes by a given dG.
 
         ⎡ −K_XT ⎤         ⎡ dG_X − K_XR α_R ⎤
         ⎣   1ᵀ  ⎦ α_T  ≈  ⎣      1ᵀα_R      ⎦       in least squares,  X = S ∪ T
 
-    R are the removed examples, and S are the examples in both problems, whose α_S stays. dGᵢ is b − Gᵢ if i is free or
-    violates its optimality condition, and 0 otherwise. Then α_T is clipped to the box. The rest that the sum lacks
-    is spread over T, then over the free variables, then over all variables, each time as far as these have room.
+    R are the removed examples, and S are the examples in both problems, whose α_S does not change. dGᵢ is b − Gᵢ if i
+    is free or violates its optimality condition, and 0 otherwise. Then α_T is clipped to the box. The missing sum
+    z − 1ᵀα is spread over T, then over the free variables, then over all variables, each time as far as the bounds
+    allow.
 
     Conjugate gradients on the normal equations, started at 0, find the solution of least norm for a matrix of any rank
     and do not form KᵀK.
@@ -82,7 +83,7 @@ class MIR(Seeder):
 
 
 def gradient_change(solved: Solution, problem: DualProblem, T: np.ndarray) -> np.ndarray:
-    """Return dG, shape (n,): b − Gᵢ for free variables and for members of T that violate optimality at 0, or 0."""
+    """Return dG, shape (n,): b − Gᵢ for free variables and for members of T not optimal at 0; 0 for all others."""
     old, alpha, G, b = solved.problem, solved.alpha, solved.gradient, offset(solved)
     moving = (alpha > old.lower) & (alpha < old.upper)
     moving[T] = np.where(G[T] > b, problem.upper[T] > 0.0, problem.lower[T] < 0.0)

@@ -13,14 +13,14 @@ def extrapolate(
     alpha: np.ndarray, problem: DualProblem, after: Solution, before: Solution | None = None,
     source: Solution | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Return a seed that changes as the solution of a neighbouring problem changed, such as another fold at the same C.
+    """Return a seed that repeats the change between two solutions of a neighbouring problem, such as another fold.
 
         αᵢ = clip(after αᵢ + (source αᵢ − before αᵢ))      for i that may move in both neighbouring problems
 
     The neighbour's solution changed from `before` to `after`; the new solution of `problem` should differ from `source`
     in the same way. A variable with equal values in `before` and `after` keeps its value in `source`, and a variable
     with equal values in `before` and `source` gets exactly its value in `after`. Without `before` and `source`,
-    αᵢ = clip(after αᵢ). The amount that the sum lacks is spread by `complete`.
+    αᵢ = clip(after αᵢ). The function `complete` spreads the missing sum z − 1ᵀα.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def extrapolate(
     >>> extrapolate(here.lower + here.upper, here, solve(there)).round(3)
     array([ 0. ,  1.5, -3. ,  1.5])
     """
-    lower, upper, there = problem.lower, problem.upper, after.problem
-    shared = (lower < upper) & (there.lower < there.upper)
+    lower, upper, neighbour = problem.lower, problem.upper, after.problem
+    shared = (lower < upper) & (neighbour.lower < neighbour.upper)
     guess = after.alpha
     if before is not None and source is not None:
         guess = after.alpha + (source.alpha - before.alpha)

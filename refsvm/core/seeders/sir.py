@@ -21,13 +21,13 @@ MODULUS: Final = 2**31 - 1
 
 @dataclass(frozen=True)
 class SIR(Seeder):
-    """Single instance replacement: give the weight of a removed example to the most similar added one of its class.
+    """Single instance replacement: give the α of a removed example to the most similar added example of its class.
 
         for every r ∈ R with αᵣ ≠ 0:   t = argmax{Kᵣₜ : t ∈ T unused, yₜ = yᵣ},   αₜ = αᵣ
 
-    R are the removed examples and T the added examples; the α of all other examples stays. If no t of this class is
-    left, a random unused t takes the weight with its own sign, yₜαₜ = yᵣαᵣ. The rest of the sum is spread over T,
-    then over the free variables, then over all variables, each time as far as these have room.
+    R are the removed examples and T the added examples; the α of all other examples does not change. If no t of this
+    class is left, a random unused t takes the weight with its own sign, yₜαₜ = yᵣαᵣ. The missing sum z − 1ᵀα is spread
+    over T, then over the free variables, then over all variables, each time as far as the bounds allow.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class SIR(Seeder):
         return complete(alpha, problem.z, lower, upper)
 
     def _first_state(self) -> int:
-        """The generator's first state, from 1 to MODULUS − 1: a float represents it exactly for every `seed_number`."""
+        """Return the generator's first state, from 1 to MODULUS − 1, which a float represents exactly."""
         return 1 + int(self.seed_number) % (MODULUS - 1)
 
     def parameters(self) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Functions for all seeders that spread what the sum of α lacks over the variables that have room."""
+"""Functions with which seeders spread the missing sum z − 1ᵀα over the variables that have room."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def spread(
 
 
 def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Spread z − 1ᵀα over the variables strictly inside the box, then what is left over all variables; return α.
+    """Spread z − 1ᵀα over the variables strictly inside the box, then the rest over all variables; return α.
 
     A difference of up to 4 units in the last place of Σ|α| counts as rounding error and is not spread, so that
     variables at bounds stay there.
@@ -80,7 +80,7 @@ def complete(alpha: np.ndarray, z: float, lower: np.ndarray, upper: np.ndarray) 
     """
     free = np.flatnonzero((alpha > lower) & (alpha < upper))
     spread(alpha, free, z - total(alpha), lower, upper)
-    for _ in range(2):  # twice, as the first pass may leave rounding errors of large numbers
+    for _ in range(2):  # twice, because the first pass may leave rounding errors of large numbers
         missing = z - total(alpha)
         if abs(missing) <= ROUNDING * (total(np.abs(alpha)) + abs(z)):
             break

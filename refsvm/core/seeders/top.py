@@ -15,7 +15,7 @@ from refsvm.core.state import moved
 
 @dataclass(frozen=True)
 class TOP(Seeder):
-    """Clip the solution to the new box, and move the weight of r to the t with the largest k(xᵣ, xₜ), then to the next.
+    """Clip the solution to the new box, and move the α that r loses to the examples t most similar to r.
 
         α ← clip(α*, L, U);   for each r with δ = α*ᵣ − αᵣ ≠ 0:  αₜ += δ, clipped, for t in descending order of Kᵣₜ
 

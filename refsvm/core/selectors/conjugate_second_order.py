@@ -11,7 +11,7 @@ from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.state import TAU, SolverState
 
 LEAST: Final = 1e-3
-"""Least value of (q − β²/q_Δ)/q in the gain: with less curvature a step would be cut by the box anyway."""
+"""Smallest value of (q − β²/q_Δ)/q that the gain uses; with a smaller curvature, a bound would cut the step."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class ConjugateSecondOrder(WorkingSetSelector):
     References
     ----------
     The rule is our own. The steps are described by A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, "Faster SVM
-    training via conjugate SMO", Pattern Recognition 111, 2021, who select by ½ℓ²/q. A similar rule: D. Pechyony and
-    V. Vapnik, "Fast optimization algorithms for solving SVM+", 2011, extend a short working set by the variable that
-    gains most in a direction conjugate to the last few steps.
+    training via conjugate SMO", Pattern Recognition 111, 2021; their selection maximises ½ℓ²/q. A similar rule is used
+    by D. Pechyony and V. Vapnik, "Fast optimization algorithms for solving SVM+", 2011: they extend a short working set
+    by the variable that gains most in a direction conjugate to the last few steps.
 
     Examples
     --------

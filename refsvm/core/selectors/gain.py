@@ -1,4 +1,4 @@
-"""The exact gain of a clipped step, by which some selectors rank pairs, and a safeguard for gains that are rounding."""
+"""The exact gain of a clipped step, by which some selectors rank pairs, and a guard against gains below rounding."""
 
 from __future__ import annotations
 
@@ -53,15 +53,16 @@ def unless_negligible(state: SolverState, i: int, j: int, gain: float) -> tuple[
         Gᵢ − Gⱼ < 10⁻⁹ ψ            the largest gain is rounding error, or close to it
         2ψ · room < 10⁻⁹ · 2g       the most violating pair has almost no room, so one step takes it to its bound
 
-    or if no pair gains. With the first condition, each chosen pair has at least a fixed share of ψ, and such rules
-    converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of small gain. If a
-    solve starts at bounds and all boxes have one size, Newton steps are chosen as by gain alone.
+    or if no pair has a positive gain. With the first condition, each chosen pair has at least a fixed share of ψ, and
+    such rules converge (Chen, Fan & Lin 2006). The second condition saves up to millions of steps on pairs of small
+    gain. If a solve starts at bounds and all boxes have the same size, these conditions do not change the choice of
+    pairs for Newton steps.
 
     Parameters
     ----------
     state : SolverState
     i, j : int
-        The pair with the largest gain; (−1, −1) if no pair gains.
+        The pair with the largest gain; (−1, −1) if no pair has a positive gain.
     gain : float
         2g, as `exact_gain` returns it.
 

@@ -47,7 +47,7 @@ def test_the_operating_points_of_an_unfinished_path_warn():
     with pytest.warns(UserWarning, match="The path ends at C₊="):
         path = cost_path(X, Y, C=4.0, max_events=10, **OPTIONS)
     with pytest.warns(
-        UserWarning, match=r"The curve of operating points ends at C₊=.*\(MAX_ITER\), and lacks the rest"
+        UserWarning, match=r"The curve of operating points ends at C₊=.*ended early \(MAX_ITER\); scale"
     ) as said:
         curve = path.roc(X, Y)
     assert curve.status is path.status

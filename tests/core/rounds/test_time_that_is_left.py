@@ -23,7 +23,7 @@ ARGUMENTS = {"kernel": RBF(0.005), "C": 1.0}
 @pytest.mark.parametrize("engine", sorted({"numpy", FAST}))
 @pytest.mark.parametrize("call", [leave_one_out, cross_validate])
 def test_it_is_told_once(call, engine, monkeypatch, caplog):
-    monkeypatch.setattr(runner, "TOLD_FROM", -1.0)  # compiled rounds may all be over
+    monkeypatch.setattr(runner, "NOTICE_FROM", -1.0)  # compiled rounds may all be over
     # rounds that go on for their sign are told by themselves, if they are long
     monkeypatch.setattr(LeftOutTable, "ties", lambda table: [])
     with caplog.at_level(logging.INFO, "refsvm"):
@@ -165,7 +165,7 @@ def test_leave_one_out_says_when_its_first_solution_is_late(late, caplog):
 
 def test_a_search_says_when_its_first_fit_is_late_and_what_is_left_after_it(late, monkeypatch, caplog):
     refsvm = pytest.importorskip("refsvm.estimators")
-    monkeypatch.setattr(runner, "TOLD_FROM", -1.0)
+    monkeypatch.setattr(runner, "NOTICE_FROM", -1.0)
     X, y = large()
     search = refsvm.SVCCV(Cs=[0.1, 1.0], gammas=[0.5], cv=2)
     with caplog.at_level(logging.INFO, "refsvm"):
