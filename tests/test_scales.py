@@ -117,7 +117,7 @@ def test_a_path_is_held_to_what_it_promises():
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
-        ("kernel values are only right to about 0.1, and the tolerance is 0.0001; subtract", "false warning"),
+        ("errors of kernel values are about 0.1, above the tolerance 0.0001; subtract", "false warning"),
         ("The kernel is not positive semi-definite (a pair has q = -1 < 0)", "false warning"),
         ("The iteration limit was reached before the stopping rule was satisfied.", "false warning"),
         ("Who knows.", "unknown warning"),

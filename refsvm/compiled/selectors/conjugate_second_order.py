@@ -45,7 +45,8 @@ def best_partner(state, i, conjugate):  # type: ignore[no-untyped-def]
             high = conjugate_gains(state, i, start, stop, gains)
         else:
             high = newton_gains(state, i, start, stop, gains)
-        if high > largest:  # keep these gains in this half of the memory, and write the next to the other half
+        # keep the largest gains in one half of the memory, and write the next gains to the other half
+        if high > largest:
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     gains = state.scratch[best_half : best_half + min(TILE_OF_GAINS, len(state.alpha) - best_start)]
     return best_start + first_gain(gains, largest)

@@ -12,7 +12,7 @@ from refsvm.compiled.selectors.gain import exact_gain
 
 @inlined
 def scan(state, k, i, j, best):  # type: ignore[no-untyped-def]
-    """Update (i, j, best) with the pairs {k, t} for all t; set best = ∞ if the twin must ask for row k."""
+    """Update (i, j, best) with the pairs {k, t} for all t; set best = ∞ if the twin must request row k."""
     G, alpha, lower, upper, diagonal = state.gradient, state.alpha, state.lower, state.upper, state.diagonal
     row, there = row_or_ask(state, k)
     if not there:
@@ -43,7 +43,7 @@ def best_reselection(state, rows):  # type: ignore[no-untyped-def]
             if state.slots[k] >= 0:
                 i, j, best = scan(state, k, i, j, best)
         return i, j, best
-    # with one row: the variable that was new in the previous working set
+    # `old` says that the first variable of the previous working set was not new in that set
     old = first == state.working_sets[1, 0] or first == state.working_sets[1, 1]
     # fetch all rows before the scan begins, because a newly computed row may replace another row in memory
     if rows == 2.0 and not (row_or_ask(state, first)[1] and row_or_ask(state, second)[1]):

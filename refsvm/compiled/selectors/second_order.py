@@ -14,7 +14,7 @@ def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     largest = -LARGEST_INT64
-    for t in range(len(G)):  # without branches, so that several t are computed at once
+    for t in range(len(G)):  # the loop has no branches, so that several t are computed at once
         slope = G_i - G[t]
         q = k_ii + diagonal[t] - 2.0 * row[t]
         q = q if q > 0.0 else TAU
@@ -26,7 +26,7 @@ def newton_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
 
 @inlined
 def exact_gains(state, i, start, stop, gains):  # type: ignore[no-untyped-def]
-    """Do the same as `newton_gains` with the gain 2g = μ(2ℓ − μq) of the clipped step."""
+    """Do the work of `newton_gains` with the gain 2g = μ(2ℓ − μq) of the clipped step."""
     G_i, k_ii, row = state.gradient[i], state.diagonal[i], state.kernel[state.slots[i], start:stop]
     G, diagonal, sides = state.gradient[start:stop], state.diagonal[start:stop], state.sides[start:stop]
     alpha, lower, rise = state.alpha[start:stop], state.lower[start:stop], state.upper[i] - state.alpha[i]
@@ -53,7 +53,8 @@ def best_partner(state, i, exact):  # type: ignore[no-untyped-def]
         high = (
             exact_gains(state, i, start, stop, gains) if exact else newton_gains(state, i, start, stop, gains)
         )
-        if high > largest:  # keep these gains in this half, and write the next to the other
+        # keep the largest gains in one half of the memory, and write the next gains to the other half
+        if high > largest:
             largest, best_start, best_half, half = high, start, half, TILE_OF_GAINS - half
     count = min(TILE_OF_GAINS, len(state.alpha) - best_start)
     return best_start + first_gain(state.scratch[best_half : best_half + count], largest), from_bits(largest)

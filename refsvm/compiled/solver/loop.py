@@ -1,4 +1,4 @@
-"""The compiled loop: `refsvm.core.solver.loop.steps` for twins, which runs a chunk of iterations at a time.
+"""The compiled loop: the twin of `refsvm.core.solver.loop.steps`, which runs a chunk of iterations at a time.
 
 The loop computes and stores a missing row itself if it can (`refsvm.compiled.kernels.cached_rows`). For any other row,
 it returns and continues when `KernelRows` has the row. The readable loop is a generator; a compiled generator would
@@ -20,7 +20,7 @@ from refsvm.compiled.state import find_support, measure, move_by, side, write_di
 
 BUDGET_SPENT, NO_PAIR, MISSING_ROW, TRACE_FULL, NO_VARIABLE = 0, -1, -2, -3, -4
 STEP_TAKEN, PAIR_CHOSEN = -5, -6
-CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # where the current step continues
+CHECKING, SELECTING, FETCHING, ENTERING = 0, 1, 2, 3  # the stages at which a step may continue
 
 
 @inlined
@@ -56,11 +56,11 @@ def choose(select, check, selector, stop, state):  # type: ignore[no-untyped-def
         if now.iteration >= now.end:
             return BUDGET_SPENT
     # --- select ---
-    # after two steps in a row that changed nothing, the same step would follow for ever
+    # after two steps in a row that changed nothing, the loop would repeat the same step for ever
     i, j = call(select, selector, state) if now.stalled < 2 else (-1, -1)
     if now.missing >= 0:
         return wait_for_row(state, SELECTING)
-    # compiled code would read outside the arrays of the state, which may crash the process
+    # refuse invalid indices: compiled code would read outside the arrays of the state, and the process may crash
     if min(i, j) < 0 or max(i, j) >= len(state.alpha):
         return NO_PAIR if max(i, j) == min(i, j) == -1 else NO_VARIABLE
     now.i, now.j = i, j
@@ -77,8 +77,8 @@ def fetch(state):  # type: ignore[no-untyped-def]
         wanted = now.i if now.fetched == now.j_first else now.j
         now.fetched += 1
         if not row_or_ask(state, wanted)[1]:
-            return wait_for_row(state, FETCHING)  # counted where it is computed
-        # as in KernelRows.use, because the engine must not influence which row is replaced next
+            return wait_for_row(state, FETCHING)  # Python counts the row when it computes it
+        # do the same as KernelRows.use, because the engine must not influence which row is replaced next
         now.hits += 1
         now.clock += 1
         state.stamps[state.slots[wanted]] = now.clock
@@ -94,8 +94,8 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
     returned an invalid index.
 
     After MISSING_ROW the step continues at its stage. A rule that has already answered is not called again, because the
-    missing row may have replaced the row that it read. Code that changes the state in between must set ``now.stage`` to
-    CHECKING.
+    missing row may have replaced the row that it read. Code that changes the state between two calls must set
+    ``now.stage`` to CHECKING.
     """
     now = state.now[0]
     if now.stage != FETCHING:
@@ -122,11 +122,11 @@ def one_step(select, length, check, selector, step, stop, state):  # type: ignor
 def compiled_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.core.solver.loop.steps`: take steps until Python is needed; return the outcome that says why.
 
-    A further call with the same arguments continues. At the beginning, and after changes in Python, ``now.stage`` must
-    be ENTERING.
+    Another call with the same arguments continues the loop. At the beginning, and after Python has changed the state,
+    ``now.stage`` must be ENTERING.
     """
     if state.now[0].stage == ENTERING:
-        # keep the side of its box for each α, so that no step compares all α with their bounds
+        # store the side of each variable, so that no step compares all α with their bounds
         for t in range(len(state.alpha)):
             state.sides[t] = side(state.alpha[t], state.lower[t], state.upper[t])
         find_support(state)
@@ -155,7 +155,8 @@ merged_steps = inlined(compiled_steps)
 def resumed_steps(select, length, check, selector, step, stop, state, source):  # type: ignore[no-untyped-def]
     """Run `compiled_steps` as a generator, for rules that are called through pointers.
 
-    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows; a generator does it once.
+    Passing three pointers from Python takes 0.3 ms, longer than computing most kernel rows; to a generator, they are
+    passed only once.
     """
     while True:
         yield merged_steps(select, length, check, selector, step, stop, state, source)
@@ -171,7 +172,7 @@ def begin(select, length, check, parameters, state, source):  # type: ignore[no-
 
 
 def run_of(rules, dtype):  # type: ignore[no-untyped-def]
-    """Return the loop for these `as_arguments` on kernel rows of this type, compiled or loaded."""
+    """Compile or load the loop for these rules and for kernel rows of this type, and return it."""
     if dtype == np.float32:
         return entry_point(loop_with_single_rows, STEPS_WITH_SINGLE_ROWS, rules)
     return entry_point(loop_with_pointers if are_pointers(rules) else loop, STEPS, rules)

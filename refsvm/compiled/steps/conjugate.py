@@ -42,7 +42,7 @@ def inside(state, i, j, sigma, mu, max_support):  # type: ignore[no-untyped-def]
     first, second = state.places[i], state.places[j]
     moved = (1 if first < 0 else 0) + (1 if second < 0 else 0)
     outside = 0
-    for c in range(len(delta)):  # without branches and divisions, because the whole step usually fits
+    for c in range(len(delta)):  # no branches or divisions, because the whole step usually fits
         p = sigma * delta[c] + (1.0 if c == first else 0.0) - (1.0 if c == second else 0.0)
         after = alpha[c] + mu * p
         moved += 1 if p != 0.0 else 0

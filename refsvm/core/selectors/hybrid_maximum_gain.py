@@ -1,4 +1,4 @@
-"""Hybrid maximum gain: maximum gain, but the most violating pair where maximum gain could stall."""
+"""Hybrid maximum gain: selects by maximum gain, and takes the most violating pair if maximum gain could stall."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ class HybridMaximumGain(WorkingSetSelector):
 
     "At a bound" means within η(U − L): αᵢ ≤ Lᵢ + η(Uᵢ − Lᵢ) or αᵢ ≥ Uᵢ − η(Uᵢ − Lᵢ). If U − L is infinite, η counts as
     0. If a variable of the previous working set is free and the point is not optimal, some pair that contains this
-    variable gains (Lemma 8). In exact arithmetic the rule therefore never stalls, and it converges (Theorem 1).
+    variable has a positive gain (Lemma 8). In exact arithmetic the rule therefore never stalls, and it converges
+    (Theorem 1).
 
-    This is the rule of the paper with one addition for floating point: the most violating pair is also taken if the
-    largest gain is only rounding error or no pair gains (`refsvm.core.selectors.gain.unless_negligible`). The authors'
-    later C++ library differs from the paper: small problems switch permanently to another selector, and variables
-    removed by shrinking are skipped.
+    This is the rule of the paper with one addition for floating point: the rule also takes the most violating pair if
+    the largest gain is only rounding error, or if no pair has a positive gain
+    (`refsvm.core.selectors.gain.unless_negligible`). The authors' later C++ library differs from the paper: it switches
+    permanently to another selector on small problems, and it skips variables removed by shrinking.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class HybridMaximumGain(WorkingSetSelector):
         Distance η from a bound, relative to the width of the box, in [0, 0.5). The paper uses 1e-8 and reports hardly
         any difference from 0.
     rows : {2, 1, "all"}
-        Kernel rows that the rule compares, see `MaximumGain`.
+        Kernel rows that the rule compares, as in `MaximumGain`.
 
     Raises
     ------

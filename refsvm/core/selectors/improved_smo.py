@@ -12,8 +12,8 @@ from refsvm.core.selectors.base import WorkingSetSelector
 from refsvm.core.state import SolverState
 
 UP, DOWN, NEXT, STEPPED, TOLERANCE, VALUES = range(6)
-"""Positions in the memory: up; down; the next example to examine (n while pairs are taken); 1 if this pass has taken a
-step; 2τ; the number of kernel values so far."""
+"""Positions in the memory: up; down; the next example to examine (n while the rule takes the pair (up, down)); 1 if
+this pass has taken a step; 2τ; the number of kernel values so far."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ImprovedSMO(WorkingSetSelector):
 
         repeat
             a pass over all i:   up ← i if i is in I_up and Gᵢ > G[up],   down ← i if i is in I_down and Gᵢ < G[down]
-                                 (i, down) if Gᵢ − G[down] > 2τ,   (up, i) if G[up] − Gᵢ > 2τ,   the larger if both
+                                 (i, down) if Gᵢ − G[down] > 2τ,   (up, i) if G[up] − Gᵢ > 2τ; if both, the larger
             (up, down) while G[up] − G[down] > 2τ
         after each step:         up and down are chosen anew among I₀ and the pair that has moved
 
@@ -88,12 +88,12 @@ class ImprovedSMO(WorkingSetSelector):
                     if j != k:
                         scan[STEPPED] = 1.0
                         return j, k
-            # all examples violate by less than 2τ
+            # no example violates its optimality condition by more than 2τ
             if not scan[STEPPED]:
                 scan[TOLERANCE], scan[NEXT] = state.gap / 2.0, 0.0
 
     def _examine(self, state: SolverState, i: int, rises: bool, falls: bool) -> tuple[int, int]:
-        """Return the pair that example i forms with up or down, or (i, i) if it violates by less than 2τ."""
+        """Return the pair that example i forms with up or down, or (i, i) if i violates no condition by over 2τ."""
         scan, G = state.selector_memory, state.gradient
         if not (rises and falls):
             # Gᵢ = vᵢ − Σ Kᵢⱼαⱼ over the support vectors
@@ -110,7 +110,7 @@ class ImprovedSMO(WorkingSetSelector):
         return (i, down) if rising > falling else (up, i)
 
     def _known(self, state: SolverState) -> tuple[np.ndarray, int]:
-        """Return a mask of the G known after the last step, and the number of kernel values that their update took."""
+        """Return a mask of the known Gᵢ after the last step, and the number of kernel values of their update."""
         kept = (state.lower < state.alpha) & (state.alpha < state.upper)
         if state.iteration == 0:
             return kept, int(kept.sum()) * int(np.count_nonzero(state.alpha))
@@ -119,7 +119,7 @@ class ImprovedSMO(WorkingSetSelector):
         return kept, 2 * int(kept.sum())
 
     def kernel_values(self, state: SolverState, solved: bool = True) -> int:
-        """Return how many kernel values the paper's solver would have computed, with its last passes if `solved`.
+        """Return the number of kernel values that the paper's solver computes, including its last passes if `solved`.
 
         A step needs two kernel values for each known G, and examining Gᵢ needs one for each support vector. The count
         is right only without shrinking.
@@ -131,5 +131,5 @@ class ImprovedSMO(WorkingSetSelector):
 
 
 def first_of(known: np.ndarray, side: np.ndarray, G: np.ndarray) -> int:
-    """Return the variable with the largest known G in a side, or the side's first variable if no G in it is known."""
+    """Return the variable of a side with the largest known G, or the side's first variable if it has no known G."""
     return int(np.where(known, G, -np.inf).argmax() if known.any() else side.argmax())

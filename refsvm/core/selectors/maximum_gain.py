@@ -73,11 +73,11 @@ def best_reselection(state: SolverState, rows: int | str) -> tuple[int, int, flo
     G, alpha = state.gradient, state.alpha
     rise, fall = state.upper - alpha, alpha - state.lower
     i, j, best = -1, -1, 0.0
-    looked_at = rows_considered(state, rows)
+    compared = rows_considered(state, rows)
     # fetch all rows before the scan begins, because a newly computed row may replace another row in memory
-    for k in looked_at:
+    for k in compared:
         state.row(k)
-    for k in looked_at:
+    for k in compared:
         # ℓ = |G_b − Gₜ|,  q = K_bb + Kₜₜ − 2K_bt
         difference = G[k] - G
         curvature = state.diagonal[k] + state.diagonal - 2.0 * state.row(k)

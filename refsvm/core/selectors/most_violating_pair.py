@@ -19,7 +19,7 @@ class MostViolatingPair(WorkingSetSelector):
     ----------
     S. S. Keerthi and E. G. Gilbert, "Convergence of a generalized SMO algorithm for SVM classifier design", Machine
     Learning 46, 2002; T. Glasmachers and C. Igel, "Maximum-gain working set selection for SVMs", JMLR 7, 2006, §1.3
-    (called LIBSVM-2.71 there).
+    (under the name LIBSVM-2.71).
 
     Examples
     --------

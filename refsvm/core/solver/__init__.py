@@ -1,6 +1,6 @@
 """The solver: one loop for every combination of rules.
 
-The field's algorithms are compositions:
+Known algorithms are combinations of rules:
 
     SMO (LIBSVM ≥ 2.8)     solve(problem, selector=SecondOrder(), step=NewtonStep())
     planning-ahead SMO     solve(problem, selector=SecondOrder(), step=PlanningAheadStep())
@@ -16,7 +16,7 @@ The field's algorithms are compositions:
 `libsvm_shrinking`  shrinking by LIBSVM's heuristic
 `decomposition`     working sets of more than two variables
 `active_sets`       which variables a restricted problem keeps
-`hard_margin`       C = ∞: finds the widest margin, or that there is none
+`hard_margin`       C = ∞: finds the widest margin, or proves that no margin exists
 `validated`         checks of the values that users' own rules return
 ==================  ========================================================
 """

@@ -1,8 +1,8 @@
 """Choice of the variables that a restricted problem keeps.
 
 The choice depends on one quantity. At its lower bound αᵢ can only rise, which gains nothing while Gᵢ < min over I_down
-of G; at its upper bound it can only fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from
-this limit says how far the variable is from being in a violating pair (`distance_to_violation`).
+of G. At its upper bound αᵢ can only fall, which gains nothing while Gᵢ > max over I_up of G. The distance of Gᵢ from
+this minimum or maximum says how far the variable is from being in a violating pair (`distance_to_violation`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NONE: Final = np.empty(0, dtype=np.int64)
 
 
 def distance_to_violation(state: SolverState) -> np.ndarray:
-    """Return how far, in G, each variable is from being in a violating pair, shape (n,); ≤ 0 if it is in one."""
+    """Return by how much each Gᵢ must change before i is in a violating pair, shape (n,); ≤ 0 if it is in a pair."""
     alpha, G = state.alpha, state.gradient
     rising = np.where(alpha < state.upper, G[state.bottom] - G, np.inf)
     falling = np.where(alpha > state.lower, G - G[state.top], np.inf)
@@ -25,9 +25,9 @@ def distance_to_violation(state: SolverState) -> np.ndarray:
 
 
 def active_set(state: SolverState, multiple: int) -> np.ndarray:
-    """Return the sorted indices of all variables except those that their gradient holds at a bound.
+    """Return the sorted indices of all variables except the variables that their gradient keeps at a bound.
 
-    The variables nearest to a violation are added until the number is a multiple of `multiple`.
+    The function adds the variables nearest to a violation until the number of indices is a multiple of `multiple`.
     """
     alpha, distance = state.alpha, distance_to_violation(state)
     distance[(alpha < state.upper) & (alpha > state.lower)] = 0.0
@@ -42,7 +42,7 @@ def active_set(state: SolverState, multiple: int) -> np.ndarray:
 
 
 def block(state: SolverState, most: int) -> np.ndarray:
-    """Return sorted indices of the free variables and the most violating others, up to `most`, half on each side.
+    """Return sorted indices of the free variables and of up to `most` bounded variables that violate optimality most.
 
     The function also computes the missing kernel rows of these variables, because a few large products are far cheaper
     than one product for each row. It returns an empty array if no row is missing, or if the block would hold most of

@@ -1,9 +1,11 @@
 """Decomposition: working sets of q > 2 variables, each solved as a restricted problem.
 
-until the stopping rule is satisfied
-B ← the q/2 variables of I_up with the largest G, and the q/2 others of I_down with the smallest
-solve the problem restricted to B, to 0.3 ψ
-G ← G − K[:, B] Δα_B, on all variables
+A solve is the following loop.
+
+    until the stopping rule is satisfied
+        B ← the q/2 variables of I_up with the largest G, and q/2 others of I_down with the smallest G
+        solve the problem restricted to B, to the KKT gap 0.3 ψ
+        G ← G − K[:, B] Δα_B, on all variables
 """
 
 from __future__ import annotations
@@ -27,11 +29,12 @@ SHARE_OF_GAP: Final = 0.3
 
 @dataclass(frozen=True)
 class Decomposition(Shrinking):
-    """Solve for the q variables that violate the KKT conditions most, again and again: the decomposition of SVM-light.
+    """Solve repeatedly for the q variables that violate the KKT conditions most: the decomposition of SVM-light.
 
-    Every working set contains the most violating pair, so some pair in it gains. The selector and the step rule take
-    steps on pairs inside the working set until its KKT gap is three tenths of the KKT gap of all variables; these steps
-    are counted. SVM-light instead solves the small problems exactly, by an interior point method, and also shrinks.
+    Every working set contains the most violating pair, so steps inside it can raise f. The selector and the step rule
+    take steps on pairs inside the working set until its KKT gap is three tenths of the KKT gap of all variables; these
+    steps are counted. SVM-light instead solves the small problems exactly, by an interior point method, and also
+    shrinks.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ class Decomposition(Shrinking):
         if state.gap <= 0.0:
             return -1
         B = working_set(state, min(self.size, 2 * (state.rows.evaluator.capacity // 2)))
-        # the update of G needs the rows of B in any case; computed together they are one product
+        # the update of G needs the rows of B, and computing them together takes only one product
         state.rows.evaluator.fetch(state.rows.indices[B])
         # stop early: the next working set undoes part of what an exact solution for B would gain
         return self.solve_restricted(
@@ -90,9 +93,9 @@ class Decomposition(Shrinking):
 
 
 def working_set(state: SolverState, size: int) -> np.ndarray:
-    """Return sorted indices: size/2 variables of I_up with the largest G and size/2 others of I_down with the smallest.
+    """Return sorted indices of size/2 variables of I_up with the largest G and size/2 of I_down with the smallest G.
 
-    They are the non-zero entries of Joachims' steepest feasible direction. Ties go to the lowest index.
+    These variables are the non-zero entries of Joachims' steepest feasible direction. Ties go to the lowest index.
     """
     alpha, G = state.alpha, state.gradient
     up = np.flatnonzero(alpha < state.upper)

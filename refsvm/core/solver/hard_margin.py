@@ -1,7 +1,7 @@
-"""Hard margins: solves with C = ∞, whose box is unbounded.
+"""Hard margins: solves with C = ∞, where the box is unbounded.
 
-If the classes are separable, the dual has an optimum. If they are not, the dual is unbounded, and α would grow for
-ever. `HardMargin` therefore does two things after each round of steps of the usual loop.
+If the classes are separable, the dual has an optimum. If they are not separable, the dual is unbounded, and α would
+grow for ever. `HardMargin` therefore does two things after each round of steps of the usual loop.
 
 **Measure the margin.** Scaled to Σ αᵢ = 1 on each side, α describes one point in the convex hull of each class, and the
 width of the margin is at most the distance of these points, ‖w‖/s, with ‖w‖² = αᵀKα and s = Σ over αᵢ > 0 of αᵢ. If
@@ -33,13 +33,13 @@ NARROWEST: Final = 1e-7
 """Smallest width of a margin, in units of the largest ‖φ(xᵢ)‖, that differs from the rounding errors of K."""
 
 MOST_ALPHA: Final = 1e100
-"""If an |αᵢ| is larger than this, α is taken to diverge."""
+"""If an |αᵢ| is larger than this, α counts as diverging."""
 
 ROUND: Final = 1000
-"""Least number of steps between two measurements of the margin; more if there are more variables."""
+"""Number of steps between two measurements of the margin, or the number of variables if it is larger."""
 
 LONGER: Final = 1.5
-"""Least factor t by which α is stretched; smaller corrections are left to the usual steps."""
+"""Smallest factor t by which α is stretched; the usual steps make smaller corrections."""
 
 
 class HardMargin:
@@ -63,17 +63,17 @@ class HardMargin:
 
     def steps(self, state: SolverState, rules: Any, budget: int, trace: Any) -> int:
         """Take one round of up to `budget` steps; return its code, or INSEPARABLE."""
-        # kept to go back to: if f is unbounded, one round may overflow
+        # keep the point to return to it, because one round may overflow if f is unbounded
         before, taken, outcome, is_beyond = self._state.alpha.copy(), self._state.iteration, 0, False
         with np.errstate(over="ignore", invalid="ignore"):
             try:
                 outcome = self._take(state, rules, min(budget, max(ROUND, len(before))), trace)
             except NotFiniteError:
-                is_beyond = True  # perhaps in a restricted problem, whose α is not in this state
+                is_beyond = True  # a restricted problem may have overflowed, and its α is not in this state
             except ValueError:
                 if self._is_bounded():
-                    raise  # otherwise α diverged, and the rules met NaN or infinite values
-        # q < 0 in an open direction: an indefinite kernel
+                    raise  # otherwise α has diverged, and the rules have met NaN or infinite values
+        # α also diverges if the kernel is indefinite and q < 0 in a direction without a bound
         if is_beyond or not self._is_bounded():
             self._state.alpha[:], self._state.iteration = before, taken
             self._state.refresh()
@@ -82,7 +82,7 @@ class HardMargin:
             return INSEPARABLE
         if self._hulls_meet():
             return INSEPARABLE
-        # only while steps continue: when the usual loop converges, it has found the right length of α itself
+        # stretch only while steps continue: when the usual loop converges, α already has the right length
         if not outcome and self._cone:
             self._stretch()
         return outcome
@@ -95,7 +95,7 @@ class HardMargin:
         state = self._state
         alpha = np.where(self._open, state.alpha, 0.0)
         above, below = float(alpha.clip(0.0, None).sum()), float(-alpha.clip(None, 0.0).sum())
-        # a side whose α are all 0 does not describe a point yet
+        # a class whose α are all 0 does not describe a point yet
         if min(above, below) <= 0.0:
             return False
         if not self._cone:

@@ -6,7 +6,7 @@
     when ψ_A ≤ ε: all variables return, one step is taken on all of them, and A is chosen again
 
 The gradient of inactive variables is not updated until all variables return; then G ← G − K[:, S] δ_S, where S are the
-variables that moved. In between A only loses variables, so it may lack variables that should move; the solve ends only
+variables that moved. Until then A only loses variables, so A may lack variables that should move. The solve ends only
 when the stopping rule is satisfied by all variables with their true gradient.
 """
 
@@ -55,7 +55,7 @@ class LIBSVMShrinking(Shrinking):
     Parameters
     ----------
     period : int
-        Number of steps between two reviews of the active set, or n if this is smaller.
+        Number of steps between two reviews of the active set, or n if n is smaller.
 
     Raises
     ------
@@ -123,7 +123,7 @@ class ShrinkingMemory:
         if code:
             return code
         if self.left <= 0 and state.gap > 0.0:
-            # --- review: all variables have their true gradient here ---
+            # --- review: at this point all variables have their true gradient ---
             self.have_returned = self.have_returned or state.gap <= work.nearly
             A = active_set(state, 1)
             if len(A) < len(state.alpha):
@@ -134,7 +134,7 @@ class ShrinkingMemory:
         return outcome
 
     def solve_active(self, work: Work, A: np.ndarray, budget: int) -> int:
-        """Solve the problem over A, from which variables are removed on the way; then let all variables return."""
+        """Solve the problem over A, and remove variables from A on the way; then let all variables return."""
         state, stop = work.state, work.rules.stop.with_absolute_tolerance(work.state)
         tolerance = stop.restricted_tolerance(min(state.gap, work.nearly))
         rules = work.rules._replace(stop=KKTGap(tolerance))
@@ -152,7 +152,7 @@ class ShrinkingMemory:
         self.left = stop.period - (state.iteration + now.iteration) % stop.period if solved else 0
         before = state.objective
         try:
-            # G ← G − K δ; on A it is known
+            # G ← G − K δ; the values on A are already known
             gradient = subtracted(state, everyone, now.alpha, work.limits)
         except NoTimeError:
             outcome = 0  # leave the state unchanged
@@ -169,7 +169,10 @@ class ShrinkingMemory:
     def _until_shrunk(
         self, work: Work, inner: SolverState, rules: Rules, budget: int, now: SolverState
     ) -> tuple[int, np.ndarray | None]:
-        """Take steps on the active variables; return the outcome and, if some became inactive, the remaining ones."""
+        """Take steps on the active variables; return the outcome and the variables that remain active.
+
+        The second value is None if no variable became inactive.
+        """
         trace = None if work.trace is None else Trace(work.trace.every)
         outcome, stay = 0, None
         limits = work.limits
@@ -178,7 +181,7 @@ class ShrinkingMemory:
                 break
             most = min(self.period, budget - inner.iteration)
             outcome = all_variables(work.backend, limits, inner, rules, most, trace)
-            # a backend may end with its budget before it looks at the gap
+            # a backend may return after its last step without checking the gap
             outcome = outcome or rules.stop.check(inner)
             if outcome or inner.iteration >= budget:
                 break

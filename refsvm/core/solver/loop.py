@@ -26,7 +26,7 @@ def steps(state: SolverState, selector: WorkingSetSelector, step: StepRule, stop
     """Run SMO and yield the state after every step; return the stopping rule's code, or −1 if no pair is left."""
     while not (code := stop.check(state)):
         # --- select ---
-        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # stop after two void steps
+        i, j = selector.select(state) if state.stalled < 2 else (-1, -1)  # two steps have changed nothing
         if i < 0:
             return -1
         # --- step ---
@@ -79,7 +79,7 @@ def iterate(
 
 
 def _each(loop: Steps) -> Steps:
-    """Yield the states; in a step, but not between two, underflow gives 0 whatever the caller asks of NumPy."""
+    """Yield the states; inside a step, underflow gives 0; between steps, the caller's NumPy settings hold."""
     take = np.errstate(under="ignore")(next)
     while True:
         try:

@@ -35,7 +35,7 @@ class RunOptions:
     progress : Progress or None
         The progress report of the call, which its solves keep up to date.
     rows_and_guards : callable
-        Function that makes the kernel rows and the guards of a run; by default the one in `refsvm.core.doors`.
+        Function that makes the kernel rows and the guards of a run; by default the function in `refsvm.core.doors`.
     rules : Rules
         The selector, the step rule and the stopping rule, with defaults filled in.
 
@@ -84,10 +84,10 @@ class RunOptions:
         )  # fmt: skip
 
 
-GIVEN: Final = {"progress", "rows_and_guards"}
-"""Options that the public functions set, not their users."""
+INTERNAL: Final = {"progress", "rows_and_guards"}
+"""Options that public functions set and that users cannot set."""
 
-OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init and each.name not in GIVEN)
+OPTIONS: Final = tuple(each.name for each in fields(RunOptions) if each.init and each.name not in INTERNAL)
 """Names of the options that users can set."""
 
 
@@ -104,8 +104,8 @@ def rows_and_guards(
     limits : Limits
         The limits of the run.
     rows : KernelRows, optional
-        Rows that several runs share; new ones by default.
+        Rows that several runs share; new rows by default.
     reads_values : bool
-        True if decision values will be read from G, so that less rounding is allowed in it.
+        True if decision values will be read from G, so that G must have smaller rounding errors.
     """
     return rows or row_store(problem, options.rules, options.cache_mb), [FreshGradient(), Snap()]

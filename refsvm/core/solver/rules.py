@@ -44,7 +44,7 @@ class Rules(NamedTuple):
     def begin(
         self, problem: DualProblem, alpha: np.ndarray, rows: KernelRows, gradient: np.ndarray | None = None
     ) -> SolverState:
-        """Return a new state for a solve with these rules; the arguments are those of `SolverState`."""
+        """Return a new state for a solve with these rules; `SolverState` describes the arguments."""
         step, memories = self.step, self.memories(problem)
         return SolverState(problem, alpha, rows, step.history, memories, gradient, step.uses_momentum)
 
@@ -61,8 +61,8 @@ class Rules(NamedTuple):
 class DefaultRules(Rules):
     """Default rules: planning-ahead steps on all variables, and conjugate steps on restricted problems.
 
-    A conjugate step gains more than a planned step, but changes more variables. This pays if all kernel rows are in
-    memory and many steps are taken, as on restricted problems.
+    A conjugate step gains more than a planned step, but changes more variables. Conjugate steps save time if all kernel
+    rows are in memory and many steps are taken, as on restricted problems.
     """
 
     __slots__ = ()
@@ -88,7 +88,7 @@ def chosen_rules(
         step = CONJUGATE if selector.takes_displacement else ordinary
     else:
         step = StepRule.checked("step", step)
-    # a planned step is only proved to gain if the selector considers the pair that it was planned with
+    # the proof that planned steps gain requires a selector that considers the pair with which a step was planned
     if step.history and (step.uses_momentum or not selector.takes_candidates):
         raise misfit(selector, step)
     return Rules(selector, step, stop)
@@ -99,7 +99,7 @@ def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
     if not selector.takes_candidates:
         return ValueError(
             f"selector={selector!r} cannot be combined with step={step!r}: the convergence proof of planned steps "
-            "needs a selector that considers the planned pairs; give one that does, such as SecondOrder()."
+            "needs a selector that considers the planned pairs; give such a selector, for example SecondOrder()."
         )
     return ValueError(
         f"step={step!r} uses momentum and also plans ahead (history = {step.history}), but a planned step moves only "
@@ -109,7 +109,7 @@ def misfit(selector: WorkingSetSelector, step: StepRule) -> ValueError:
 
 def rows_at_once(rules: Rules, n: int) -> int:
     """Return how many of the n kernel rows must fit in memory at once."""
-    # two for the pair, or what the selector or step needs, plus what the stopping rule needs
+    # two rows for the pair, or more if the selector or step rule needs more, plus the rows of the stopping rule
     return min(
         max(2, rules.selector.rows_needed(n), rules.step.rows_needed(n)) + rules.stop.rows_needed(n), n
     )
@@ -151,7 +151,7 @@ def feasible_start(problem: DualProblem, given: np.ndarray, name: str = "start")
     scale = 1e-9 * max(1.0, float(np.abs(point).max()))
     if np.abs(point - given).max() > scale:
         warnings.warn(
-            f"{name} is not feasible (it leaves the box, or its sum is not z); the nearest repair is used.",
+            f"{name} is not feasible (it leaves the box, or its sum is not z); a feasible point near it is used.",
             stacklevel=frames_within() + 1,
         )
     return point
@@ -161,24 +161,24 @@ def warn_of_rounding(rounding: float, tolerance: float) -> None:
     """Warn if kernel values are rounded by more than the tolerance of the stopping rule."""
     if rounding > tolerance:
         warnings.warn(
-            f"The features are so large that kernel values are only right to about {rounding:.3g}, and the "
-            f"tolerance is {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or choose "
+            f"The features are so large that errors of kernel values are about {rounding:.3g}, above the "
+            f"tolerance {tolerance:.3g}; subtract the mean of each feature and scale it (StandardScaler), or choose "
             "a smaller gamma.",
             stacklevel=frames_within() + 1,
         )
 
 
 def _filled_up(problem: DualProblem) -> np.ndarray:
-    """Return α = 0 clipped to the box, and then give the first variables what the sum lacks, as LIBSVM does.
+    """Return α = 0 clipped to the box, with the missing sum added to the first variables, as LIBSVM does.
 
-    One-class problems need this, because z ≠ 0. All but one of the changed variables end at a bound. Thus G needs few
-    kernel rows, and most examples that get weight 0 in the solution begin with weight 0.
+    One-class problems need this start, because z ≠ 0. All changed variables except the last end at a bound. Thus G
+    needs few kernel rows, and most examples that have α = 0 in the solution begin with α = 0.
     """
     point = np.zeros(problem.n).clip(problem.lower, problem.upper)
     missing = problem.z - float(point.sum())
     room = problem.upper - point if missing > 0.0 else point - problem.lower
     if missing == 0.0 or not np.isfinite(room).all():
         return point
-    # fill from the first variable on, as LIBSVM does, so that solves of both can be compared
+    # fill from the first variable on, as LIBSVM does, so that solves of both programs can be compared
     before = np.cumsum(room) - room
     return point + np.sign(missing) * (abs(missing) - before).clip(0.0, room)

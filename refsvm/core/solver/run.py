@@ -2,7 +2,7 @@
 
     until the stopping rule is satisfied, no step gains, or a limit is reached:
         take a chunk of steps                      (`refsvm.core.solver.shrinking`, by a `refsvm.core.backend.Backend`)
-    each guard reviews the verdict, and may take it back         (`refsvm.core.guards`)
+    each guard reviews the verdict, and may withdraw it          (`refsvm.core.guards`)
 
 `refsvm.solve` (through `solved`) and `refsvm.Rounds` both use `Run`.
 """
@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-import refsvm.core.solver.readable  # noqa: F401  which enters itself among the backends
+import refsvm.core.solver.readable  # noqa: F401  importing this module registers its backend
 from refsvm.core.backend import chosen_backend
 from refsvm.core.engine.limits import Limits, interruptible
 from refsvm.core.guards.base import Guard, Verdict
@@ -47,11 +47,11 @@ class Run:
     problem : DualProblem
     options : RunOptions
     rows : KernelRows, optional
-        Kernel rows that the solves share; new ones by default.
+        Kernel rows that the solves share; new rows by default.
     limits : Limits, optional
         Limits of the run; by default those of the options, whose clock starts now.
     reads_values : bool
-        True if decision values will be read from G, so that less rounding is allowed in it.
+        True if decision values will be read from G, so that G must have smaller rounding errors.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Run:
         self, problem: DualProblem, options: RunOptions, *, rows: KernelRows | None = None,
         limits: Limits[Any] | None = None, reads_values: bool = False,
     ) -> None:  # fmt: skip
-        # first of all, because its clock also measures the preparation of the first solve
+        # make the limits first, because their clock also measures the preparation of the first solve
         self.limits = limits or Limits(problem.n, options.max_iter, options.time_limit, options.callback)
         if limits is None and options.progress is not None:
             self.limits.progress = options.progress
@@ -90,7 +90,7 @@ class Run:
         self._began, self._preparation = now - self._preparation, 0.0
         self._counted = self.rows.computed, self.rows.hits
         self.rows.evaluator.reserve()  # a solve that failed may not have reserved the memory again
-        # done before the handler of Ctrl-C is installed, because a user's kernel may raise an error
+        # compute rows before installing the handler of Ctrl-C, because a user's kernel may raise an error
         if self.rows.filled < self.rows.capacity:
             self.rows.fetch_if_few(self.shrinking.full_gram_up_to)
         self._block = interruptible()
@@ -112,7 +112,7 @@ class Run:
         rules : Rules
             The selector, the step rule and the stopping rule.
         trace : bool or int
-            True records every step, a number k every k-th step.
+            True records every step; a number k records every k-th step.
         shrinks : bool
             False disables shrinking.
         """
@@ -139,8 +139,8 @@ class Run:
     def _until_stopped(
         self, state: SolverState, rules: Rules, guards: list[Guard], trace: Trace | None, shrinks: bool
     ) -> Verdict:
-        """Take chunks of steps until a verdict ends the solve and no guard takes it back."""
-        # few steps at first, because it is not known yet how long a step takes
+        """Take chunks of steps until a verdict ends the solve and no guard withdraws the verdict."""
+        # begin with few steps, because it is not known yet how long a step takes
         limits, chunk, is_first = self.limits, 16, True
         take: Callable[..., int] = partial(
             self.shrinking.steps if shrinks else all_variables, self.backend, limits
@@ -149,7 +149,7 @@ class Run:
         if state.problem.is_open:
             take = HardMargin(state, take).steps
         while True:
-            # no guards at the ends of chunks whose length depends on the clock: results would vary
+            # call no guard after a chunk whose length depends on the clock, because results would vary
             if is_first or not in_chunks:
                 for guard in guards:
                     if ended := guard.before(state, rules):
@@ -187,7 +187,7 @@ class Run:
 
 
 def _finite(take: Callable[..., int], state: SolverState, *given: Any) -> int | None:
-    """Take a chunk of steps and return its code, or None if a number is not finite: NaN would pass for a solution."""
+    """Take a chunk of steps and return its code, or None if a number is not finite, so that NaN ends the solve."""
     with suppress(NotFiniteError):
         code = take(state, *given)
         if math.isfinite(state.objective + float(state.gradient.sum())):
@@ -201,6 +201,6 @@ def solved(problem: DualProblem, options: RunOptions, start: Any = None) -> Solu
         state = options.rules.begin(problem, starting_point(problem, start), run.rows)
         # --- steps, until a rule or a limit says stop ---
         ending = run.take_steps(state, options.rules, options.trace)
-        if not run.limits.was_asked:  # a problem that is solved at once is shown to the callback, too
+        if not run.limits.was_asked:  # call the callback at least once, even if no step was needed
             run.limits.ask(state)
     return Solution.read(problem, state, ending)

@@ -47,10 +47,10 @@ ROUNDED: Final = 1e-10
 class SafeScreening(Shrinking):
     """Remove a variable if it is at a bound and is proved to be at this bound in every optimum.
 
-    No removed variable has to return, because nothing is guessed. The rule removes fewer variables than the other
+    No removed variable has to return, because every removal is proved. The rule removes fewer variables than the other
     shrinking rules, and removes them later. The proof does not hold with a hard margin, with kernel rows in float32, or
-    with a kernel that is not known to be positive semi-definite; the rule then warns and takes all steps on all
-    variables.
+    with a kernel that is not known to be positive semi-definite; in these cases the rule warns and takes all steps on
+    all variables.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class SafeScreening(Shrinking):
         self, backend: Backend, limits: Limits[SolverState], state: SolverState, rules: Rules, budget: int,
         trace: Trace | None,
     ) -> int:  # fmt: skip
-        """Review which variables can be removed, and solve for the others; take steps on all if none can be removed."""
+        """Find the variables that can be removed, and solve for the others; if there are none, use all variables."""
         if code := rules.stop.check(state):
             return code
         if state.gap <= 0.0:
@@ -106,7 +106,7 @@ class SafeScreening(Shrinking):
 
 
 def undecided(state: SolverState) -> np.ndarray:
-    """Return a mask, shape (n,), of the variables that are not proved to stay at the bound where they are."""
+    """Return a mask, shape (n,), of the variables for which no proof says that they stay at their bound."""
     alpha, G, lower, upper, z = state.alpha, state.gradient, state.lower, state.upper, state.problem.z
     error = error_of(state)
     b = best_intercept(G, z, lower, upper)

@@ -44,10 +44,10 @@ UNLIMITED_STEPS: Final = 2**31
 
 LARGE_FROM: Final = 3_000
 LOOSE_FROM: Final = 1e-4
-"""Number of variables and tolerance from which on restricted problems are solved to half the gap."""
+"""With at least so many variables and at least this tolerance, restricted problems are solved to half the gap."""
 
 COPIES_MB: Final = 256.0
-"""Most MiB of kernel rows that a restricted problem may copy from the rows of the full problem."""
+"""Largest amount of kernel rows, in MiB, that a restricted problem may copy from the full problem."""
 
 
 class Shrinking(Rule):
@@ -73,13 +73,13 @@ class Shrinking(Rule):
 
         Return 0 if more steps may follow, a code of ``rules.stop`` if this rule is satisfied by all variables with
         their true gradient, or −1 if no step gains. Use ``backend.steps(state, rules, budget, trace)`` to take steps
-        on all variables of a state, for example the state of a restricted problem. Store what must be remembered from
-        call to call in ``state.shrinking``, which is None at the first call.
+        on all variables of a state, for example the state of a restricted problem. Store data that the next call needs
+        in ``state.shrinking``, which is None at the first call.
         """
 
     @property
     def for_restricted_problem(self) -> Shrinking:
-        """The shrinking rule inside a restricted problem: the same rule, since that often can be restricted further."""
+        """The rule inside a restricted problem: this rule, because such a problem can often be restricted further."""
         return self
 
     def solve_restricted(
@@ -88,12 +88,12 @@ class Shrinking(Rule):
     ) -> int:  # fmt: skip
         """Solve the problem over α_A and copy its result to the full problem.
 
-        It is solved to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than `at_least`, or to
-        the gap `to` if this is given. Return 0 if more steps may follow, or −1 if none gains.
+        The problem is solved to the stopping rule's `restricted_tolerance`, but to a KKT gap no smaller than
+        `at_least`, or to the gap `to` if this is given. Return 0 if more steps may follow, or −1 if no step gains.
         """
         stop, absolute = rules.stop, rules.stop.with_absolute_tolerance(state)
-        # if the rows of A do not fit in memory, each restricted problem costs new kernel rows for all variables that
-        # it moves, so it is solved to the end at once
+        # if the rows of A do not fit in memory, each restricted problem computes new kernel rows for all variables that
+        # it moves, so the problem is solved to the final tolerance at once
         tolerance = absolute.restricted_tolerance(state.gap if fits(state, A) else absolute.tolerance)
         if state.parent is None and len(state.alpha) >= LARGE_FROM and stop.tolerance >= LOOSE_FROM:
             # a smaller gap is cheap here, because kernel rows dominate the cost, and makes f as exact as rounding
@@ -137,7 +137,7 @@ class NoShrinking(Shrinking):
     """
 
     def __bool__(self) -> bool:
-        """Return False, so that the rule tests like the option ``shrinking=False``."""
+        """Return False, so that the rule has the truth value of the option ``shrinking=False``."""
         return False
 
     def steps(
@@ -185,14 +185,14 @@ class Restriction(Shrinking):
         # number of steps of the last call; for the first call a full period if α ≠ 0, that is, near the solution
         recent = (self.period if state.alpha.any() else 0) if state.shrinking is None else state.shrinking
         before, solve_on = state.iteration, (backend, limits, state, rules, trace)
-        # the full matrix: its facts say whether computing rows in batches pays
+        # the facts of the full matrix say whether computing rows in batches is faster
         whole = state.rows.evaluator.gram
         in_blocks = whole.facts.prefers_batches and len(state.alpha) == whole.n
         if in_blocks and len(B := block(state, self.block)):
             # stop early: later steps on other variables undo part of what an exact solution for B would gain
             outcome = self.solve_restricted(*solve_on, B, min(budget, 4 * len(B)), at_least=0.3 * state.gap)
         elif late := state.iteration % rules.stop.period:
-            # a restricted solve may end at any step: go on to the next step at which the stopping rule is checked
+            # a restricted solve may have ended at any step: continue to the next step that checks the stopping rule
             outcome = all_variables(
                 backend, limits, state, rules, min(budget, rules.stop.period - late), trace
             )
@@ -210,7 +210,7 @@ class Restriction(Shrinking):
     def _pays(self, state: SolverState, recent: int, m: int) -> bool:
         """Return True if `recent` steps on m variables in place of n save more than copying the kernel rows costs.
 
-        Both are measured in variables touched: a step touches n or m variables, and copying a row touches m.
+        Savings and cost are measured in numbers of variables: a step updates n or m variables, and a row to copy has m.
         """
         n = len(state.alpha)
         carried = min(m, state.rows.evaluator.filled)
@@ -235,7 +235,7 @@ def all_variables(
 
 
 def steps_between_checks(state: SolverState) -> int:
-    """Return how many steps take `CHECK_SECONDS` if each computes two kernel rows; 1 if a row's time is not known."""
+    """Return how many steps take `CHECK_SECONDS` if each computes two kernel rows; 1 if no row was timed yet."""
     rows = state.rows
     if rows.filled == rows.n:  # all rows are in memory
         return UNLIMITED_STEPS
@@ -250,9 +250,8 @@ def seconds_to_full_gradient(state: SolverState, limits: Limits[Any]) -> float:
         moved = A[moved]
         if outer.parent is not None:
             moved = np.union1d(moved, np.flatnonzero(outer.alpha))
-        if (
-            outer.parent is None or outer.parent[0].rows is not outer.rows
-        ):  # such as rows of LIBSVM's shrinking
+        # count rows that a state shares with its parent (as in `LIBSVMShrinking`) only once
+        if outer.parent is None or outer.parent[0].rows is not outer.rows:
             seconds += outer.rows.seconds_for(moved)
         state = outer
     return seconds
@@ -270,7 +269,7 @@ def record(trace: Trace, steps: Trace, inner: SolverState, before: float, first:
 
 
 def ending(outcome: int, state: SolverState, before: float) -> int:
-    """Return −1 if a restricted solve stalled and gained only rounding errors, as the next one would."""
+    """Return −1 if a restricted solve stalled and gained only rounding errors: the next solve would do the same."""
     rounding = EPSILON * len(state.alpha) * abs(before)
     return -1 if outcome < 0 and state.objective - before <= rounding else 0
 
@@ -326,20 +325,20 @@ def restricted(state: SolverState, A: np.ndarray, rules: Rules, full_gram_up_to:
     gradient G_A, so that nothing has to be recomputed.
     """
     rows = state.rows
-    source, there, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
-    # copy stored rows in place of computing them: every step reads a contiguous copy faster
+    source, chosen, dtype = rows.evaluator, rows.indices[A], rows.values.dtype.type
+    # copy stored rows, because every step reads a contiguous copy faster
     if fits(state, A):
         most = min(rows.cache_mb if rows.holds_all else rows.cache_mb / 4, COPIES_MB)
         budget = max(most, megabytes(64, len(A)))
-        small = stored_rows(source.restrict(there), budget, dtype, read=dtype)
+        small = stored_rows(source.restrict(chosen), budget, dtype, read=dtype)
         if small.holds_all:  # leave the rest of the memory to restricted problems inside this one
             small.cache_mb = budget - megabytes(len(A), len(A), dtype)
         if len(A) <= full_gram_up_to and small.holds_all:
-            small.fetch(np.flatnonzero(source.slots[there] >= 0))
+            small.fetch(np.flatnonzero(source.slots[chosen] >= 0))
     else:
         # both states share one memory budget, so rows of the full problem would be evicted anyway
         release_rows(state)
-        small = stored_rows(source.gram.restrict(there), rows.cache_mb, dtype, read=dtype)
+        small = stored_rows(source.gram.restrict(chosen), rows.cache_mb, dtype, read=dtype)
     return displaced(state, A, small, rules)
 
 

@@ -1,6 +1,6 @@
 """Checks of the values that users' own rules return, before the loop could misinterpret them.
 
-The package's own rules are not checked here but by tests. `refsvm.testing.check_strategy` finds further mistakes.
+The package's own rules are checked by tests, not by this module. `refsvm.testing.check_strategy` finds more mistakes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from refsvm.core.stopping.base import StoppingRule, validated_code
 def validated(selector: Any, step: Any, stop: Any) -> tuple[Any, Any, Any]:
     """Return the rules of a loop; wrap users' own rules so that invalid return values raise ValueError.
 
-    Invalid are truth values in place of indices, infinite steps, and negative codes.
+    Invalid return values are truth values in place of indices, infinite steps, and negative codes.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def refuse_negative(stop: StoppingRule, code: Any) -> Any:
 
 
 def user_code(stop: StoppingRule, state: SolverState, code: Any, own: Any) -> int:
-    """Return the code of a user's stopping rule after a check, or a code of the run, which no rule may return."""
+    """Return the code of a user's stopping rule after checking it; pass on codes of the run, which are in `own`."""
     if code not in own:
         return validated_code(stop, code)
     refuse_negative(stop, stop.check(state))
@@ -71,8 +71,8 @@ class _Selector:
 
     def select(self, state: SolverState) -> Any:
         """Return the selected pair, or raise ValueError for truth values and negative indices."""
-        found: Any = self._rule.select(state)
-        i, j = found
+        pair: Any = self._rule.select(state)
+        i, j = pair
         are_whole = isinstance(i, Integral) and isinstance(j, Integral)
         is_below = are_whole and min(int(i), int(j)) < 0 and not i == j == -1
         if is_below or isinstance(i, bool | np.bool_) or isinstance(j, bool | np.bool_):
@@ -93,7 +93,7 @@ class _Step:
         if any(isinstance(each, Real) and not math.isfinite(each) for each in parts):
             raise ValueError(
                 f"length() returned μ = {mu!r}, a step length outside [lo, hi] = [{state.low!r}, {state.high!r}]; "
-                f"α or G is not finite after it; return lo ≤ μ ≤ hi. The step rule is {self._rule!r}."
+                f"α or G would not be finite; return lo ≤ μ ≤ hi. The step rule is {self._rule!r}."
             )
         return mu
 
@@ -111,7 +111,7 @@ class _Stop:
 
 @contextmanager
 def located(state: SolverState, rules: Any) -> Iterator[None]:
-    """Add to an error that a rule raises the number of steps taken and the rules in use."""
+    """If a rule raises an error, add a note with the number of steps taken and the rules in use."""
     try:
         yield
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Step rules: each file holds one rule, and its import here registers it; `base` is their base class.
+"""Step rules: each file holds one rule, and importing the rule in this ``__init__`` registers it.
 
-A step rule chooses the length of a step. Before that, `SolverState.measure` computes slope, curvature and limits for
-the pair; afterwards, `SolverState.move` takes the step. `refsvm.testing.contract` checks both.
+`base` holds the base class. A step rule chooses the length of a step. Before that, `SolverState.measure` computes
+slope, curvature and limits for the pair; afterwards, `SolverState.move` takes the step.
 """
 
 from refsvm.core.rule import export

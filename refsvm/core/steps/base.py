@@ -1,4 +1,4 @@
-"""StepRule: how far the working set moves."""
+"""StepRule: the base class of rules that choose how far the working set moves."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class StepRule(Rule):
     history : int
         Number of recent working sets that the rule plans with; 0 for a rule that does not plan. A planning rule writes
         the pairs it planned with to ``state.candidates``, their curvatures to ``state.candidate_curvatures`` and their
-        number to ``state.n_candidates``. The loop sets this number to 0 before each call, and takes a step as planned
-        if it is above 0 afterwards.
+        number to ``state.n_candidates``. The loop sets this number to 0 before each call. If the number is above 0
+        after the call, the step counts as planned.
     uses_momentum : bool
         True if `length` returns (μ, κ), for a step that also continues along the last displacement Δ:
         α += μ(eᵢ − eⱼ) + κΔ. For such a rule the state holds Δ (``displacement``), KΔ (``displacement_image``), ΔᵀG

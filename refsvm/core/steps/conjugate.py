@@ -1,4 +1,4 @@
-"""Conjugate steps: each free step also continues along the previous one, so that it undoes none of its gain."""
+"""Conjugate steps: each free step also continues along the previous step, so that it does not undo its gain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from refsvm.core.state import SolverState
 from refsvm.core.steps.base import StepRule
 
 CONJUGATE: Final = 1e-10
-"""Least curvature of the conjugate direction, relative to the pair's curvature; a smaller value is rounding error."""
+"""Smallest curvature of the conjugate direction, relative to the pair's curvature; smaller values are rounding errors.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class ConjugateStep(StepRule):
         μ = ℓ/(q − β²/q_Δ), cut where the first variable of the support of p meets its bound;   α += μ p
 
     The slope along p is still ℓ. The step gains ½ℓ²/(q − β²/q_Δ), which is at least the gain of the pair alone. In
-    other words, it is a step of length μ that also adds κ = −μβ/q_Δ times the last displacement. If the variable that
-    meets its bound does not belong to the pair, only κ is cut, and the pair moves on to its own maximum:
+    other words, the pair takes a step of length μ, and α also moves by κ = −μβ/q_Δ times the last displacement. If the
+    variable that meets its bound does not belong to the pair, only κ is cut, and the pair moves on to its own maximum:
 
         μ = (ℓ − κβ)/q, cut where i or j meets its bound,   Δ ← μ(eᵢ − eⱼ)
 
@@ -90,7 +91,7 @@ class ConjugateStep(StepRule):
         return min(max(state.slope / state.curvature, state.low), state.high), 0.0
 
     def _inside(self, state: SolverState, i: int, j: int, sigma: float, mu: float) -> tuple[float, float]:
-        """Return (μ, σμ), shortened if a variable of p = eᵢ − eⱼ + σΔ meets a bound; (0, 0) if p moves too many."""
+        """Return (μ, σμ), cut if a variable of p = eᵢ − eⱼ + σΔ meets a bound; (0, 0) if p moves too many variables."""
         p = sigma * np.asarray(state.displacement)
         p[i] += 1.0
         p[j] -= 1.0

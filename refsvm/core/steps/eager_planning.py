@@ -1,4 +1,4 @@
-"""Planning ahead after clipped steps too: Algorithm 2 of the planning-ahead paper."""
+"""Planning ahead even after clipped steps: Algorithm 2 of the planning-ahead paper."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class OverrelaxedNewtonStep(StepRule):
     def __post_init__(self) -> None:
         if not 0.0 < real("factor", self.factor) < 2.0:
             raise ValueError(
-                f"factor={self.factor!r} is outside (0, 2), where every step gains; give e.g. 1.1, as in the paper."
+                f"factor={self.factor!r} is outside (0, 2), so that a step could lower f; give e.g. 1.1."
             )
 
     def length(self, state: SolverState, i: int, j: int) -> float:

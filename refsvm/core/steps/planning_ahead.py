@@ -1,4 +1,4 @@
-"""Planning ahead: the step that is best if the previous working set comes next."""
+"""Planning ahead: takes the step that is best if the previous working set is selected next."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class PlanningAheadStep(StepRule):
         return bool(state.last_free and not state.last_planned)
 
     def _plan(self, state: SolverState, i: int, j: int, h: int) -> tuple[float, float]:
-        """Return (μ_P, 2g₂(μ_P)) for a plan with the h-th recent working set; the gain is −1 if it leaves the box."""
+        """Return (μ_P, 2g₂(μ_P)) for a plan with the h-th recent working set; the gain is −1 for a rejected plan."""
         k, m = state.working_sets[h].tolist()
         Q11, Q22 = state.curvature, float(state.curvatures[h])
         if k < 0 or Q11 <= TAU or Q22 <= TAU:
@@ -86,7 +86,7 @@ class PlanningAheadStep(StepRule):
         # Q₁₂ = Kᵢₖ − Kᵢₗ − Kⱼₖ + Kⱼₗ,  det = Q₁₁Q₂₂ − Q₁₂²
         Q12 = float(row_i[k] - row_i[m] - row_j[k] + row_j[m])
         det = Q11 * Q22 - Q12 * Q12
-        if det <= 1e-10 * (Q11 * Q22):  # the two directions coincide but for rounding
+        if det <= 1e-10 * (Q11 * Q22):  # the two directions are equal up to rounding
             return NO_PLAN
         # μ_P = (Q₂₂w₁ − Q₁₂w₂)/det,  μ₂ = (w₂ − Q₁₂μ_P)/Q₂₂
         mu = (Q22 * w1 - Q12 * w2) / det
@@ -103,7 +103,7 @@ class PlanningAheadStep(StepRule):
         return mu, mu * (2.0 * w1 - mu * Q11) + rest * second
 
     def _offer(self, state: SolverState) -> None:
-        """Add the planned pairs to the candidates of the next selection, which marks this step as planned."""
+        """Offer the planned pairs to the next selection; this also marks the step as planned."""
         count = min(self.history, int((state.working_sets[:, 0] >= 0).sum()))
         state.candidates[:count] = state.working_sets[:count]
         state.candidate_curvatures[:count] = state.curvatures[:count]

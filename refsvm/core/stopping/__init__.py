@@ -1,4 +1,7 @@
-"""Stopping rules: each file holds one rule, and its import here registers it; `base` is their base class."""
+"""Stopping rules: each file holds one rule, and importing the rule in this ``__init__`` registers it.
+
+`base` holds the base class.
+"""
 
 from refsvm.core.rule import export
 from refsvm.core.stopping.ball_rule import BallRule as BallRule
