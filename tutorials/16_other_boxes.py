@@ -2,17 +2,16 @@ r"""
 16 · Other boxes
 ================
 
-Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each in
-the way of :doc:`chapter 2 <02_prices>`: give each constraint a price, and see what remains. The result is always the
-same dual problem, with another linear term, another sum and another box. So each rule of this package serves all four:
-a selector reads the gradient and the box, and does not know what they mean. More than two classes are several such
-problems.
+Classification, regression, novelty detection and the hard margin look like four methods. This chapter derives each
+method like :doc:`chapter 2 <02_prices>`: each constraint gets a price. The result is always the same dual problem, with
+its own linear term, sum and box. So each rule of this package serves all four: a selector reads the gradient and the
+box, and need not know what they mean. More than two classes make several such problems.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Left: a regression, a wavy function with a shaded tube around it; support vectors are ringed, on the edge
-#     of the tube or outside. Right: novelty detection, a function that is near zero where the examples lie and falls
-#     on both sides of them.
+# alt: The left panel shows a regression, a wavy function with a shaded tube around it; ringed support vectors lie on
+#     the edge of the tube or outside. The right panel shows novelty detection, a function that is near zero where the
+#     examples lie and falls on both sides of them.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -78,13 +77,13 @@ plt.show()
 #    \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha
 #    \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U .
 #
-# Chapter 2 in general: each constraint "at least" gets a price, a multiplier :math:`a\ge0`. Its sign in the constraint
-# becomes the sign of :math:`\alpha`, and its right-hand side becomes :math:`v`. A slack at the cost :math:`C` caps the
-# price at :math:`C`. The derivative with respect to :math:`b` fixes the sum of all :math:`\alpha`, which is :math:`z`.
+# Each constraint "at least" gets a price, a multiplier :math:`a\ge0`. The sign of :math:`h` in the constraint becomes
+# the sign of :math:`\alpha`, and the right-hand side becomes :math:`v`. A slack with the cost :math:`C` caps the price
+# at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z` of all :math:`\alpha`.
 #
-# **Hard margin.** No slack is allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
-# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever, and the solver
-# notices.
+# **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
+# side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever, and the solver notices
+# this growth.
 #
 # **Regression.** The target :math:`y_i` is a number, and errors up to :math:`\varepsilon` are free:
 #
@@ -93,23 +92,23 @@ plt.show()
 #    \min\ \tfrac12\lVert w\rVert^2+C\sum_i(\xi_i+\xi_i') \quad\text{where}\quad
 #    h(x_i)\ge y_i-\varepsilon-\xi_i, \quad -h(x_i)\ge -y_i-\varepsilon-\xi_i', \quad \xi,\xi'\ge0 .
 #
-# Two constraints mean two prices for each example. The first pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]` with
-# :math:`v_i=y_i-\varepsilon`. The second pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with
-# :math:`v_{n+i}=y_i+\varepsilon`. Both belong to the same example and share a kernel row. By the representer theorem
+# Two constraints mean two prices for each example. The first price pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]`
+# with :math:`v_i=y_i-\varepsilon`. The second price pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with
+# :math:`v_{n+i}=y_i+\varepsilon`. Both variables share the kernel row of the example, and
 # :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #
-# **Novelty detection.** There are no labels. Which region holds most of the examples? Ask for a half space far from the
-# origin,
+# **Novelty detection.** The examples have no labels. Which region holds most of them? Ask for a half space far from the
+# origin:
 #
 # .. math::
 #
 #    \min\ \tfrac12\lVert w\rVert^2+\sum_i\xi_i+\nu n\,b
 #    \quad\text{where}\quad w\cdot\varphi(x_i)+b\ge-\xi_i,\quad \xi_i\ge0 .
 #
-# The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1, so the box is :math:`[0,1]`. Here :math:`b` has
-# a cost of its own, :math:`\nu n`. Its slope in the bill, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu
-# n`. An example outside has :math:`\alpha_i=1`. So at most :math:`\nu n` of them can be outside: this is the meaning of
-# :math:`\nu`.
+# The right-hand side is zero, so :math:`v=0`. A unit of slack costs 1, so the box is :math:`[0,1]`. A unit of :math:`b`
+# costs :math:`\nu n`. The slope of the bill in :math:`b`, :math:`\nu n-\sum_i\alpha_i`, has to vanish, so :math:`z=\nu
+# n`. An example outside the region has :math:`\alpha_i=1`, so at most :math:`\nu n` examples are outside: this is the
+# meaning of :math:`\nu`.
 #
 # The table has a line for each constraint:
 #
@@ -131,8 +130,8 @@ plt.show()
 # Four problems on the same examples
 # ----------------------------------
 #
-# Forty points lie on a line. For classification they have labels, for regression targets, for novelty detection
-# neither.
+# Forty points lie on a line. Classification gives them labels, regression gives them targets, and novelty detection
+# needs neither labels nor targets.
 
 problems = {
     "classification": DualProblem.classification(X, labels, kernel=kernel, C=2.0),
@@ -145,17 +144,16 @@ problems = {
 # The boxes, drawn
 # ----------------
 #
-# A grey bar is the interval :math:`[L_i, U_i]` of a variable, a dot its value at the optimum. In classification the
-# label says to which side of 0 the bar reaches. A hard margin leaves that side open. In regression each example has two
-# variables, one that pulls the function up and one that pulls it down. They share a kernel row, and at most one of them
-# is not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8`
-# instead of 0.
+# A grey bar is the interval :math:`[L_i, U_i]` of a variable, and a dot is its value at the optimum. In classification
+# the bar reaches up or down, as the label says. A hard margin leaves the far end of the bar open. In regression at most
+# one of the two variables of an example is not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of
+# the variables is :math:`z = \nu n = 8` instead of 0.
 
 
 # fold: The code of this figure
-# alt: Four panels with a grey bar for the box of each variable and a dot for its value. Classification: bars up
-#     or down from zero. Hard margin: bars that reach to the edge of the picture. Regression: one half up, one half
-#     down. Novelty: all bars from zero to one.
+# alt: Four panels show a grey bar for the box of each variable and a dot for its value. In classification bars reach up
+#     or down from zero, with a hard margin to the edge of the picture. In regression one half reaches up and one half
+#     down. In novelty detection all bars reach from zero to one.
 def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()
@@ -184,7 +182,7 @@ plt.show()
 # The same selectors, swapped in each
 # -----------------------------------
 #
-# Nothing about a selector changes from one problem to the next. Its number of steps changes; the optimum does not.
+# The same selectors solve all four problems. The number of steps depends on the selector; the optimum does not.
 
 print(f"{'':18}" + "".join(f"{name:>16}" for name in problems))
 for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
@@ -198,9 +196,9 @@ for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
 # What the solutions mean
 # -----------------------
 #
-# The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` make the
-# last two of these problems and predict. The tube of width :math:`2\varepsilon` holds the examples that cost
-# nothing; the novelty detector marks where :math:`h(x) < 0`. Both are drawn at the head of the chapter.
+# The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` make the last
+# two problems and predict. The figure at the head of the chapter shows both. Examples inside the tube, of width
+# :math:`2\varepsilon`, cost nothing; the novelty detector calls an example new if :math:`h(x) < 0`.
 
 outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
@@ -212,22 +210,21 @@ print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
 # More than two classes
 # ---------------------
 #
-# A street has two sides. With :math:`k` classes, lay one street for each pair of classes, :math:`k(k-1)/2` in all, and
-# let each street vote. Its problem is the problem of all examples, restricted to the two classes (:doc:`chapter 8
-# <08_rows_cache_shrinking>`); all streets read one matrix.
+# A street has two sides. With :math:`k` classes, lay a street for each pair of classes, :math:`k(k-1)/2` in all, and
+# let each street vote. Each street is trained on the examples of its two classes, and all streets read the same kernel
+# matrix.
 #
-# Isn't that too many? Training time grows like the square of the number of examples (:doc:`chapter 9
+# Are these too many streets? Let training time grow like the square of the number of examples (:doc:`chapter 9
 # <09_does_it_end>`). A pair of classes of equal size has :math:`2n/k` examples, so all pairs cost
-# (:doc:`chapter 9 <09_does_it_end>`). A pair of classes of equal size has :math:`2n/k` of them, so all pairs cost
 #
 # .. math:: \frac{k(k-1)}2\Bigl(\frac{2n}k\Bigr)^2 = 2n^2\,\frac{k-1}k \;<\; 2n^2 ,
 #
-# never more than twice a street for all :math:`n`. One street for each class against all others costs :math:`k\,n^2`.
-# Each class has :math:`k-1` pairs. If one class wins all of its pairs, no other can have as many votes. Otherwise there
-# may be a tie, which goes to the class that comes first, as in LIBSVM.
+# less than two streets on all :math:`n` examples. A street for each class against all other classes costs
+# :math:`k\,n^2`. If a class wins all of its :math:`k-1` pairs, no other class can have as many votes. Otherwise two
+# classes may have equally many votes; the first of them wins, as in LIBSVM.
 
 # fold: The code of this figure
-# alt: Three clouds of points in a plane, each in the region of its class; the three regions meet in the middle. A
+# alt: Three clouds of points lie in a plane, each in the region of its class; the three regions meet in the middle. A
 #     few points lie in the region of another class.
 kind = np.repeat([0, 1, 2], 50)
 plane = np.column_stack([np.cos(2.1 * kind), np.sin(2.1 * kind)]) + 0.45 * rng.normal(size=(150, 2))
@@ -247,10 +244,10 @@ print(
 )
 
 # %%
-# Two other schemes also use streets. *One-vs-rest* takes the class whose street against all others has the largest
-# :math:`h`. A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks class 0 against class 2, then the
-# winner against class 1. It uses the same machines as the votes, but fewer decisions for each prediction. On new points
-# of the same clouds:
+# Two other schemes also use streets. *One-vs-rest* predicts the class whose street against all other classes has the
+# largest :math:`h`. A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks class 0 against class 2, then
+# the winner against class 1. The graph uses the machines of the votes, but asks fewer of them for each prediction. The
+# next lines compare the three schemes on new points of the same clouds:
 
 # fold: Votes, one-vs-rest and a graph of pairs
 fresh, truth = np.random.default_rng(5), np.repeat([0, 1, 2], 1000)
@@ -280,10 +277,9 @@ print(f"the graph differs from the votes on {differ:.2%}: where each class has o
 assert differ < 0.01
 
 # %%
-# The path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`) is one path for each street, all over one matrix. An
-# example changes sides of a street where its decision value is 0. Each path tells exactly where, and there the
-# example's votes are counted anew. So the error of several classes is also a step function of :math:`C`, whose steps
-# are known and not searched on a grid.
+# With several classes each street has its own path of :math:`C` (:doc:`chapter 15 <15_the_path_of_c>`). The vote of a
+# street on an example changes when its decision value passes 0, and the path gives the exact :math:`C` of this change.
+# So the error of several classes is also a step function of :math:`C` with known steps.
 
 path = regularization_path(plane[::2], kind[::2], kernel=RBF(1.0), C_min=0.05, C_max=50.0)
 curve = path.validation_error(plane[1::2], kind[1::2])
@@ -295,10 +291,10 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 # Leaving an example out
 # ----------------------
 #
-# What would the machine without example :math:`r` say? That is a question about the box. With two classes, the box of
-# one variable closes. With several classes, it closes in each pair that the example belongs to; the machines of the
-# other pairs never used it. In regression, two boxes close, one for each price. In novelty detection, the sum
-# :math:`z=\nu\sum_iw_i` also loses its part. :doc:`/many_models` lists all questions and machines.
+# Leaving example :math:`r` out closes boxes. With two classes, the box of one variable closes. With several classes,
+# this box closes in each pair that contains the class of the example; the other pairs never used the example. In
+# regression, two boxes close, one for each price. In novelty detection, the sum :math:`z=\nu\sum_iw_i` also becomes
+# smaller, where :math:`w_i` is the weight of example :math:`i`. :doc:`/many_models` lists all questions and machines.
 
 # %%
 # .. shipped:: analysis/scheme.py
@@ -307,9 +303,9 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 #
 # .. admonition:: Known elsewhere as
 #
-#    *ε-insensitive loss* for the tube; *one-vs-one*, *pairwise* or *max-wins* voting for the streets of pairs,
-#    *one-vs-all* for one class against all others; *DAGSVM* for the graph; *anomaly* or *outlier detection* for
-#    novelty. Regression was introduced by V. Vapnik, ν by B. Schölkopf and colleagues (2000, 2001).
+#    The tube is the *ε-insensitive loss*. Votes of pairs are *one-vs-one*, *pairwise* or *max-wins* voting, one class
+#    against all others is *one-vs-all*, and the graph is *DAGSVM*. Novelty detection is *anomaly* or *outlier
+#    detection*. V. Vapnik introduced the regression, and B. Schölkopf and colleagues introduced ν (2000, 2001).
 #
 # Exercises
 # ---------
@@ -318,15 +314,15 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 #    left?
 # 2. ★ Add a copy of an example of the hard margin, with the other label. Read ``solve(...).status``.
 # 3. ★★ Why can the two variables of a regression example not both differ from zero, for :math:`\varepsilon>0`?
-# 4. ★ Write the box of a problem in which the example :math:`r` counts three times.
-# 5. ★★ Three streets can give one vote to each of three classes. Where in the plane of the last picture does that
+# 4. ★ Example :math:`r` counts three times. What is its box?
+# 5. ★★ Three streets can give one vote to each of three classes. Where in the plane of the last picture does this
 #    happen, and which class wins?
 #
 # .. fold:: Hints
 #
 # 1. Is :math:`h=0` inside the tube of every target?
-# 2. The copy stands at the same place with the other label: which function could be right about both?
-# 3. Take a little off both of them. How do :math:`w`, the sum and :math:`v^\top\alpha` change?
+# 2. Which function could be right about both copies?
+# 3. Move both variables a little towards zero. How do :math:`w`, the sum and :math:`v^\top\alpha` change?
 # 4. Three copies have three variables in the same box. Find the box of their sum.
 # 5. ``model.decision_function`` returns a value for each pair, on any grid of points.
 #
@@ -359,8 +355,8 @@ print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}"
 # 2. No function of the kernel separates two examples that are the same.
 # 3. Move both towards zero by the same amount: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
 #    :math:`2\varepsilon` for each unit.
-# 4. :math:`L_r` and :math:`U_r` three times as long.
-# 5. Where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle, and where no example is near. Each
-#    class has one vote, and class 0 comes first.
+# 4. The box is :math:`[3L_r,3U_r]`.
+# 5. It happens where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle, and far from all examples.
+#    Class 0 wins, because it comes first.
 #
 # .. endfold::

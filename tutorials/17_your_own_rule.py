@@ -2,10 +2,10 @@ r"""
 17 · Your own rule
 ==================
 
-The loops of this package leave seven kinds of decisions to objects that you pass in: which pair, how far, when to stop,
-where to begin, how to follow a path, what to leave out, what is known without training. Each object is small, and you
-can write your own. This chapter writes one of each kind in some ten lines, gives one of them a compiled twin, checks
-them, and breaks one on purpose.
+The loops of this package leave seven kinds of decisions to objects that you pass in: which pair to move, how far to
+move it, when to stop, where to begin, how to follow a path, which variables to leave out, and which signs are known
+without training. You can write your own objects. This chapter writes one of each kind in some ten lines, gives a step
+rule a compiled twin, checks all rules, and breaks a rule on purpose.
 """
 
 # fold: Imports and settings
@@ -52,9 +52,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # What all of them share
 # ----------------------
 #
-# A rule is a frozen dataclass of its hyper-parameters. It has one method to write; its base class says which. One
-# instance serves many solves, so it must not store anything that changes: its memory is an array that the solve keeps
-# for it. The remaining methods are optional, and the page :doc:`/write_a_rule` lists them.
+# A rule is a frozen dataclass of its hyper-parameters. You have to write one method, which its base class names. A rule
+# serves many solves, so it must not store anything that changes; each solve keeps an array as the memory of the rule.
+# The page :doc:`/write_a_rule` lists the optional methods.
 #
 # .. shipped:: core/rule.py
 #    :object: Rule
@@ -62,9 +62,9 @@ problem = DualProblem.classification(heart.X, heart.y, kernel=RBF(gamma=0.005), 
 # A selector
 # ----------
 #
-# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. This
-# selector goes round: it takes the next :math:`i` in turn that violates by at least half of :math:`\psi`. (Without the
-# half it may spend its steps on pairs that gain next to nothing.)
+# ``select(state)`` returns :math:`i`, which rises, and :math:`j`, which falls; or (−1, −1) if no pair gains. The
+# selector below goes round: it takes the next :math:`i` in turn that violates by at least half of :math:`\psi`.
+# (Without the half it may spend its steps on pairs that gain next to nothing.)
 
 
 @dataclass(frozen=True)
@@ -92,33 +92,33 @@ for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
 # %%
 
 # fold: The code of this figure
-# alt: The KKT gap over the steps for the three selectors. Second order falls fastest. The new rule falls in
-#     jumps, mostly above the most violating pair, and ends before it.
+# alt: The KKT gap is drawn over the steps for three selectors. With second order it falls fastest. With the new rule it
+#     falls in jumps, mostly above the curve of the most violating pair, but ends before it.
 ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
 
 # %%
-# You can watch the jumps. In a notebook each press of a button is a step of the rule, next to a step of
-# ``MostViolatingPair``; :doc:`/gallery/examples/06_step_through_your_own_rule` explains the buttons. A web page runs no
-# Python, so a strip of pictures shows the two runs here.
+# You can watch the jumps. In a notebook each press of a button takes a step of the rule and a step of
+# ``MostViolatingPair``; :doc:`/gallery/examples/06_step_through_your_own_rule` explains the buttons. A web page cannot
+# run Python, so it shows the two runs in a strip of pictures.
 
 banana = make_banana(40, rng=1)
 Stepper(banana.X, banana.y, kernel=RBF(0.5), C=10.0, selector=InTurn(), against=MostViolatingPair())
 
 # %%
-# Does the rule end? The proof of :doc:`chapter 9 <09_does_it_end>` needs little change. Each pair has
+# Does a solve with this rule end? The proof of :doc:`chapter 9 <09_does_it_end>` needs little change. Each pair has
 # :math:`\ell\ge\psi/2>\varepsilon/2`, so :math:`\varepsilon/2` replaces :math:`\varepsilon`:
 #
 # .. math:: \text{free steps} \;<\; \frac{2D^2f^*}{(\varepsilon/2)^2} = \frac{8D^2f^*}{\varepsilon^2},
 #    \qquad \sum_t\mu_t \;\le\; \frac{4f^*}{\varepsilon} .
 #
-# The rest of the proof is reflected, because this rule fixes :math:`j` rather than :math:`i`: :math:`j` is always the
-# lowest variable that may fall. Suppose a variable both falls and rises infinitely often. Between two of its falls some
-# lower variable must leave its lower bound and return to it. That variable then also moves both ways infinitely often,
-# and so on down a strictly descending chain, which is impossible. The factor ½ keeps :math:`\ell>\varepsilon/2`;
-# without it :math:`\ell` has no positive lower bound and the argument fails.
+# The rest of the proof is mirrored, because :math:`j`, not :math:`i`, is always extreme: it is the lowest variable that
+# may fall. Suppose a variable both falls and rises infinitely often. Between two of its falls some lower variable must
+# leave its lower bound and return to it. So this lower variable also falls and rises infinitely often. Repeating the
+# argument gives an infinite descending chain among finitely many variables, which is impossible. Without the factor ½,
+# :math:`\ell` would have no positive lower bound, and the argument would fail.
 #
-# How many steps does the rule take with several shares of :math:`\psi`, for two values of :math:`C`?
+# The next lines count the steps for several shares of :math:`\psi` and two values of :math:`C`:
 
 
 @dataclass(frozen=True)
@@ -149,14 +149,13 @@ for share in (0.0, 0.1, 0.5, 0.9):
     print(f"{share:12g}{counts[0]:8d}{counts[1]:8d}")
 
 # %%
-#
-# So far one rule, with its design, its proof and its benchmark. The other families follow, more briefly.
+# The selector has its proof and its benchmark. The other six kinds of rules follow, more briefly.
 #
 # A step, and its twin
 # --------------------
 #
-# ``length(state, i, j)`` returns :math:`\mu` between ``state.low`` and ``state.high``. This rule stays a little below
-# the top of the parabola.
+# ``length(state, i, j)`` returns :math:`\mu` between ``state.low`` and ``state.high``. The rule below stops a little
+# before the top of the parabola.
 
 
 @dataclass(frozen=True)
@@ -176,8 +175,8 @@ class ShortStep(StepRule):
 
 # %%
 # The *twin* is the same rule as a Numba function. It receives the hyper-parameters as an array and the state as a
-# record: numbers in ``state.now[0]``, arrays by their names. The same operations in the same order give the same bits.
-# Without a twin a rule runs in the readable loop.
+# record. The record holds numbers in ``state.now[0]`` and arrays by their names. The same operations in the same order
+# give the same bits. A rule without a twin runs in the NumPy loop.
 
 from refsvm.compiled.interface.layout import LENGTH
 from refsvm.compiled.interface.twin import twin
@@ -195,15 +194,15 @@ for engine in ("numpy", "numba"):
     print(f"{engine}: {run.iterations} steps, f = {run.objective!r}")
 
 # %%
-# A twin that reads a kernel row asks for it with ``row_or_ask``. :doc:`/gallery/examples/01_add_your_own_rule` writes
-# such a twin, and shows everything that can go wrong.
+# A twin that reads a kernel row calls ``row_or_ask``. :doc:`/gallery/examples/01_add_your_own_rule` writes such a twin,
+# and shows what can go wrong.
 #
 # A stopping rule
 # ---------------
 #
-# ``check(state)`` returns 0 to go on, or the number of a reason. This rule stops when the certificate of chapter 2
-# proves that the objective is right up to a given share. The best intercept requires sorting :math:`n` numbers, which
-# costs more than a step, so the rule checks only every fiftieth time.
+# ``check(state)`` returns 0 to go on, or the number of its reason to stop. The rule below stops when the certificate of
+# chapter 2 proves that the error of the objective is below a given share. Its best intercept requires sorting :math:`n`
+# numbers, which costs more than a step, so the rule tests the certificate only at every fiftieth call.
 
 
 @dataclass(frozen=True)
@@ -230,8 +229,8 @@ print(f"{run.iterations} steps. {run.reason} {run.duality_gap / run.objective:.1
 # A seeder
 # --------
 #
-# ``seed(solved, problem)`` returns a feasible α for the next problem. ``complete`` repairs the sum. This seeder hands
-# the weight of the example left out to the free support vectors, in proportion to their similarity.
+# ``seed(solved, problem)`` returns a feasible α for the next problem. The seeder below hands the weight of the left-out
+# example to the free support vectors, in proportion to their similarity; ``complete`` repairs the sum.
 
 from refsvm.core.seeders.spread import complete
 
@@ -259,14 +258,12 @@ for seeder in (Cold(), AVG(), TOP(), InProportion()):
     )
 
 # %%
-# (Where the errors differ, one example is within the tolerance of :math:`h=0`; see chapter 11.)
-#
 # A check
 # -------
 #
-# ``decide(full, rows)`` receives the solution on all examples and returns for which of them the sign without them is
-# known. This check is a weaker form of the check on training errors: it decides examples that are far on the wrong
-# side.
+# ``decide(full, rows)`` receives the solution on all examples. For each example it returns the sign that the machine
+# without this example predicts, or 0 if a round has to decide. The check below is a weaker form of the check on
+# training errors: it decides examples that are far on the wrong side.
 
 
 @dataclass(frozen=True)
@@ -288,9 +285,9 @@ print({name: count for name, count in loo.counts.items() if count}, f"error {loo
 # %%
 # Shrinking
 # ---------
-# ``steps(backend, limits, state, …)`` takes steps on the variables that it chooses. Most of the work is the restricted
-# problem, which the package provides; this class only decides whether to shrink at all.
-# restricted problem, and that is there to be used; this one only decides whether to begin at all.
+#
+# ``steps(backend, limits, state, …)`` takes steps on the variables that it chooses. The package provides the restricted
+# problem, so the class below only decides whether to shrink.
 
 
 @dataclass(frozen=True)
@@ -313,7 +310,7 @@ print(f"{solve(problem, shrinking=LargeOnly()).iterations} steps")
 # ---------
 #
 # ``follow(walk, end)`` yields a breakpoint after every event of the path of :math:`C` (:doc:`chapter 15
-# <15_the_path_of_c>`). This tracker is SVMP, and counts. :doc:`/gallery/examples/01_add_your_own_rule` writes a
+# <15_the_path_of_c>`). The tracker below is SVMP with a counter. :doc:`/gallery/examples/01_add_your_own_rule` writes a
 # tracker from the ground up.
 
 from refsvm import SVMP
@@ -341,15 +338,15 @@ print(f"{len(path.C)} breakpoints")
 # --------------------
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
-# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It tests the contract of
-# the family, and compares rule and twin bit for bit.
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It tests what the base
+# class of the rule requires, and compares rule and twin bit for bit.
 
 for rule in (InTurn(), ShortStep(), InProportion()):
     report = check_strategy(rule)
     print(f"{report.rule}: {len(report.problems)} problems, {report.steps} steps. {report.twin}")
 
 # %%
-# A check is worth something only if it can fail. Here is a step with a typical mistake: it forgets the box.
+# A check is worth something only if it can fail. The next step rule has a typical mistake: it forgets the box.
 
 
 @dataclass(frozen=True)
@@ -369,20 +366,20 @@ except AssertionError as error:
 # %%
 # .. admonition:: Known elsewhere as
 #
-#    *Strategy* objects or *policies* for rules; a *plug-in* for a rule of your own; *conformance tests* for
-#    ``check_strategy``. A record of numbers that a compiled function reads is a *struct*.
+#    Rules are *strategy* objects or *policies*, and your own rule is a *plug-in*. ``check_strategy`` is a *conformance
+#    test*. A record of numbers that a compiled function reads is a *struct*.
 #
 # Exercises
 # ---------
 #
 # 1. ★ Write a selector that returns (0, 0). How does ``check_strategy`` respond?
-# 2. ★ Return ``None``.
+# 2. ★ Let this selector return ``None``. How does ``check_strategy`` respond?
 # 3. ★ Which share of ``ShortStep`` takes the fewest steps on the heart data?
 #
 # .. fold:: Hints
 #
 # 1. Give an instance, ``Zero()``, to ``check_strategy``, which inspects the returned value.
-# 2. The same class will do, if the answer is a parameter.
+# 2. Make the returned value a parameter of the class.
 # 3. ``ShortStep(share)`` takes any share, also above one.
 #
 # .. endfold::
@@ -414,8 +411,8 @@ assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 
 # %%
 # 1. It reports that (0, 0) is not a pair: a step needs two different variables.
-# 2. It reports the same: :math:`i` and :math:`j` are taken from the returned value.
-# 3. Every share above one that was tried takes fewer steps than one itself: that is the over-relaxed step of chapter 4.
+# 2. It reports that the returned value is not a pair.
+# 3. The printed shares above one take fewer steps than a share of one: they make the over-relaxed step of chapter 4.
 #    The best share differs from problem to problem.
 #
 # .. endfold::

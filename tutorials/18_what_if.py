@@ -2,15 +2,15 @@ r"""
 18 · What if
 ============
 
-Turn a knob a little: how does the machine change? Between two events the optimum is a smooth function of every number
-in the problem, and the linear system of :doc:`chapter 14 <14_straight_lines>` gives its derivative without following a
-path. So parameters of the kernel, along which the optimum does not move in straight lines, have slopes too, and a
-machine can learn which features count.
+How does the machine change if a parameter changes a little? Between two events the optimum is a smooth function of
+every number in the problem. The linear system of :doc:`chapter 14 <14_straight_lines>` gives its derivative without
+following a path. It also gives the derivative with respect to parameters of the kernel, along which the optimum does
+not move in straight lines. So a machine can learn which features count.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Left: the decision value of one point over a logarithmic axis of C, a curve of many short pieces, with its
-#     tangent at one value of C, which touches it. Right: the same curve near an event, where it bends: two half
+# alt: The left panel shows the decision value of a point over a logarithmic axis of C, a curve of many short pieces,
+#     with its tangent at one value of C. The right panel shows the same curve near an event, where it bends: two half
 #     tangents with different slopes meet in the event.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -76,9 +76,9 @@ plt.show()
 # A slope without a path
 # ----------------------
 #
-# At the optimum the free examples :math:`M` keep :math:`G_i=b`, the examples at a bound stay there, and the sum stays
-# :math:`z`. Let any number :math:`\theta` of the problem change, and write a dot for the derivative with respect to it.
-# Differentiate :math:`G_i=v_i-(K\alpha)_i=b` and the sum:
+# At the optimum the free examples :math:`M` keep :math:`G_i=b`, bounded examples keep their bound, and the sum stays
+# :math:`z`. Let any number :math:`\theta` of the problem change, and write a dot for the derivative with respect to
+# :math:`\theta`. Differentiate :math:`G_i=v_i-(K\alpha)_i=b` and the sum:
 #
 # .. math::
 #
@@ -88,8 +88,9 @@ plt.show()
 #    \qquad \dot h(x)=\sum_i k(x,x_i)\,\dot\alpha_i+\dot b+\sum_i\alpha_i\,\dot k(x,x_i) .
 #
 # For :math:`C` this is the system of chapter 14: :math:`\dot K=0`, and the bounds move. For :math:`\gamma` of a
-# Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The optimum is not a
-# straight line in :math:`\gamma`, but it has a slope. So has every number of the problem:
+# Gaussian kernel the bounds stand still and :math:`\dot k(x,z)=-\lVert x-z\rVert^2\,k(x,z)`. The next lines print
+# derivatives of :math:`b` and of a decision value; two solves with slightly different :math:`\gamma` confirm the
+# derivative of :math:`b`:
 
 machine = optimum(smooth)
 step = 1e-5
@@ -115,8 +116,8 @@ print(
 # The system of three points
 # --------------------------
 #
-# Three points lie on a line, the middle one in the other class. At :math:`C=0.8` the middle one has :math:`\alpha=C`,
-# and the outer ones are free, so the system has three rows.
+# Three points lie on a line; the middle point is in the other class. At :math:`C=0.8` the middle point is at its bound,
+# and the outer points are free, so the system has three rows.
 
 line, labels, C = np.array([[0.0], [1.0], [2.5]]), np.array([-1, 1, -1]), 0.8
 three = solve(DualProblem.classification(line, labels, kernel=RBF(0.5), C=C), stop=KKTGap(1e-12))
@@ -131,12 +132,12 @@ for name, right_side in sides.items():
     print(f"{'':6}", np.append(ours.intercept, ours.alpha[M]).round(6), "in the package")
 
 # %%
-# In the figure, the rows say what has to stay true, the columns what may move. Both right sides belong to the same
-# matrix, so a second parameter costs no second factorisation.
+# In the figure each row is a condition that has to stay true, and each column a number that may move. Both right-hand
+# sides belong to the same matrix, so a second parameter costs no second factorisation.
 
 # fold: The code of this figure
-# alt: A matrix of three rows and columns with its numbers: a zero in the corner, ones along the border, kernel values
-#     inside. Beside it two columns of three numbers, the right sides that belong to C and to gamma.
+# alt: A matrix of three rows and columns shows a zero in the corner, ones along the border, and kernel values inside.
+#     Beside the matrix stand two columns of three numbers, the right-hand sides for C and for gamma.
 figure, panels = plt.subplots(1, 3, figsize=(7.4, 2.9), width_ratios=[3, 1, 1])
 rows = [r"$\sum\alpha=0$", "$G_1=b$", "$G_3=b$"]
 for axes, numbers, names in (
@@ -158,9 +159,9 @@ plt.show()
 # Events are kinks
 # ----------------
 #
-# At an event an example is between two sets: at its bound, with :math:`G_i=b`. If :math:`C` rises it enters one set, if
-# :math:`C` falls the other. Each direction has its own system, so the derivative has two sides. No single number
-# represents both, so the package returns none:
+# At an event an example is between two sets: it is at its bound, and :math:`G_i=b`. If :math:`C` rises it enters one
+# set, and if :math:`C` falls it enters the other set. Each direction has its own system and its own derivative. No
+# single number represents both, so the package raises an error:
 
 kink = optimum(path.C[event]).derivative("C")
 for name, side, (one, other) in (
@@ -177,27 +178,27 @@ except ValueError as error:
     print(error)
 
 # %%
-# Several examples may stand at an event, and each choice of sets changes the rates of all, so the sides cannot be
-# chosen one by one. The rates :math:`d` solve a small problem of the kind we know, a parabola in a box, and the special
-# events of the walk find its solution.
+# If several examples stand at an event, each choice of a set changes the rates of all, so the sets cannot be chosen one
+# by one. The rates :math:`d` solve a small problem of the kind that we know, a parabola in a box. The events of a walk
+# find its solution.
 #
 # .. shipped:: analysis/derivatives/direction.py
 #    :object: settle
 #    :fold: Choosing the sets at an event
 #
-# Duplicates are a different matter. They may share a change of :math:`\alpha` in many ways, while :math:`h` has a
-# unique derivative: ``derivative`` returns the derivative of :math:`h`, and refuses the derivative of :math:`\alpha`.
+# Duplicates may share a change of :math:`\alpha` in many ways, while :math:`h` has a unique derivative. ``derivative``
+# then returns the derivative of :math:`h`, and refuses the derivative of :math:`\alpha`.
 #
 # Backwards
 # ---------
 #
 # Let :math:`\ell` be a loss that depends on the decision values, and :math:`g` its gradient with respect to
-# :math:`(b,\alpha)`. Each parameter :math:`\theta` has its own right side :math:`r_\theta`. But
+# :math:`(b,\alpha)`. Each parameter :math:`\theta` has its own right-hand side :math:`r_\theta`. In the product
 #
 # .. math:: \dot\ell = g^\top A^{-1} r_\theta = (A^{-1} g)^\top r_\theta ,
 #
-# and :math:`A^{-1}g` does not depend on :math:`\theta`. ``pullback`` solves this one system; each derivative is then an
-# inner product.
+# the vector :math:`A^{-1}g` does not depend on :math:`\theta`. ``pullback`` computes this vector with a single system;
+# each derivative is then an inner product.
 #
 # .. shipped:: analysis/derivatives/pullback.py
 #    :object: Gradients
@@ -206,8 +207,8 @@ except ValueError as error:
 # Features that count
 # -------------------
 #
-# The banana again, with 200 points to train on and 200 to validate. Eight features of noise are added to the two
-# coordinates of the plane. A kernel with one :math:`\gamma` for all features measures distances that are mostly noise:
+# Take 200 points of the banana to train on and 200 to validate. Add eight features of noise to the two coordinates of
+# the plane. A kernel with the same :math:`\gamma` for all features measures distances that are mostly noise:
 
 rng = np.random.default_rng(0)
 data = make_banana(1400, rng=3)
@@ -231,8 +232,8 @@ for gamma in (0.03, 0.1, 0.3, 1.0, 3.0):
           f"{error(RBF(gamma), wide):.3f} with the noise")  # fmt: skip
 
 # %%
-# Give each feature its own :math:`\gamma_j`, :math:`k(x,z)=\exp(-\sum_j\gamma_j(x_j-z_j)^2)`, and follow the gradient
-# of the logistic loss on the 200 validation points downhill:
+# Give each feature its own :math:`\gamma_j`, with :math:`k(x,z)=\exp(-\sum_j\gamma_j(x_j-z_j)^2)`, and follow the
+# gradient of the logistic loss on the 200 validation points downhill:
 
 gammas, history = np.full(10, 0.1), []
 for step in range(40):
@@ -248,11 +249,12 @@ print(f"error {error(RBF(gammas), wide):.3f} on the test points")
 print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[2:].max().round(3))
 
 # %%
-# Nothing tells the loop which features form the plane; it finds them:
+# The loop does not know which features form the plane, but it finds them:
 
 # fold: The code of this figure
-# alt: The gammas of ten features over forty steps on a logarithmic axis. All begin at a tenth. Two rise above one, the
-#     eight noise features fall to about a hundredth. Beside it the loss on the validation points, which falls.
+# alt: The gammas of ten features are drawn over forty steps on a logarithmic axis. All begin at a tenth. Two rise above
+#     one, and the eight noise features fall to about a hundredth. In a second panel the loss on the validation points
+#     falls.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
 track = np.array([each for each, _ in history])
 left.plot(track[:, 2:], color="0.7", lw=1.0)
@@ -271,28 +273,28 @@ plt.show()
 #
 # .. admonition:: Known elsewhere as
 #
-#    *Hypergradients* and *bilevel optimisation*; *sensitivity analysis* or *implicit differentiation* of an optimum;
-#    the *adjoint method* for the backward system. One :math:`\gamma` for each feature is *automatic relevance
-#    determination*. For support vector machines: O. Chapelle and others (2002); S. S. Keerthi, V. Sindhwani and
-#    O. Chapelle (2006).
+#    These derivatives are *hypergradients*, found by *implicit differentiation*; descending along them is *bilevel
+#    optimisation*. The backward system is the *adjoint method*. One :math:`\gamma` for each feature is *automatic
+#    relevance determination*. O. Chapelle and others (2002) and S. S. Keerthi, V. Sindhwani and O. Chapelle (2006)
+#    introduced these methods to support vector machines.
 #
 # Exercises
 # ---------
 #
 # 1. ★ In the system of the three points the derivative of :math:`\alpha` with respect to :math:`C` sums to zero. Which
-#    row says so? Check it.
+#    row says this? Check the sum.
 # 2. ★ For the machine of sixty points, divide the derivative with respect to :math:`\log\gamma` by the derivative with
 #    respect to :math:`\gamma`.
-# 3. ★★ Why is the gradient of a loss with respect to the weight of an example with :math:`\alpha_i=0` zero? And with
-#    respect to the weight of a free example?
+# 3. ★★ Why is the gradient of a loss with respect to the weight of an example zero if :math:`\alpha_i=0`, and if the
+#    example is free?
 # 4. ★★ Give all ten features the same :math:`\gamma`. Interpret the sum of the ten gradients.
 #
 # .. fold:: Hints
 #
-# 1. The bounded one also moves, with :math:`C`.
+# 1. The bounded variable also moves, with :math:`C`.
 # 2. Use the chain rule.
-# 3. Which number of the problem does such a weight change, and does the optimum use it?
-# 4. Move all ten by the same amount.
+# 3. Which number of the problem depends on this weight, and does the optimum depend on this number?
+# 4. Move all ten :math:`\gamma_j` by the same amount.
 #
 # .. endfold::
 #
@@ -320,8 +322,8 @@ print(f"4. the sum is {each.sum():.6f}, the gradient by the one γ of all {alone
 # %%
 # 1. The first row: :math:`\mathbf 1^\top\dot\alpha_M=\dot z-\mathbf 1^\top\dot\alpha_B`, and :math:`\dot z=0`.
 # 2. :math:`d/d\log\gamma=\gamma\,d/d\gamma`.
-# 3. A weight moves the bound :math:`\pm C`. Only the examples at that bound touch it: for all others a little more room
-#    changes nothing.
+# 3. A weight moves the bound :math:`\pm C`. Only examples at this bound change with it; for all other examples a
+#    slightly longer box changes nothing.
 # 4. It is the gradient with respect to one :math:`\gamma` for all features.
 #
 # .. endfold::
