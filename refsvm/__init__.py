@@ -76,7 +76,7 @@ _ESTIMATORS = ("OneClassSVM", "SVC", "SVCCV", "SVCGradientCV", "SVR", "SVRCV", "
 _FILES = ("read_model", "write_model")
 _LATER = {"compare": "experiment.race", **dict.fromkeys(_FILES, "analysis.multiclass.model_file")}
 _FOLDERS = ("datasets", "display", "experiment")
-_LEAVING = {"CacheAware": "services.cache_aware"}  # deprecated: LEAVES in its module is the warning
+_LEAVING = {"CacheAware": "services.cache_aware"}  # deprecated names: LEAVES in their modules is the warning
 _ELSEWHERE = {
     "NuSVC": "use SVC and choose C, or sklearn.svm.NuSVC",
     "NuSVR": "use SVR and choose epsilon, or sklearn.svm.NuSVR",
@@ -101,7 +101,7 @@ _open_doors()
 _install_old_places()
 _export(
     vars(), *_LATER, *(_ESTIMATORS if _find_spec("sklearn") else ())
-)  # a star import takes what is installed
+)  # a star import includes estimators only if scikit-learn is installed
 
 
 if not TYPE_CHECKING:  # type checkers must report unknown names

@@ -104,7 +104,7 @@ def strategies(
     chosen, left_out = {}, []
     for choice in wanted:
         try:
-            # detects rules that do not fit together before the first run starts
+            # the constructor refuses rules that do not fit together, before the first run starts
             chosen[choice] = Solve(
                 str(choice),
                 selector=one("selectors", choice.selector, SELECTORS)(),
@@ -159,7 +159,7 @@ def compare_once(wanted: Iterable[Choice], settings: Mapping[str, Any], instance
             except ValueError as refusal:
                 outcome.left_out.append((choice, str(refusal)))
                 continue
-            except KeyboardInterrupt:  # during the warm-up, or a second Ctrl-C
+            except KeyboardInterrupt:  # Ctrl-C during the warm-up, or a second Ctrl-C
                 break
             if solution.trace is not None:
                 outcome.solutions.setdefault(choice.rules, solution)

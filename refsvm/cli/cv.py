@@ -114,7 +114,7 @@ def _runs(
     given = opened.instance().arguments()
     with interruptible():  # after Ctrl-C the finished runs are shown
         for seed, name in product(seeds, wanted):
-            if seed == seeds[0]:  # exclude compile time
+            if seed == seeds[0]:  # warm up, so that the seconds exclude compiling
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())

@@ -127,7 +127,9 @@ class Training:
             raise ValueError(
                 "scale=True needs features, but kernel='precomputed' has none; omit one of them."
             )
-        if (largest := float(np.abs(data.X).max())) > LARGEST_TARGET:  # its square would overflow
+        if (
+            largest := float(np.abs(data.X).max())
+        ) > LARGEST_TARGET:  # the square of a larger number may overflow
             where = f" in {data.source}" if data.source else ""
             raise ValueError(
                 f"scale=True: {data.name} holds {largest:.6g}{where}, above the largest number that can be scaled "
@@ -185,7 +187,7 @@ class Output:
     def __post_init__(self) -> None:
         if self.plot is not None and find_spec("matplotlib") is None:
             raise ValueError("--plot needs matplotlib, which is not installed; run: pip install matplotlib.")
-        # both write to standard output, and the mixture would be unreadable
+        # JSON and CSV both go to standard output, and the mixture would be unreadable
         if self.json and self.csv:
             raise ValueError("json=True and csv=True were both given; give one of them.")
 

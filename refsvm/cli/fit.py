@@ -93,7 +93,7 @@ def _end(status: Status, is_cut: bool) -> None:
 def trained(estimator: Any, dataset: Dataset) -> bool:
     """Train, and return whether Ctrl-C ended it; the estimator then holds the last point."""
     from sklearn.exceptions import (
-        ConvergenceWarning,  # late, so that other commands do not wait for this import
+        ConvergenceWarning,  # imported late, so that other commands do not wait for it
     )
 
     try:

@@ -66,7 +66,7 @@ def _data_sets(incomplete: str) -> list[str]:
 
 def _known_engine(name: str) -> str:
     """Raise an error for an unknown engine before anything is opened or computed."""
-    # early, because a misspelt engine should not cost the reading of a large file
+    # check early, so that a large file is not read in vain if the engine is misspelt
     one("engine", name, _ENGINES)
     return name
 

@@ -21,7 +21,7 @@ def picture(file: Path, rows: int = 1) -> Iterator[Any]:
     """
     import matplotlib as mpl
 
-    # a backend that draws to files without a display, as on a server
+    # use a backend that draws to files and needs no display, as on a server
     mpl.use("agg")
     import matplotlib.pyplot as plt
 

@@ -116,7 +116,7 @@ def _is_endless(stream: IO[bytes]) -> bool:
 
 def opened(source: Source) -> Any:
     """Open a file as bytes, and unpack it if its first bytes are the mark of gzip, bzip2 or xz."""
-    # by content, because a packed file may have any name
+    # look at the content, because a packed file may have any name
     with source.open() as stream:
         first = stream.read(6)
     for mark, kind in _FOREIGN.items():
@@ -125,7 +125,7 @@ def opened(source: Source) -> Any:
     packed = [unpacked for mark, unpacked in _UNPACKED.items() if first.startswith(mark)]
     if not packed:
         return source.open()
-    # opened by name, because closing an unpacked stream would leave the underlying one open
+    # open the file by name, because closing an unpacked stream would leave the underlying stream open
     return packed[0](source.name if source.content is None else source.open())
 
 

@@ -85,7 +85,7 @@ def csv_table(
     delimiter : str, optional
         Character between the cells. By default the one in a line ``sep=;`` at the top; otherwise the first of tab,
         semicolon, comma and space that splits most of the first rows into the same number of cells, at least two.
-        columns : sequence of str, optional
+    columns : sequence of str, optional
         For a file with a header, the columns to read, in this order.
 
     Raises
@@ -110,7 +110,7 @@ def csv_table(
     first = int(is_named or _starts_with_header(cells, place))  # the line of the first example
     if first == len(cells.rows):
         raise refused(cells.path, "has a header but no examples; give at least one row.")
-    # by position, because two columns may have the same name
+    # select columns by position, because two columns may have the same name
     features = [j for j in range(len(head)) if j != place]
     if columns is not None and first:
         features = _columns(cells.path, head, columns)
@@ -356,7 +356,7 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
     has_word = place is not None and bool(is_word[place])
     numbers = names if has_word else cells.numbers[0]
     steps = np.diff(numbers)
-    # places, years, wavelengths
+    # names of columns may be numbers such as places, years or wavelengths
     if not (
         all(map(str.isdecimal, head[~is_word])) and len(numbers) == (~is_word).sum() and (steps > 0).all()
     ):

@@ -173,7 +173,7 @@ class ConvergenceDisplay(Curves):
         (x, values), least = curve, np.fmin.accumulate(curve[1])
         at = _thinned(values)
         (line,) = self.ax_.plot(x[at], least[at], **{"lw": 1.8, **look})
-        # below its own thick line, above the curves drawn before
+        # draw the thin line below its own thick line and above earlier curves
         thin: dict[str, Any] = {"color": line.get_color(), "zorder": line.get_zorder() - 0.5}
         self.ax_.plot(x[at], values[at], **thin, lw=0.5, alpha=0.4)
         self.ax_.plot(x[-1:], least[-1:], "o", **thin, ms=5)

@@ -101,7 +101,7 @@ class ProfileDisplay(Display):
         )  # fmt: skip
         from matplotlib.ticker import LogLocator
 
-        # 1, 2, 5: most profiles span less than a power of ten
+        # place ticks at 1, 2 and 5, because most profiles span less than a power of ten
         self.ax_.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         self.ax_.xaxis.set_major_formatter("{x:g}")
         self.ax_.minorticks_off()

@@ -233,12 +233,12 @@ class WorkingSetDisplay(Display):
         # --- the feasible line ---
         low = max(left - self.point[0], self.point[1] - top)
         high = min(right - self.point[0], self.point[1] - bottom)
-        # longer than the plot, which clips it
+        # the dashed line is longer than the plot, which clips it
         self._line(-4.0 * np.ptp(limits), 4.0 * np.ptp(limits), color="0.35", lw=1, ls="--")
         self._line(low, high, color="0.15", lw=2.5, label="feasible")
         self._mark(limits)
         i, j = self.pair
-        # beside the square plot, because each of its corners may belong to the box
+        # place the legend beside the square plot, because each of its corners may belong to the box
         look = {"frameon": False, "loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         return self._labelled(
             {"fontsize": "small", "handlelength": 1.2, **look},

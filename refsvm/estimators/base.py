@@ -75,7 +75,12 @@ class KernelEstimator(BaseEstimator):
         "degree": [Interval(Integral, 0, None, closed="left")],
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
-        "selector": [WorkingSetSelector, str, type, None],  # a name or a class: the rule with its defaults
+        "selector": [
+            WorkingSetSelector,
+            str,
+            type,
+            None,
+        ],  # a name or a class means the rule with its defaults
         "step": [StepRule, str, type, None],
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0.0, None, closed="neither")],

@@ -222,7 +222,7 @@ class Search:
 
     def _tasks(self, cells: dict[Key, Cell]) -> list[tuple[int, list[list[int]]]]:
         """Return the indices of the columns with missing cells, and for each split the positions of these cells."""
-        # ascending, because the solution for a smaller C is a good start for a larger one, but not the reverse
+        # in ascending order, because the solution for a smaller C is a good start for a larger C, but not the reverse
         ascending, m = np.argsort(self.Cs, kind="stable"), len(self.Cs)
         order = [int(e * m + c) for e in range(len(self.epsilons)) for c in ascending]
         tasks = []
@@ -281,7 +281,7 @@ class Search:
         """Solve the wanted values of C for one ε."""
         options = {name: value for name, value in self.options.items() if name not in ("tol", "stop")} | more
         if self.one_out:
-            del options["shrinking"]  # rounds that leave out one example are short
+            del options["shrinking"]  # shrinking does not pay in short rounds that leave out one example
             return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
         del options["epsilon"]  # the task contains it
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)

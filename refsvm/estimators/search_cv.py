@@ -319,7 +319,7 @@ class SearchCV(SearchScores, ABC):
             "best_score_",
             "best_params_",
             "best_estimator_",
-        ):  # those of an earlier search
+        ):  # results of an earlier search
             self.__dict__.pop(name, None)
         if self.refit is not False or not self.multimetric_:
             self._choose(self.refit if self.multimetric_ and isinstance(self.refit, str) else SINGLE)

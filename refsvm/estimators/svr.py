@@ -114,7 +114,7 @@ class SVR(RegressorMixin, SingleMachine):
         """Return the attributes for pickle, with the examples that `fit` kept only if `keep_examples` is true."""
         state = super().__getstate__()
         if not hasattr(self, "held_"):
-            # computed from the kept examples, and computed again when needed
+            # these can be computed again from the kept examples
             for name in ("_held_kept", "_held_out", *(() if self.keep_examples else ("_kept",))):
                 state.pop(name, None)
         return state
@@ -307,7 +307,7 @@ class SVR(RegressorMixin, SingleMachine):
         rows = np.flatnonzero(held["weights"] > 0.0)
         copies(
             "predict_interval", held["weights"], len(held["y"])
-        )  # raises an error before any training if weights are not whole
+        )  # raise an error before any training if weights are not whole numbers
         cross = kernel_values(kernel, X, examples)[:, rows]
         if method != "full":
             machines = self._held_out_machines(method, held, rows)

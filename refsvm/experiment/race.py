@@ -301,7 +301,7 @@ def name_in_table(rule: Any) -> str:
     if isinstance(rule, Recording):
         return f"{name_in_table(rule.rules.selector)}, recorded"
     kind: Any = type(rule)
-    with suppress(TypeError, ValueError):  # it has no defaults, or a field is an array
+    with suppress(TypeError, ValueError):  # the rule has no defaults, or a field is an array
         if rule == kind():
             return name_of(kind) if is_builtin(kind) else kind.__name__
     return short(rule)

@@ -328,7 +328,7 @@ class Place:
             self._is_free, self._line = False, line
             if line is None:
                 return True
-            # one thread for all calls, because starting one takes longer than a small solve
+            # one thread serves all calls, because starting a thread takes longer than a small solve
             if self._thread is None or not self._thread.is_alive():
                 self._is_taken = threading.Event()
                 self._thread = threading.Thread(target=self._watch, name="refsvm-line", daemon=True)

@@ -59,7 +59,7 @@ def worker_count(n_jobs: Any) -> int:
 
 def joblib_is_set_up() -> bool:
     """Return whether joblib is set up for something other than threads of this process (``joblib.parallel_config``)."""
-    if "joblib" not in sys.modules:  # it cannot be set up without being imported
+    if "joblib" not in sys.modules:  # joblib cannot be set up without being imported
         return False
     from joblib.parallel import get_active_backend
 

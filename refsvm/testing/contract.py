@@ -86,7 +86,7 @@ def check_solve(case: Case) -> int:
     AssertionError
         If a rule breaks its contract, or the two runs differ.
     """
-    # twice, because memory kept on the rule instead of in the state changes the second run
+    # solve twice, because memory kept on the rule instead of in the state changes the second run
     first, second = _walk(case, ask_again=False), _walk(case, ask_again=True)
     for t, (one, other) in enumerate(itertools.zip_longest(first, second)):
         sentence = (
@@ -174,7 +174,7 @@ def _check_step(case: Case, state: SolverState, before: SolverState) -> None:
 def _check_explained(case: Case, state: SolverState, before: SolverState) -> None:
     """Check that nothing but the step of the pair has changed the state."""
     (i, j), mu, problem = state.working_sets[0].tolist(), state.last_step, case.problem
-    # the loop's operations in the same order, so that the results are equal bit for bit
+    # repeat the operations of the loop in the same order, so that the results are equal bit for bit
     expected, alpha, gradient = copy.copy(before), before.alpha.copy(), before.gradient.copy()
     expected.measure(i, j)
     # αᵢ += μ,  αⱼ −= μ,  G −= μ (K[i] − K[j])
@@ -285,11 +285,11 @@ def check_verdict(case: Case) -> None:
     left-out examples it means the sign of h at the optimum.
     """
     stop = case.rules.stop
-    # without shrinking, which would call the rule on restricted problems
+    # solve without shrinking, which would call the rule on restricted problems
     exact, found = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
-        # leave-one-out takes the value or sign that the rule proved, so compare that
+        # leave-one-out uses the value or sign that the rule proved, so compare this result
         with explain_failures(case.name, case.rules):
             decided, h = stop.outcome(found.reason, float(found.decision_values[r]))
         expected = exact.decision_values[r]

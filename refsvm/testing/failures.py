@@ -40,7 +40,8 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
     except StopIteration:
         raise
     except Exception as error:
-        cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error  # inside a generator
+        # a StopIteration raised inside a generator arrives as the cause of a RuntimeError
+        cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
         asked = _at_work((frame for frame, _ in traceback.walk_tb(cause.__traceback__)), rules)
         if isinstance(error, AssertionError) and not asked:  # a check has failed with its own message
             raise
@@ -104,7 +105,7 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
         number = thread.ident or 0
         frames = [frame for frame, _ in traceback.walk_stack(sys._current_frames().get(number))]
         where = _at_work(reversed(frames), rules)
-        # raised in the other thread, at its next line of Python
+        # this raises SystemExit in the other thread, at its next line of Python
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(number), ctypes.py_object(SystemExit))
         said = f"{where or 'it'} hangs: no answer after {seconds:g} seconds."
         raise AssertionError(f"Problem {name!r} with {', '.join(map(repr, rules))}: {said}")

@@ -45,7 +45,7 @@ def practice_problems(rng: Any = 0) -> dict[str, DualProblem]:
     rng = np.random.default_rng(rng)
     X = rng.normal(size=(32, 3))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=32) > 0, 1, -1)
-    y[:2] = 1, -1  # both classes, whatever the seed
+    y[:2] = 1, -1  # include both classes, whatever the seed
     lone = np.where(np.arange(32) == 5, 1, -1)
     squares = rng.uniform(0, 4, size=(40, 2))
     board = np.where(np.floor(squares).sum(axis=1) % 2, 1, -1)
@@ -118,7 +118,7 @@ def any_box_problem(rng: np.random.Generator) -> DualProblem:
     n = 32
     lower, upper = -rng.uniform(size=n), rng.uniform(size=n)
     upper[::4] = lower[::4]
-    # inside the sums that the box allows, so that there is a feasible point
+    # choose z within the sums that the box allows, so that there is a feasible point
     z = float(lower.sum() + 0.3 * (upper - lower).sum())
     return DualProblem(Gram(RBF(0.3), rng.normal(size=(n, 3))), rng.normal(size=n), z, lower, upper)
 

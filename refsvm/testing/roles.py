@@ -89,7 +89,7 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
         said = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
         case.require(right, 0, said)
         counts = [(problem.v == label).sum() for label in problem.v]
-        # without an example that is alone in its class there is no model to compare with
+        # if the only example of a class is left out, there is no model to compare with
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with explain_failures(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]

@@ -77,7 +77,7 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
 
 def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
     """Check that seeds made with shared memory equal those made without; the memory may be empty."""
-    # nothing is shared, and `seed` need not accept a memory
+    # the seeder has no memory, so its `seed` need not accept one
     if type(seeder).memory is Rule.memory:
         return
     with explain_failures(case.name, (seeder,)):

@@ -157,7 +157,7 @@ def _checked(rule: Any, rng: Any) -> StrategyReport:
         raise TypeError(
             f"rule={rule!r:.80} is neither a rule ({names}) nor a kernel matrix with n and block(); pass an instance."
         )
-    # the same problems for every rule, so that results can be compared
+    # use the same problems for every rule, so that results can be compared
     problems = practice_problems(rng)
     if isinstance(rule, StoppingRule) and rule.left_out:
         problems = left_out_problems(problems)

@@ -158,7 +158,7 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
     require(
         (path.record.elbow >= 0).all(), f"{subject}: a breakpoint has an elbow of {path.record.elbow.min()}."
     )
-    # between breakpoints as well, because wrong lines may join correct points
+    # also check between breakpoints, because wrong lines may join correct points
     found = path.kkt_audit(between=3)
     said = (
         f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "

@@ -326,7 +326,7 @@ def _gamma_given(gamma: Any, X: Any, names: tuple[str, ...]) -> float | tuple[fl
     """Return γ: a number, or a tuple with one number for each feature."""
     if not isinstance(gamma, tuple):
         return gamma_on(X, gamma)
-    RBF(gamma).scaled(X[:1])  # raises an error unless there is one for each column
+    RBF(gamma).scaled(X[:1])  # raises an error unless there is one γ for each column
     if "gamma" in names:
         raise ValueError(
             f"gamma has {len(gamma)} entries, but a single gamma is tuned; give one number, or tune 'gammas'."
@@ -348,7 +348,7 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
         try:
             low, high = pair
         except (TypeError, ValueError):
-            low = high = 1.0  # the check below refuses it, as any empty interval
+            low = high = 1.0  # the check below refuses this empty interval
         low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
         if not low < high:
             raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller one first.")

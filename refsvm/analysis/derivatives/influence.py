@@ -306,7 +306,7 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
             raise ValueError(f"groups[{empty[0]}] is empty; give the examples of each group.")
         return np.arange(len(members)), members
     given = np.asarray(groups)
-    if given.shape == (n,):  # as objects, because NaN among texts would become a text
+    if given.shape == (n,):  # use objects, because NumPy would turn NaN among texts into a text
         refuse_missing_labels(np.asarray(groups, dtype=object), "groups")
     if given.dtype.kind == "f" and (given == np.floor(given)).all():
         given = given.astype(np.int64)
@@ -397,7 +397,7 @@ def _values(found: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     moves = alpha.any(axis=1)  # leaving out an example with α = 0 changes nothing
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
-    # an example's α changes when it leaves and in few other rows; a free example's α changes in most rows
+    # a bounded example's α changes if it is left out and in few other rows; a free example's α changes in most rows
     often = SELDOM * np.count_nonzero(weights, axis=0) > len(weights)
     seldom = np.argwhere(np.where(often, 0.0, weights)).tolist()
     t = matrix.n if X is None else X.shape[0]

@@ -117,7 +117,7 @@ class LeftOutGroups:
         names, _, _ = sufficient(self.full, self.rounds.rows, (ZeroAlpha(),), self.machine.copies)
         changes_nothing, plan = names == ZeroAlpha.name, []
         for place, some in enumerate(members):
-            if changes_nothing[some].all():  # α stays optimal without these groups
+            if changes_nothing[some].all():  # α stays optimal without this group
                 self._take(place, self.full)
                 yield place
             else:

@@ -316,7 +316,9 @@ def minimised(
             status = ended.args[0]
     result = _best_of(rows, status, time.perf_counter() - began)
     if status is Status.TIME_LIMIT:
-        warn(f"time_limit ended tune_by_gradient after {len(rows)} evaluations; it returns the best so far.")
+        warn(
+            f"time_limit ended tune_by_gradient after {len(rows)} evaluations; it returns the best parameters so far."
+        )
     elif at := J.space.at_default_bounds(result.best):
         warnings.warn(
             f"The best value is at an end of the default bounds: {', '.join(at)}. Values beyond may be better; pass "

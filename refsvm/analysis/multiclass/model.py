@@ -124,7 +124,7 @@ class StoredModel(Stamped):
             not given
             or self.columns is None
             or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in given))
-        ):  # names that are numbers, other than the model's names, are only positions
+        ):  # names that are numbers and differ from the model's names only count the columns
             return X
         counts = Counter(names)
         for name in self.columns:

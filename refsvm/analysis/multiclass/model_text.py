@@ -120,7 +120,7 @@ def _finite(words: Iterable[str], keyword: str, size: int) -> np.ndarray:
     """Return `size` finite numbers."""
     words = [*words]
     try:
-        # Python would read 1_0 and digits of other scripts as numbers, but the file is damaged then
+        # Python would read 1_0 and digits of other scripts as numbers, but such a file is damaged
         values = np.array([float(word) if _REAL(word) else float("") for word in words])
     except ValueError:
         raise ValueError(f"{keyword} contains words that are not numbers") from None

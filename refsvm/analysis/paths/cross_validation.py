@@ -159,7 +159,7 @@ def cross_validate_path(
     refuse_absent_class(classes, codes, weights)
     weights = None if weights is None else in_exact_steps(weights)
     fold = fold_numbers(folds, codes, stratified=stratified, rng=rng, groups=groups)
-    # computed once; the matrices of the folds are parts of it
+    # compute the kernel matrix once; the matrices of the folds are parts of it
     gram = held_gram(matrix, cache_mb)
     options = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine, "cache_mb": cache_mb}
     told.begin("", total=int(fold.max()) + 1)

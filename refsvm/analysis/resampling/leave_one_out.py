@@ -262,7 +262,9 @@ def run_leave_one_out(
             if small is not None and number in small.solved:
                 table.fulls.append(small.solution(part, small.solved[number]))
                 continue
-            if table.status is not Status.CONVERGED:  # a limit; later pairs may have been solved in a stack
+            if (
+                table.status is not Status.CONVERGED
+            ):  # a limit ended the call; later pairs may already be solved
                 continue
             here = table.begin(part, options)
             algorithm_1(here, (seeder, slow_problem_seeder), stop, kkt, checks, efficiency_test)

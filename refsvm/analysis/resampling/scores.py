@@ -65,7 +65,7 @@ class Scores(Shown, ABC):
         """For each example 1 (certainly correct), −1 (certainly wrong) or 0 (depends on missing rounds); shape (n,)."""
         sides = getattr(
             self, "sides", self.decision_values
-        )  # leave-one-out knows some examples by signs only
+        )  # leave-one-out knows only the signs of some examples
         if sides is not None and len(self.classes):
             return outcomes_of(sides, np.searchsorted(self.classes, self.labels), len(self.classes))
         return np.where(self.is_known, np.where(self.predictions == self.labels, 1, -1), 0)
@@ -221,7 +221,7 @@ def outcomes_of(values: np.ndarray, codes: np.ndarray, k: int) -> np.ndarray:
         is_open, for_p = (
             np.isnan(h),
             h < 0.0 if k == 2 else h > 0.0,
-        )  # the signs and ties of `OneVsOne.votes`
+        )  # treat signs and ties as `OneVsOne.votes` does
         least[:, p] += for_p
         least[:, q] += ~for_p & ~is_open
         most[:, p] += for_p | is_open

@@ -204,7 +204,7 @@ class Task:
         problem = machine.problem
         share = min(problem.z / float(problem.upper.sum()), 1.0)
         for rest, some in places.items():
-            # z must not exceed the sum of the boxes because of rounding
+            # rounding must not make z exceed the sum of the boxes
             z = share * min(rest, *(float(np.delete(self.C, held_out[place]).sum()) for place in some))
             family = DualProblem(problem.gram, problem.v, z, problem.lower, problem.upper)
             yield machine._replace(problem=family), some
@@ -305,7 +305,7 @@ def _task_of(problem: DualProblem, others: dict[str, Any], C: Any) -> Task:
         if is_so(problem):
             return _of_one(problem, kind)
     raise ValueError(
-        "X is a DualProblem of another kind, so it is unknown which variables belong to an example; make it "
+        "X is a DualProblem of an unknown kind, so the variables of an example are unknown; make it "
         "with DualProblem.classification, regression or one_class."
     )
 

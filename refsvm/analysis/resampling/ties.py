@@ -53,7 +53,7 @@ def settle_ties(table: LeftOutTable, seeder: Seeder, relative: bool | float) -> 
     if not (ties := table.ties()):
         return
     rounds = table.rounds = table.rounds.with_shrinking()
-    # once for all rounds, many of which leave out an example with α = 0, which changes nothing
+    # solve once for all rounds, many of which leave out an example with α = 0 and so change nothing
     rounds.solutions["all"] = table.full = solved_again(table)
     for r in ties:
         stop = BallRule(table.smallest_tolerance(r), relative=relative)

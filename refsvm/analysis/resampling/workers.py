@@ -21,7 +21,7 @@ PART_SECONDS: Final = 0.02
 
 def sharing_pays(waiting: Collection[Round], seconds: float, is_compiled: bool) -> bool:
     """Return whether workers save time: the rounds must be independent of each other, and take long enough."""
-    # a round whose solution is kept is the starting point of others, which would wait for its worker
+    # other rounds start from a solution that is kept, and would have to wait for the worker of its round
     alike = all(each.keep in (None, LATEST) for each in waiting)
     return alike and is_worth_workers(len(waiting), seconds, is_compiled)
 

@@ -60,10 +60,10 @@ def digest_of(*values: Any, without: tuple[str, ...] = ()) -> str:
 
     Parameters
     ----------
-        *values : object
-            The values, in order.
-        without : tuple of str
-            Names of entries to leave out of the values themselves.
+    *values : object
+        The values, in order.
+    without : tuple of str
+        Names of entries to leave out of the values themselves.
 
     Returns
     -------
@@ -304,7 +304,7 @@ def _of_object(value: Any) -> Parts:
         if isinstance(entry, functools.cached_property)
     }
     for name, held in sorted(getattr(value, "__dict__", {}).items()):
-        if name not in lazy:  # computed from the other entries at first use
+        if name not in lazy:  # cached properties are computed from the other entries
             yield name, held
     for each in cls.__mro__:
         slots = vars(each).get("__slots__", ())

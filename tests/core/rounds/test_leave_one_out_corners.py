@@ -195,7 +195,7 @@ def test_a_solution_that_is_none_is_warned_about():
 def test_a_problem_of_another_kind_is_refused(v, lower, z):
     """Novelty detection has v = 0, L = 0 and z > 0."""
     gram, ones = Gram(RBF(0.5), np.arange(4.0)[:, None]), np.ones(4)
-    with pytest.raises(ValueError, match="DualProblem of another kind"):
+    with pytest.raises(ValueError, match="DualProblem of an unknown kind"):
         leave_one_out(DualProblem(gram, np.array(v), z, np.full(4, lower), ones))
     known = leave_one_out(DualProblem(gram, 0.0 * ones, 1.0, 0.0 * ones, ones), engine="numpy")
     assert known.predictions.shape == (4,)
@@ -215,5 +215,5 @@ def test_a_regression_has_two_boxes_of_one_width_around_each_target():
         (0.0, np.roll(known.v, 4), known.lower),  # a tube turned inside out
         (0.5, known.v, known.lower),
     ):
-        with pytest.raises(ValueError, match="DualProblem of another kind"):
+        with pytest.raises(ValueError, match="DualProblem of an unknown kind"):
             leave_one_out(DualProblem(known.gram, v, z, np.array(lower, float), known.upper), engine="numpy")
