@@ -270,20 +270,11 @@ print("without slack:", hard.status.value)
 # the separating hyperplane of largest margin (1963). B. Boser, I. Guyon and V. Vapnik gave this hyperplane a kernel
 # (1992), and C. Cortes and V. Vapnik added the slacks (1995).
 #
-# For training, E. Osuna, R. Freund and F. Girosi split the problem into small problems (1997). J. Platt reduced these
-# to two variables, which is *sequential minimal optimization* (1998), and T. Joachims added shrinking (1999). S.
-# Keerthi and colleagues chose the most violating pair (2001); Keerthi and E. Gilbert proved that this choice converges
-# (2002). R.-E. Fan, P.-H. Chen and C.-J. Lin published second-order selection (2005), which LIBSVM uses. T. Glasmachers
-# and C. Igel chose pairs by gain (2006), Glasmachers planned steps ahead (2008), and A. Torres-Barrán and colleagues
-# made steps conjugate (2021).
+# The later papers on training start from small problems (E. Osuna, R. Freund and F. Girosi, 1997), which J. Platt
+# reduced to two variables (1998). The papers on many related problems start from a seed (D. DeCoste and K. Wagstaff,
+# 2000) and from the path of :math:`C` (T. Hastie and others, 2004). The chapters name the authors; the picture shows
+# the years, with the numbers of the chapters in brackets.
 #
-# Other papers solve many related problems. D. DeCoste and K. Wagstaff began each problem at the solution of the
-# previous problem (2000). V. Franc and colleagues stopped training when the sign of a left-out example was certain
-# (2008). T. Hastie and colleagues followed the solution along :math:`C` (2004); C.-J. Ong and colleagues made this work
-# on any data (2010). For more examples than a kernel matrix can hold, C. Williams and M. Seeger (2001) and A. Rahimi
-# and B. Recht (2007) replaced the matrix by features. S. Shalev-Shwartz and others (2007) and C.-J. Hsieh and others
-# (2008) stored only :math:`w`. Z. Wen and others trained on graphics processors (2018). The picture shows the chapters
-# on these papers in brackets.
 
 # fold: The code of this figure
 # alt: A time axis runs from 1961 to today in three columns, with the number of a chapter at each entry. The left column

@@ -337,12 +337,11 @@ print(
 print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 
 # %%
-# The package computes :math:`f`, its gradient and the gap with the code below. The gradient :math:`G=\nabla f(\alpha)`
-# holds the slope of :math:`f` in each variable: :math:`G_i=\partial f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j` is the
-# gain of :math:`f` per unit if :math:`\alpha_i` rises a little. In one line :math:`G=v-K\alpha`, and for classification
-# :math:`v=y`. Remember this symbol before all others. It explains the code of :math:`F` at the end of chapter 1:
-# ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`,
-# and ``b=None`` asks for the best intercept.
+# The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable: :math:`G_i=\partial
+# f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j` is the gain of :math:`f` per unit if :math:`\alpha_i` rises a little. In
+# one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Remember this symbol before all others. It explains
+# the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert w\rVert^2`,
+# the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap

@@ -199,17 +199,17 @@ print(
 # One example after another
 # -------------------------
 #
-# Finding the steepest pair requires all of :math:`G`. Updating one :math:`G_i` after a step costs two kernel values,
-# and when SMO was invented few kernel values fitted into memory. The first SMO, by J. Platt (1998), therefore kept
-# :math:`G` of the free examples only and went through all examples in turn. An example that violated its KKT condition
-# became one half of the pair; the other half was the free example whose :math:`G` differed most.
+# Finding the steepest pair requires all of :math:`G`, and updating one :math:`G_i` after a step costs two kernel
+# values. The first SMO, by J. Platt (1998), kept :math:`G` of the free examples only and went through all examples in
+# turn. An example that violated its KKT condition became one half of the pair; the other half was the free example
+# whose :math:`G` differed most.
 #
-# Platt compared each example with a single :math:`b`. This :math:`b` may accuse an example that violates nothing, and
-# miss an example that violates its condition. S. S. Keerthi, S. K. Shevade, C. Bhattacharyya and K. R. K. Murthy (2001)
-# replaced :math:`b` by two examples: *up* has the largest known :math:`G` of an example that may rise, and *down* the
-# smallest known :math:`G` of an example that may fall. Between two passes over all examples, their second modification
-# moves the pair (up, down), the most violating pair of the free examples, until it no longer violates anything. With
-# all of :math:`G` in memory no passes are needed, and (up, down) is the most violating pair of all examples.
+# Platt compared each example with a single :math:`b`, which may accuse an example that violates nothing. S. S. Keerthi,
+# S. K. Shevade, C. Bhattacharyya and K. R. K. Murthy (2001) replaced :math:`b` by two examples: *up* has the largest
+# known :math:`G` of an example that may rise, and *down* the smallest known :math:`G` of an example that may fall.
+# Between two passes over all examples, their second modification moves the pair (up, down), the most violating pair of
+# the free examples, until it no longer violates anything. With all of :math:`G` in memory no passes are needed, and
+# (up, down) is the most violating pair of all examples.
 #
 # Which rule is cheaper? ``ImprovedSMO``, the second modification, computes two kernel values in each step for each
 # :math:`G_i` that it knows. When it examines a bounded example, it computes a kernel value for each support vector.
@@ -237,20 +237,19 @@ for C in (1.0, 30.0, 300.0):
 #    :twin:
 #    :fold: ImprovedSMO in the package
 #
-# Try the rules on the forty points of the stepper. How fast does each selector reduce :math:`\psi`?
+# How fast does each selector reduce :math:`\psi` on the forty points of the stepper?
 #
 # .. stepper::
 #    :selector: second-order
 #
-# "Second run" compares two rules on the same problem. In a notebook you can also :doc:`step through a rule that you
-# wrote </gallery/examples/06_step_through_your_own_rule>`.
+# "Second run" compares two rules on the same problem.
 #
 # Steps and rows
 # --------------
 #
-# A kernel row costs :math:`nd` multiplications and :math:`n` exponentials; the remainder of a step is a few passes over
-# :math:`n` numbers. If memory holds the whole matrix, each row is computed only once. Otherwise rows are dropped and
-# computed again. In the next table memory holds a twentieth of the rows of three problems:
+# A kernel row costs far more than the remainder of a step (:doc:`chapter 8 <08_rows_cache_shrinking>`). If memory holds
+# the whole matrix, each row is computed only once. Otherwise rows are dropped and computed again. In the next table
+# memory holds a twentieth of the rows of three problems:
 
 problems = {
     "banana": (make_banana(400, rng=0), 100.0, 0.25),
@@ -283,9 +282,8 @@ for name, (sample, C, gamma) in problems.items():
 # %%
 # On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere it needs
 # more steps and more rows. The kernel of ionosphere is narrow: it is nearly zero between any two different examples. A
-# step all but settles its two variables, and moving one of them again gains little. The paper names two kernels with
-# which reselecting a variable is a bad idea (§4.3): a narrow kernel, and a kernel so wide that most variables end at a
-# bound.
+# step all but settles its two variables, and moving one of them again gains little. The paper warns against reselecting
+# with a narrow kernel, and with a kernel so wide that most variables end at a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe, over steps and over rows. The thin lines show the gap, the thick lines the
 # smallest gap so far:

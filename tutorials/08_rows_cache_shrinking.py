@@ -305,22 +305,20 @@ plt.show()
 
 # %%
 # Both ways soon work on few variables. LIBSVM returns to all variables once, when its gap is small, and updates all of
-# them until it shrinks again. A restricted problem has a fixed size, and one check of all variables after it is enough.
+# them until it shrinks again. A restricted problem needs only one check of all variables at its end.
 #
 # Why is a restriction safe? The most violating pair of the whole problem is always in :math:`A`. So no restricted
 # problem begins at its optimum, and :math:`f` rises in every round, as the printed gains show. The stopping rule has
 # the last word, on all variables with their true gradient. If a variable was left out wrongly, the next round includes
-# it. (Nothing is proved about the size of the rise: a round may begin with another pair, and gain less than a step on
-# the most violating pair.)
+# it.
 #
 # Shrinking in the package
 # ------------------------
 #
 # By default, the package shrinks with restricted problems. It first steps on all variables, because the early gradient
-# does not show which variables can be left out. It restricts the problem when it expects to save more than the copy of
-# the small matrix costs. Restricted problems shrink in turn. If kernel rows are expensive, the solver begins with
-# *blocks*: a block holds the free variables and the most violating bounded variables, and one product computes its
-# missing rows.
+# does not show which variables can be left out. Restricted problems shrink in turn. If kernel rows are expensive, the
+# solver begins with *blocks*: a block holds the free variables and the most violating bounded variables, and one
+# product computes its missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced
@@ -328,13 +326,12 @@ plt.show()
 #
 # ``solve`` calls ``steps`` until the stopping rule is satisfied. Each call takes one of four branches:
 #
-# ``if in_blocks and len(B := block(state, self.block))``
-#     While blocks pay, the call solves a block of variables, to a tolerance that is a fixed fraction of the current
-#     gap.
+# ``if in_blocks and len(B := block(state, self.block))`` While blocks pay, the call solves a block of variables, to a
+# tolerance that is a fixed fraction of the current gap.
 #
 # ``elif late := state.iteration % rules.stop.period``
-#     If the stopping rule is evaluated only every ``period`` steps, and a restricted solve has ended in between, the
-#     call takes steps on all variables up to the next evaluation.
+#     If the stopping rule is due only every ``period`` steps, and a restricted solve has ended in between, the call
+#     takes steps on all variables until the rule is due.
 #
 # ``and self._pays(state, recent, len(A := active_set(state, self.multiple)))``
 #     If the expected saving exceeds the cost of copying the small matrix, the call solves the problem restricted to the

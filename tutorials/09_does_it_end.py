@@ -3,8 +3,8 @@ r"""
 ==============================
 
 Each step goes uphill, and the hill has a top. Does the loop reach the top, or do its steps become ever shorter on the
-way? This chapter proves that the loop ends. It shows what the number of steps and the time depend on, measures how they
-grow with the number of examples, and says when to use another method.
+way? This chapter proves that the loop ends. It measures how steps and time grow with the number of examples, and says
+when to use another method.
 """
 
 # fold: Imports, the data, and the code of this figure
@@ -69,7 +69,7 @@ plt.show()
 # :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved it for
 # second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
-# A bound is not a forecast. The next lines compare the bound with a run:
+# A bound is not a forecast:
 
 free, way, last = 0, 0.0, 0.0
 for state in iterate(problem, selector=MostViolatingPair(), step=NewtonStep()):
@@ -108,7 +108,7 @@ for name, each in (
     print(f"{'':19s}  {(at_bound & on_margin).sum()} variables at a bound have G = b at the optimum")
 
 # %%
-# The last change may be late. The second optimum is degenerate, so the argument promises nothing for it.
+# The last change may be late. The argument promises nothing for the second optimum, which is degenerate.
 #
 # Convergence is slow (the factor is close to one) if many free variables have nearly parallel rows in :math:`K`. A
 # large :math:`C` has this effect: few examples stay bounded, and many neighbouring examples share the same stretch of
@@ -129,8 +129,7 @@ for name, each in (
 # * A prediction takes :math:`\#\text{SV}\cdot d` multiplications and :math:`\#\text{SV}` exponentials, because
 #   :math:`h(x)=\sum_i\alpha_ik(x_i,x)+b` has a term for each support vector. With a linear kernel it takes :math:`d`.
 # * The whole of :math:`K` takes :math:`8n^2` bytes of memory, but the loop needs only the rows of the variables that
-#   move. A smaller store computes some of these rows again (:doc:`chapter 8 <08_rows_cache_shrinking>`). Without a
-#   store the loop holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
+#   move. Without a store it holds the data, two rows, :math:`\alpha`, :math:`G` and the box.
 #
 # If the share of support vectors stays the same while :math:`n` grows, the rows alone cost a multiple of :math:`n^2d`.
 # If the classes overlap, the share does not vanish. Every example that the best classifier gets wrong becomes a bounded

@@ -333,11 +333,10 @@ for name, (sample, C, gamma) in samples.items():
     )
 
 # %%
-# The numbers under the names of the rules are ratios of steps; the last two columns say why they differ. The column
-# ``free`` is the share of steps that do not hit the box, and ``cos²`` is the median of :math:`\cos^2\vartheta` over the
-# planned steps. If :math:`\cos^2\vartheta` is nearly zero, consecutive steps do not disturb each other, and the planned
-# step *is* the Newton step. Planning wins if many steps are free and their directions are related. Such problems also
-# take many steps.
+# The numbers under the names of the rules are ratios of steps. The column ``free`` is the share of steps that do not
+# hit the box, and ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned steps. If it is nearly zero,
+# consecutive steps do not disturb each other, and the planned step *is* the Newton step. Planning wins if many steps
+# are free and their directions are related. Such problems also take many steps.
 #
 # The next figure shows the objective of one run of each rule on the chessboard. Most losses of planned steps are too
 # small to see: their median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a

@@ -94,7 +94,7 @@ plt.show()
 #
 # Two constraints mean two prices for each example. The first price pulls :math:`h(x_i)` up: :math:`\alpha_i\in[0,C]`
 # with :math:`v_i=y_i-\varepsilon`. The second price pulls it down: :math:`\alpha_{n+i}\in[-C,0]` with
-# :math:`v_{n+i}=y_i+\varepsilon`. Both variables share the kernel row of the example, and
+# :math:`v_{n+i}=y_i+\varepsilon`. Both variables share the kernel row of the example. The representer theorem makes
 # :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #
 # **Novelty detection.** The examples have no labels. Which region holds most of them? Ask for a half space far from the
@@ -246,8 +246,8 @@ print(
 # %%
 # Two other schemes also use streets. *One-vs-rest* predicts the class whose street against all other classes has the
 # largest :math:`h`. A *directed acyclic graph* of pairs (J. Platt and others, 2000) asks class 0 against class 2, then
-# the winner against class 1. The graph uses the machines of the votes, but asks fewer of them for each prediction. The
-# next lines compare the three schemes on new points of the same clouds:
+# the winner against class 1. The graph uses the machines of the votes, but asks fewer of them for each prediction. On
+# new points of the same clouds the three schemes make these errors:
 
 # fold: Votes, one-vs-rest and a graph of pairs
 fresh, truth = np.random.default_rng(5), np.repeat([0, 1, 2], 1000)
@@ -303,9 +303,9 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 #
 # .. admonition:: Known elsewhere as
 #
-#    The tube is the *ε-insensitive loss*. Votes of pairs are *one-vs-one*, *pairwise* or *max-wins* voting, one class
-#    against all others is *one-vs-all*, and the graph is *DAGSVM*. Novelty detection is *anomaly* or *outlier
-#    detection*. V. Vapnik introduced the regression, and B. Schölkopf and colleagues introduced ν (2000, 2001).
+#    The tube is the *ε-insensitive loss*, votes of pairs are *one-vs-one* or *max-wins* voting, and the graph is
+#    *DAGSVM*. Novelty detection is *anomaly* or *outlier detection*. V. Vapnik introduced the regression, and B.
+#    Schölkopf and colleagues introduced ν (2000, 2001).
 #
 # Exercises
 # ---------
