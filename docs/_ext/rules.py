@@ -1,12 +1,13 @@
-"""All rules, read from the package, in ``{eval-rst}``: a table, ``.. rules::``, and a map, ``.. family::``.
+"""All rules, read from the package: the table of formulas, ``rule-table``, kernels and lines, and a map, ``family``.
 
-A rule stands in both by its line in the ``__init__.py`` of its room. The map has a card for each decision; of each rule
-it links the page, the chapter that prints its file, and the code.
+A rule stands in them by its line in the ``__init__.py`` of its folder. The map has a card for each decision; of each
+rule it links the page, the chapter that prints its file, and the code.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -80,18 +81,53 @@ def rows() -> Iterator[tuple[str, Any, str, str]]:
 
 
 class RulesTable(SphinxDirective):
-    """All rules."""
+    """Kernels and lines, which have no line in the table of formulas."""
 
     def run(self) -> list[nodes.Node]:
         """Parse the rows as a table."""
         text = ".. list-table::\n   :header-rows: 1\n\n"
-        for number, row in enumerate([("part", None, "command line", "what it does"), *rows()]):
-            part, rule, name, sentence = row
+        wanted = [row for row in rows() if row[0] in {"kernel", "line"}]
+        for number, (part, rule, name, sentence) in enumerate(
+            [("part", None, "command line", "what it does"), *wanted]
+        ):
             link = "name" if number == 0 else f":py:obj:`~{rule.__module__}.{rule.__name__}`"
             shown = f"``{name}``" if number and name else name
             cells = part, link, shown, sentence.replace("|", "\\|").replace("*", "\\*")
             text += "   * - " + "\n     - ".join(cells) + "\n"
         return self.parse_text_to_nodes(text)
+
+
+class RuleTable(SphinxDirective):
+    """The table of formulas, in Markdown: each row gets the rule's part and name, its chapter, and its sources."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Parse the table with two more columns."""
+        found = {rule.__name__: (part, rule, name) for part, rule, name, _ in rows()}
+        chapters = {}
+        for *_, of_decision in family():
+            for rule, chapter in of_decision:
+                chapters[rule.__name__] = chapter
+                found.setdefault(rule.__name__, ("shrinking", rule, ""))
+        lines = [f"{self.content[0]} chapter, source |", f"{self.content[1]}---|"]
+        for line in self.content[2:]:
+            cell, name = re.match(r"(\| `(\w+)`) \|", line).groups()
+            part, rule, shown = found[name]
+            chapter = f"[chapter {int(chapters[name][:2])}](/gallery/tutorials/{chapters[name]}.rst)"
+            names = f"{cell}<br>{part}" + (f"<br>`{shown}`" if shown else "")
+            lines.append(f"{names} |{line.removeprefix(cell + ' |')} {chapter} {sources(rule)} |")
+        return [nodes.container("", *self.parse_text_to_nodes("\n".join(lines)), classes=["rule-table"])]
+
+
+def sources(rule: Any) -> str:
+    """Return links to the source of a rule and of its twin, as HTML in Markdown."""
+    readable = rule.__module__.replace(".", "/")
+    links = [f'<a href="_modules/{readable}.html#{rule.__name__}">NumPy</a>']
+    twin = readable.replace("refsvm/core/", "refsvm/compiled/", 1)
+    if (ROOT / f"{twin}.py").is_file():
+        links.append(f'<a href="_modules/{twin}.html">Numba</a>')
+    return " ".join(links)
 
 
 class Family(SphinxDirective):
@@ -116,5 +152,6 @@ class Family(SphinxDirective):
 def setup(app: Any) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive("rules", RulesTable)
+    app.add_directive("rule-table", RuleTable)
     app.add_directive("family", Family)
     return {"parallel_read_safe": True}

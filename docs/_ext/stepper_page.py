@@ -103,7 +103,10 @@ numbers = count()
 
 @dataclass(frozen=True)
 class Stepper:
-    """Options of ``.. stepper::``, with the names that the scripts use; γ = 0 is the linear kernel."""
+    """Options of ``.. stepper::``, with the names that the scripts use; γ = 0 is the linear kernel.
+
+    With ``at`` the stepper begins after so many steps, and shows the picture, two buttons and C first.
+    """
 
     data: str = "banana"
     n: int = 40
@@ -113,6 +116,7 @@ class Stepper:
     selector: str = "second-order"
     step: str = "newton"
     tol: float = 1e-3
+    at: int = 0
 
     def shipped(self) -> dict:
         """Return what the page holds: the options, the examples, and K from its diagonal to the right."""

@@ -237,3 +237,28 @@ def test_no_serious_barrier_is_found(page, tmp_path, theme, width):
     look = {"size": size, "width": width, "theme": theme, "scripts": [AXE.resolve()]}
     found = browse(page, tmp_path, both(page), BUSY + SEARCH, **look)
     assert [each for each in found if each[1] in ("serious", "critical")] == []
+
+
+FIRST = """
+const root = document.querySelector(".stepper"), found = { steps: root.steps().length - 1 };
+const seen = [...root.querySelectorAll("button, input, select, summary")].filter((each) => each.checkVisibility());
+found.seen = seen.map((each) => each.dataset.do || each.dataset.set || each.textContent);
+found.before = root.querySelector("[data-panel=points]").getBoundingClientRect().bottom;
+root.querySelector("[data-do=step]").click();
+found.after = root.steps().length - 1;
+root.querySelector(".stepper-more").open = true;
+root.querySelector("[data-do=reset]").click();
+found.reset = root.steps().length - 1;
+found.more = root.querySelector("[data-panel=gradient]").checkVisibility();
+return found;
+"""
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (500, 844)])
+def test_a_page_may_begin_with_the_picture_at_a_later_step(page, tmp_path, size):
+    """The window of a headless browser is at least 500 pixels wide."""
+    found = browse(page, tmp_path, page.Stepper(at=16).html(), FIRST, size=size)
+    assert (found["steps"], found["after"], found["reset"]) == (16, 17, 0)
+    assert found["seen"] == ["step", "play", "C", "More"]
+    assert found["before"] < size[1]
+    assert found["more"]

@@ -448,7 +448,23 @@ else picture.each("stepper", (root) => {
     find("do=predict").disabled = !next || selector.value === "own";
     find("do=predict").textContent = guess ? "Reveal" : "Predict";
     find("do=end").disabled = (!next || selector.value === "own") && !(second && second.next);
-    say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, F = ${show(s.primal, 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: ${optimal(s)}` : "."}${note}`);
+    if (data.at) say(`Step ${states.length - 1}${s.gap <= tol ? ", the last one" : ""}.${note}`);
+    else say(`Step ${states.length - 1}: f = ${show(s.objective, 6)}, F = ${show(s.primal, 6)}, ψ = ${show(s.gap)}${s.gap <= tol ? `: ${optimal(s)}` : "."}${note}`);
+  }
+
+  // Where a page begins with a stepper: the picture with Step, Play and C; all else is behind "More". Returns the bar.
+  function firstScreen() {
+    const figure = panel("points").closest("figure"), bar = document.createElement("div"), more = document.createElement("details");
+    root.classList.add("stepper-first");
+    bar.className = "stepper-bar";
+    more.className = "stepper-more";
+    bar.append(find("do=step"), find("do=play"), sliders[0].parentElement);
+    controls.querySelector("details").open = true;
+    controls.querySelector("summary").textContent = "Examples and rules";
+    more.innerHTML = "<summary>More</summary>";
+    more.append(buttons, controls, root.querySelector(".stepper-panels"));
+    root.append(figure, bar, root.querySelector(".stepper-said"), more);
+    return bar;
   }
 
   // --- the reader ---
@@ -459,7 +475,7 @@ else picture.each("stepper", (root) => {
     step: forward, play: () => { play.toggle(); hush(play.isOn()); }, end: toTheEnd, predict, swap,
     link: () => picture.copy(address(), (words) => { note = words; render(); }),
   };
-  for (const place of [buttons, controls]) picture.press(place, actions, play.stop);
+  for (const place of [buttons, controls, ...(data.at ? [firstScreen()] : [])]) picture.press(place, actions, play.stop);
   picture.arrows(root, actions, play.stop);
   // Planned steps need a selector that considers the pair planned with.
   function compatible(changed, [pair, step] = [selector, rule]) {
@@ -561,5 +577,7 @@ else picture.each("stepper", (root) => {
   root.examples = () => plane.X;
   root.address = address;
   begin();
+  for (let taken = 0; taken < data.at && next; taken++) forward();
+  if (data.at) tell("");
   picture.follow(name, root, restore);
 });
