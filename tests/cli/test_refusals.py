@@ -89,6 +89,8 @@ from .commands import HEADER, ROWS, refused, works
 )
 def test_wrong_usage_is_one_sentence(arguments, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    if "--plot" in arguments:
+        pytest.importorskip("matplotlib")
     assert says in refused(*arguments.split())
     assert not list(tmp_path.iterdir())
 
