@@ -128,11 +128,11 @@ if not TYPE_CHECKING:  # type checkers must report unknown names
             raise AttributeError(f"module 'refsvm' has no attribute {name!r}")
         folder = _LATER.get(name, "estimators")
         try:
-            globals()[name] = found = getattr(import_module(f"refsvm.{folder}"), name)
+            globals()[name] = value = getattr(import_module(f"refsvm.{folder}"), name)
         except ModuleNotFoundError as error:
             if name in _LATER or (error.name or "").partition(".")[0] != "sklearn":
                 raise
             raise ImportError(
                 f"refsvm.{name} needs scikit-learn, which is not installed; run: pip install scikit-learn"
             ) from None
-        return found
+        return value

@@ -101,12 +101,12 @@ class Moved(MetaPathFinder, Loader):
 
 def warn(old: str, new: str) -> None:
     """Warn at the line that imports the old name; a folder on the way to a module causes no second warning."""
-    frame, asked = sys._getframe(1), old
+    frame, name = sys._getframe(1), old
     while frame.f_back and frame.f_globals.get("__name__") in PASSED_ON:
         if frame.f_globals["__name__"] == "importlib._bootstrap":
-            asked = frame.f_locals.get("name", asked)
+            name = frame.f_locals.get("name", name)
         frame = frame.f_back
-    if asked == old:
+    if name == old:
         says = f"{old} is now {new}, and its old name ends with 0.6.0: import the new name, and save old pickles again."
         registry = frame.f_globals.setdefault("__warningregistry__", {})
         file = frame.f_code.co_filename

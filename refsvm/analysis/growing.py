@@ -81,22 +81,22 @@ class GrowingMatrix:
             array[some, some.start : size], array[some.start : size, some] = both, both.T
         return GrowingMatrix.__new__(GrowingMatrix)._set(array, size)
 
-    def without(self, kept: np.ndarray) -> GrowingMatrix:
+    def without(self, rows: np.ndarray) -> GrowingMatrix:
         """Return the matrix of the given rows and columns, ascending, in a separate array."""
-        array = _copied(self.K, kept, len(kept), math.inf)
-        return GrowingMatrix.__new__(GrowingMatrix)._set(array, len(kept))
+        array = _copied(self.K, rows, len(rows), math.inf)
+        return GrowingMatrix.__new__(GrowingMatrix)._set(array, len(rows))
 
     def __reduce__(self) -> Any:
         return GrowingMatrix, (np.ascontiguousarray(self.K),)
 
 
-def _copied(K: np.ndarray, kept: np.ndarray, size: int, most: float) -> np.ndarray:
+def _copied(K: np.ndarray, rows: np.ndarray, size: int, most: float) -> np.ndarray:
     """Return an array for a matrix of this size, with the given rows and columns of K in its corner."""
     room = int(min(size + max(LEAST, size // ROWS_FOR_ONE_SPARE), max(most, size)))
     # filled with zeros, because freed memory may contain values of an example that must be forgotten
-    array, every = np.zeros((room, room)), len(kept) == len(K)
-    for some in _slices(0, len(kept)):
-        array[some, : len(kept)] = K[some] if every else K[kept[some]][:, kept]
+    array, every = np.zeros((room, room)), len(rows) == len(K)
+    for some in _slices(0, len(rows)):
+        array[some, : len(rows)] = K[some] if every else K[rows[some]][:, rows]
     return array
 
 

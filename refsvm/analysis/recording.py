@@ -107,14 +107,14 @@ class RecordedState(Shown):
     next: RecordedStep | None
 
     def _card(self) -> Card:
-        told = {
+        pairs = {
             "objective": f"{self.objective:.6g}", "KKT gap": f"{self.gap:.1e}",
             "next pair": "none" if self.next is None else f"({self.next.i}, {self.next.j})",
         }  # fmt: skip
         return Card(
             f"after {self.iteration:,} steps: "
-            + ", ".join(f"{name} {value}" for name, value in told.items()),
-            pairs=told,
+            + ", ".join(f"{name} {value}" for name, value in pairs.items()),
+            pairs=pairs,
         )
 
 
@@ -191,13 +191,13 @@ class Recording(Shown):
             ended = self.status.name
         elif self.error is not None:
             ended = type(self.error).__name__
-        told = {"steps so far": f"{steps:,}", "ended": ended} | {
+        pairs = {"steps so far": f"{steps:,}", "ended": ended} | {
             name: short(rule) for name, rule in zip(("selector", "step", "stop"), self.rules, strict=True)
         }
         return Card(
             f"{steps:,} steps so far, {ended}; {type(self.rules.selector).__name__}, "
             f"{type(self.rules.step).__name__}",
-            pairs=told,
+            pairs=pairs,
         )
 
     def at(self, iteration: int) -> RecordedState:

@@ -215,8 +215,8 @@ def compare_in_orders(
     chosen, left_out = strategies(wanted, settings)
     outcome = Outcome(len(problems) * len(chosen) * repeats, left_out=left_out)
     with tempfile.TemporaryDirectory() as folder:  # an experiment always needs a store
-        kept = Path(folder, "runs.sqlite") if store is None else store
-        experiment = Experiment(list(chosen.values()), problems, kept, repeats)
+        file = Path(folder, "runs.sqlite") if store is None else store
+        experiment = Experiment(list(chosen.values()), problems, file, repeats)
         try:
             experiment.run()
         except KeyboardInterrupt:

@@ -153,16 +153,16 @@ def seconds(value: float) -> str:
 
 def said_of(rows: list[dict[str, Any]]) -> str:
     """Return sentences that describe the runs of one problem."""
-    said, solved = fewest_steps(rows), [row for row in rows if is_solved(row)]
+    text, solved = fewest_steps(rows), [row for row in rows if is_solved(row)]
     if len(solved) > 1:
         counts = [row["support_vectors"] for row in solved]
         low, high = min(counts), max(counts)
-        said += (
+        text += (
             f" The objectives agree to {objective_spread(rows):.1e} (relative): {solved[0]['objective']:.10g}, with "
             f"{low if low == high else f'{low} to {high}'} support vectors and a training error of "
             f"{solved[0]['training_error']:.4f}."
         )
-    return said
+    return text
 
 
 def fewest_steps(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -60,10 +60,10 @@ def cv(
     opened, seeds = training.opened(data), range(seed, seed + repeats)
     how = {"from_full": not chained, "stratified": stratified, "n_jobs": n_jobs, "engine": engine}
     results, last = _runs(opened, wanted, seeds, training.settings(opened) | how | {"folds": folds})
-    finished = sum(len(found) for found in results.values())
+    finished = sum(len(runs) for runs in results.values())
     # keep a random split only if all seeders have finished it
-    results = {name: found[: max(1, len(results[wanted[-1]]))] for name, found in results.items() if found}
-    rows = [row_of(name, found, results[wanted[0]]) for name, found in results.items()]
+    results = {name: runs[: max(1, len(results[wanted[-1]]))] for name, runs in results.items() if runs}
+    rows = [row_of(name, runs, results[wanted[0]]) for name, runs in results.items()]
     if rows or output.json or seeders is None:
         orders = max(map(len, results.values()), default=0)
         problem = training.described(opened, training.stop(opened)) | {"folds": folds, "repeats": repeats}
@@ -80,14 +80,14 @@ def cv(
     _end(last, wanted, finished, repeats)
 
 
-def _tell(heading: str, found: list[CrossValidation]) -> None:
+def _tell(heading: str, runs: list[CrossValidation]) -> None:
     """Print the result of one cross-validation, or the means of several."""
     tables.echo(heading)
-    if len(found) == 1:
-        tables.echo(f"{found[0]}\n")
+    if len(runs) == 1:
+        tables.echo(f"{runs[0]}\n")
     else:
-        name = found[0].of_folds[0]
-        scores, errors = ([getattr(each, key) for each in found] for key in (name, "standard_error"))
+        name = runs[0].of_folds[0]
+        scores, errors = ([getattr(each, key) for each in runs] for key in (name, "standard_error"))
         tables.echo(
             f"{name} {np.mean(scores):.4g} ± {np.mean(errors):.4g}, {min(scores):.4g} to {max(scores):.4g}"
         )
@@ -98,12 +98,12 @@ def _end(last: CrossValidation, wanted: list[str], finished: int, repeats: int) 
     """After Ctrl-C, note how many runs are finished, and exit."""
     if last.status is not Status.INTERRUPTED:
         return
-    said = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
+    sentences = [f"Interrupted; {finished} of {repeats * len(wanted)} runs are finished"]
     if last.rounds:
         name, at = wanted[finished % len(wanted)], len(last.rounds) + 1
         score, (low, high) = next(iter(last.bounds.items()))
-        said.append(f"{name} was at round {at}; its {score} is between {low:.4g} and {high:.4g}")
-    interrupted(*said)
+        sentences.append(f"{name} was at round {at}; its {score} is between {low:.4g} and {high:.4g}")
+    interrupted(*sentences)
 
 
 def _runs(
@@ -111,14 +111,14 @@ def _runs(
 ) -> tuple[dict[str, list[CrossValidation]], CrossValidation]:
     """Cross-validate with every seeder on each random split, until done or Ctrl-C; also return the last result."""
     results: dict[str, list[CrossValidation]] = {name: [] for name in wanted}
-    given = opened.instance().arguments()
+    arguments = opened.instance().arguments()
     with interruptible():  # after Ctrl-C the finished runs are shown
         for seed, name in product(seeds, wanted):
             if seed == seeds[0]:  # warm up, so that the seconds exclude compiling
                 how = {key: settings[key] for key in ("from_full", "engine")}
                 CrossValidate(name, SEEDERS[name](), **how).warm_up()
                 prepare(SEEDERS[name]())
-            result = cross_validate(**given, seeder=SEEDERS[name](), rng=seed, **settings)
+            result = cross_validate(**arguments, seeder=SEEDERS[name](), rng=seed, **settings)
             # an incomplete run has no error to compare
             if result.status is Status.INTERRUPTED:
                 break
@@ -140,22 +140,22 @@ def _draw(rows: list[dict[str, Any]], file: Path | None) -> None:
     bars(file, [row["seeder"] for row in rows], spent, "seconds", notes)
 
 
-def row_of(name: str, found: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:
+def row_of(name: str, runs: list[CrossValidation], baseline: list[CrossValidation]) -> dict[str, Any]:
     """Return the row of one seeder: means over the repeats, and a test against the first seeder."""
     means = {
-        metric: float(np.mean([getattr(each, metric) for each in found]))
-        for metric in (*found[0].scores, *COSTS)
+        metric: float(np.mean([getattr(each, metric) for each in runs]))
+        for metric in (*runs[0].scores, *COSTS)
     }
     # all seeders have the same folds, so the test can pair them
-    own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (found, baseline))
+    own, first = ({k: each.iterations for k, each in enumerate(some)} for some in (runs, baseline))
     compared = summarise(own, first)
     return {
         "seeder": name,
         **means,
-        "standard_error": float(np.mean([each.standard_error for each in found])),
+        "standard_error": float(np.mean([each.standard_error for each in runs])),
         "ratio": compared.ratio,
-        "p": None if found is baseline else compared.p,
-        "unfinished_rounds": sum(r.status is not Status.CONVERGED for each in found for r in each.rounds),
+        "p": None if runs is baseline else compared.p,
+        "unfinished_rounds": sum(r.status is not Status.CONVERGED for each in runs for r in each.rounds),
     }
 
 

@@ -210,26 +210,26 @@ class Output:
         self.show(document, rows, lambda: tables.print_table(heading, columns, rows))
 
 
-def task_of(y: np.ndarray, given: str | None, tell: bool) -> str:
+def task_of(y: np.ndarray, wanted: str | None, tell: bool) -> str:
     """Return the task that the option names, or, without the option, regression if labels are numbers with fractions.
 
     Without the option, a note says how the labels are interpreted. The note about fractions is printed only if `tell`.
     """
     numeric = y.dtype.kind in "iuf"
-    if given == "regression" and not numeric and not all(map(_NUMBER, y)):
+    if wanted == "regression" and not numeric and not all(map(_NUMBER, y)):
         raise ValueError("task='regression' needs labels that are numbers; choose task='classification'.")
     # integers may be classes or targets, and classes are far more common
     fractions = numeric and bool((y != np.floor(y)).any())
-    if given is None and fractions and tell:
+    if wanted is None and fractions and tell:
         note(
             "note: The labels have fractions, so they are taken for targets; give --task classification if they "
             "are classes"
         )
-    elif given is None and (count := len(np.unique(y))) > MOST_CLASSES:
+    elif wanted is None and (count := len(np.unique(y))) > MOST_CLASSES:
         note(
             f"note: The {count} different labels are taken for classes; give --task regression if they are targets"
         )
-    return given or ("regression" if fractions else "classification")
+    return wanted or ("regression" if fractions else "classification")
 
 
 def label_text(label: Any) -> str:

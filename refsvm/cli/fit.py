@@ -46,19 +46,19 @@ def fit(
     estimator.set_params(**rules, kernel=opened.kernel, engine=engine)
     is_cut = trained(estimator, dataset)
     write_model(estimator, model, dataset.columns, opened.scaling)
-    told = of_task.summary(estimator, dataset)
+    metrics = of_task.summary(estimator, dataset)
     solved = {"status": estimator.status_.name, "iterations": int(np.sum(estimator.n_iter_))}
     row = (
         {"task": opened.task, "support_vectors": len(estimator.support_)}
-        | told
+        | metrics
         | solved
         | {"model": str(model)}
     )
-    said = (
+    sentence = (
         f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {opened.as_told()}, "
         f"{of_task.sentence.format_map(row)}; model written to {model}."
     )
-    output.show({"problem": training.described(opened), **row}, [row], lambda: tables.echo(said))
+    output.show({"problem": training.described(opened), **row}, [row], lambda: tables.echo(sentence))
     _end(estimator.status_, is_cut)
 
 

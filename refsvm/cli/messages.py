@@ -129,12 +129,12 @@ def _system_message(error: OSError) -> str:
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
     """Print the package's warnings as notes, each once."""
-    said = set()
+    shown = set()
 
     def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         # deprecations concern programmers
-        if issubclass(category, (UserWarning, RuntimeWarning)) and str(message) not in said:
-            said.add(str(message))
+        if issubclass(category, (UserWarning, RuntimeWarning)) and str(message) not in shown:
+            shown.add(str(message))
             note(f"note: {message}")
 
     with warnings.catch_warnings():

@@ -48,8 +48,8 @@ def _completed(table: Iterable[str]) -> Callable[[str], list[str]]:
     """Return a function that completes the last of several names separated by commas."""
 
     def complete(incomplete: str) -> list[str]:
-        given, comma, last = incomplete.rpartition(",")
-        return [f"{given}{comma}{name}" for name in table if name.startswith(last)]
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in table if name.startswith(last)]
 
     return complete
 
@@ -59,9 +59,9 @@ def _data_sets(incomplete: str) -> list[str]:
     sets = [name for name in sorted([*names(), *GENERATED]) if name.startswith(incomplete)]
     folder, _, beginning = incomplete.rpartition("/")
     place = Path(folder or ("/" if incomplete.startswith("/") else "."))
-    found = sorted(place.glob(f"{escape(beginning)}*")) if place.is_dir() else []
+    files = sorted(place.glob(f"{escape(beginning)}*")) if place.is_dir() else []
     prefix = incomplete[: len(incomplete) - len(beginning)]
-    return sets + [f"{prefix}{each.name}{'/' if each.is_dir() else ''}" for each in found]
+    return sets + [f"{prefix}{each.name}{'/' if each.is_dir() else ''}" for each in files]
 
 
 def _known_engine(name: str) -> str:

@@ -49,7 +49,7 @@ def path(
         whole("folds", folds, 2)
     output.refuse_unwritable(training.place_of(data))
     opened = training.opened(data)
-    given, labels = machines_of(opened, folds, output.plot)
+    arguments, labels = machines_of(opened, folds, output.plot)
     common: dict[str, Any] = {
         "C_min": c_min, "C_max": c_max, "tracker": chosen, "engine": engine, "cache_mb": training.cache_mb,
     }  # fmt: skip
@@ -57,14 +57,14 @@ def path(
     TrackPath("", chosen, c_min, c_max, engine=engine).warm_up()
     curve = None
     with interruptible():  # after Ctrl-C the path so far is shown
-        found = regularization_path(**given, time_limit=training.time_limit, **common)
-    is_cut = found.status is Status.INTERRUPTED
+        result = regularization_path(**arguments, time_limit=training.time_limit, **common)
+    is_cut = result.status is Status.INTERRUPTED
     if folds is not None and not is_cut:
         curve = cross_validate_path(opened.data.X, labels, kernel=opened.kernel, folds=folds, **common).curve
-    summary = {**training.described(opened), **_summary(found), **_best(curve)}
+    summary = {**training.described(opened), **_summary(result), **_best(curve)}
     if output.plot is not None:
-        _draw(found, curve, output.plot)
-    output.show(summary, _rows(summary), partial(_tell, opened, found, summary))
+        _draw(result, curve, output.plot)
+    output.show(summary, _rows(summary), partial(_tell, opened, result, summary))
     if is_cut:
         interrupted()
 
@@ -92,26 +92,26 @@ def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[d
     return {"X": problem}, problem.v
 
 
-def _summary(found: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
+def _summary(result: RegularizationPath | OneVsOnePath) -> dict[str, Any]:
     """Return the important numbers of a path, or of the paths of all pairs of classes."""
-    if isinstance(found, OneVsOnePath):
-        return _summary_of_pairs(found)
-    found.check_not_empty()
-    kinds, counts = np.unique(found.record.kind, return_counts=True)
-    return TrackPath("").measured(found) | {
-        "tracker": found.tracker,
-        "C_min": float(found.C[0]),
-        "C_max": float(found.C[-1]),
+    if isinstance(result, OneVsOnePath):
+        return _summary_of_pairs(result)
+    result.check_not_empty()
+    kinds, counts = np.unique(result.record.kind, return_counts=True)
+    return TrackPath("").measured(result) | {
+        "tracker": result.tracker,
+        "C_min": float(result.C[0]),
+        "C_max": float(result.C[-1]),
         "kinds": dict(zip(kinds.tolist(), counts.tolist(), strict=True)),
-        "C": found.C.tolist(),
-        "elbow": found.record.elbow.tolist(),
+        "C": result.C.tolist(),
+        "elbow": result.record.elbow.tolist(),
     }
 
 
-def _summary_of_pairs(found: OneVsOnePath) -> dict[str, Any]:
+def _summary_of_pairs(paths: OneVsOnePath) -> dict[str, Any]:
     """Return the numbers of each pair's path, with their sums and extremes."""
-    parts = [_summary(path) for path in found.paths]
-    names = OneVsOne(len(found.classes)).named(np.array([*map(label_text, found.classes.tolist())]))
+    parts = [_summary(path) for path in paths.paths]
+    names = OneVsOne(len(paths.classes)).named(np.array([*map(label_text, paths.classes.tolist())]))
     kinds = Counter[str]()
     for part in parts:
         kinds.update(part["kinds"])
@@ -119,13 +119,13 @@ def _summary_of_pairs(found: OneVsOnePath) -> dict[str, Any]:
     return {
         **{name: sum(part[name] for part in parts) for name in summed},
         **{name: max(part[name] for part in parts) for name in largest},
-        "seconds": found.seconds,
-        "status": found.status.name,
+        "seconds": paths.seconds,
+        "status": paths.status.name,
         "tracker": parts[0]["tracker"],
         "C_min": max(part["C_min"] for part in parts),
         "C_max": min(part["C_max"] for part in parts),
         "kinds": dict(kinds),
-        "C": found.C.tolist(),
+        "C": paths.C.tolist(),
         "pairs": [{"first": p, "second": q, **part} for (p, q), part in zip(names, parts, strict=True)],
     }
 
@@ -135,8 +135,13 @@ def _best(curve: ErrorCurve | None) -> dict[str, Any]:
     if curve is None:
         return {}
     low, high, error = curve.best()
-    found = {"best_C": [low, high], "error": error, "C": curve.C.tolist(), "errors": curve.error.tolist()}
-    return {"cross_validation": found}
+    description = {
+        "best_C": [low, high],
+        "error": error,
+        "C": curve.C.tolist(),
+        "errors": curve.error.tolist(),
+    }
+    return {"cross_validation": description}
 
 
 def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
@@ -148,23 +153,23 @@ def _rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _tell(opened: Opened, found: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
+def _tell(opened: Opened, result: RegularizationPath | OneVsOnePath, summary: dict[str, Any]) -> None:
     """Print the data, the path, its accuracy, and the best C of the folds."""
     own = ", ".join([repr(opened.kernel), *(f"{name}={value:.6g}" for name, value in opened.own.items())])
-    tables.echo(f"{summary['data']}, {own}\n{found}\n")
+    tables.echo(f"{summary['data']}, {own}\n{result}\n")
     tables.echo(f"Worst violation of the optimality conditions: {summary['kkt_violation']:.1e}.")
-    if found.status is not Status.CONVERGED:
-        tables.echo(found.status.value)
+    if result.status is not Status.CONVERGED:
+        tables.echo(result.status.value)
     if "cross_validation" in summary:
         (low, high), error = summary["cross_validation"]["best_C"], summary["cross_validation"]["error"]
         tables.echo(f"Least error of cross-validation: {error:.4f}, for C from {low:.6g} to {high:.6g}.")
 
 
-def _draw(found: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:
+def _draw(result: RegularizationPath | OneVsOnePath, curve: ErrorCurve | None, file: Path) -> None:
     """Draw the path if there is only one, and below it the error."""
     from refsvm.display import PathDisplay, ValidationPathDisplay
 
-    path = found if isinstance(found, RegularizationPath) else None
+    path = result if isinstance(result, RegularizationPath) else None
     with picture(file, rows=(path is not None) + (curve is not None)) as axes:
         if path is not None:
             PathDisplay.from_path(path, ax=axes[0])

@@ -54,13 +54,13 @@ def predict(
         with written_whole(output) as stream:
             stream.write(lines.encode())
     if isinstance(fitted, Model):
-        said = None if y is None else accuracy(fitted, predicted, y)
+        sentence = None if y is None else accuracy(fitted, predicted, y)
     elif fitted.task == "regression":
-        said = None if y is None or y.dtype.kind not in "iuf" else errors(values, y)
+        sentence = None if y is None or y.dtype.kind not in "iuf" else errors(values, y)
     else:
-        said = f"{int((values > 0).sum())} of {len(values)} are inside"
-    if said is not None:
-        note(said)
+        sentence = f"{int((values > 0).sum())} of {len(values)} are inside"
+    if sentence is not None:
+        note(sentence)
 
 
 def accuracy(model: Model, predicted: list[str], y: np.ndarray) -> str:

@@ -90,8 +90,10 @@ def _search(opened: Opened, training: Training, **more: Any) -> Any:
         return model.fit(opened.data.X, opened.data.y)
     except KeyboardInterrupt:
         store = more["store"]
-        kept = "nothing is stored without --store" if store is None else f"the finished cells are in {store}"
-        interrupted(f"Interrupted; {kept}")
+        notice = (
+            "nothing is stored without --store" if store is None else f"the finished cells are in {store}"
+        )
+        interrupted(f"Interrupted; {notice}")
 
 
 def _show(search: Any, opened: Opened, training: Training, folds: int, output: Output) -> None:
@@ -131,14 +133,14 @@ def _tell(search: Any, opened: Opened, folds: int) -> None:
     chosen = ", ".join(f"{name}={value:.6g}" for name, value in search.best_params_.items())
     # the results contain means over the folds
     seconds = float((results["mean_fit_time"] + results["mean_score_time"]).sum() * folds)
-    found = search.best_score_ if is_regression else 1 - search.best_score_
-    tables.echo(f"Best: {chosen}, {measure} {found:.4f}. {seconds:.2f} s in all cells.")
+    score = search.best_score_ if is_regression else 1 - search.best_score_
+    tables.echo(f"Best: {chosen}, {measure} {score:.4f}. {seconds:.2f} s in all cells.")
     if "unsolved_splits" in results:
         tables.echo(STARRED)
-    given = " ".join(f"--{name} {value:.6g}" for name, value in search.best_params_.items())
+    best_options = " ".join(f"--{name} {value:.6g}" for name, value in search.best_params_.items())
     kernel = "" if search.kernel == "rbf" else f" --kernel {search.kernel}"
     tables.echo(
-        f"Next: refsvm fit {data.name if data.name in names() else data.source}{kernel} {given} --model FILE"
+        f"Next: refsvm fit {data.name if data.name in names() else data.source}{kernel} {best_options} --model FILE"
     )
 
 

@@ -11,7 +11,7 @@ from refsvm.services.line import line_of
 
 def warm_up() -> None:
     """Compile all code of refsvm, once for each machine, so that other commands are fast from their first run on."""
-    told = Progress("refsvm warm-up")
-    with line_of(told, "auto"):
-        seconds = refsvm.warm_up(told.begin)
+    line = Progress("refsvm warm-up")
+    with line_of(line, "auto"):
+        seconds = refsvm.warm_up(line.begin)
     typer.echo(f"All of refsvm is compiled; it took {seconds:.1f} s.")

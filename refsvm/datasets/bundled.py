@@ -100,9 +100,9 @@ def load(name: str) -> Dataset:
     # read as a resource, because a package may be imported from a zip file
     with (BUNDLE / f"{name}.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
         X, y = archive["X"].astype(np.float64), archive["y"].astype(np.float64)
-    told = dict(_sets()[name])
-    C, gamma = PUBLISHED.get(told.pop("published", ""), (None, None))
-    columns = told.pop("columns", None)
+    entry = dict(_sets()[name])
+    C, gamma = PUBLISHED.get(entry.pop("published", ""), (None, None))
+    columns = entry.pop("columns", None)
     return Dataset(
         name,
         X,
@@ -111,5 +111,5 @@ def load(name: str) -> Dataset:
         C=C,
         gamma=gamma,
         columns=None if columns is None else tuple(columns),
-        **told,
+        **entry,
     )

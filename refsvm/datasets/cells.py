@@ -130,17 +130,17 @@ def _named(cells: Cells, label: str | int | None, columns: Sequence[str] | None)
     if cells.comment is None:
         return cells
     line, names = cells.comment
-    head, asked = cells.texts[0].tolist(), {str(label)} if label is not None else {*(columns or ())}
-    if asked and asked <= set(names) and not asked <= set(head):
+    head, wanted = cells.texts[0].tolist(), {str(label)} if label is not None else {*(columns or ())}
+    if wanted and wanted <= set(names) and not wanted <= set(head):
         return cells.below_comment()
     number = int(label) if label is not None and _is_place(label) else len(head)
     place = number % len(head) if -len(head) <= number < len(head) else None
-    is_comment = bool(asked and asked <= set(head)) or _starts_with_header(cells, place)
+    is_comment = bool(wanted and wanted <= set(head)) or _starts_with_header(cells, place)
     # a label such as #1 looks like the start of a comment
     if not is_comment or any(re.fullmatch(r"[+-]?[\d.,]*\d", name) for name in names[1:]):
         as_what = "a comment" if is_comment else "the names of the columns"
-        said = f"row {line} ({', '.join(names[:5])}), which starts with #, is taken for {as_what}."
-        warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
+        note = f"row {line} ({', '.join(names[:5])}), which starts with #, is taken for {as_what}."
+        warnings.warn(printable(f"path={str(cells.path)!r}: {note}"), stacklevel=4)
     return cells if is_comment else cells.below_comment()
 
 
@@ -338,8 +338,8 @@ def _columns(path: Source, head: list[str], names: Sequence[str]) -> list[int]:
     places, counts = {name: place for place, name in enumerate(head)}, Counter(head)
     for name in names:
         if counts[name] != 1:
-            found = "two columns" if name in counts else "no column"
-            raise refused(path, f"has {found} {name!r}; its columns are {', '.join(head[:10])}.")
+            how_many = "two columns" if name in counts else "no column"
+            raise refused(path, f"has {how_many} {name!r}; its columns are {', '.join(head[:10])}.")
     return [places[name] for name in names]
 
 
@@ -368,8 +368,8 @@ def _starts_with_header(cells: Cells, place: int | None) -> bool:
     )
     if is_header := bool(counts or (numbers[0] >= 1000 and len(numbers) > 1)):
         row = f"row {cells.rows[0]} ({', '.join(head[:5])})"
-        said = f"{row} is taken for the names of the columns; if it is an example, insert a row with names above it."
-        warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
+        note = f"{row} is taken for the names of the columns; if it is an example, insert a row with names above it."
+        warnings.warn(printable(f"path={str(cells.path)!r}: {note}"), stacklevel=4)
     return is_header
 
 
@@ -385,8 +385,8 @@ def _note_index(path: Source, X: np.ndarray, names: tuple[str, ...] | None) -> N
         is_unnamed = _INDEX(name) and (names or len(X) >= LEAST_ROWS) and len(set(column % 1)) == 1
         if counts or (is_unnamed and column[0] % 1 == 0.0 and len(set(column)) == len(X)):
             of = f"column {name!r}" if name else "the first column, without a name,"
-            said = f"{of} contains row numbers and is used as a feature; delete it from the file if it is an index."
-            warnings.warn(printable(f"path={str(path)!r}: {said}"), stacklevel=3)
+            note = f"{of} contains row numbers and is used as a feature; delete it from the file if it is an index."
+            warnings.warn(printable(f"path={str(path)!r}: {note}"), stacklevel=3)
 
 
 def require_character(delimiter: Any) -> None:

@@ -132,15 +132,15 @@ def beginning_of(text: str) -> Beginning:
     """
     end, delimiter, comment, line = 0, None, None, 0
     while True:
-        if found := _EMPTY_LINES(text, end):
+        if match := _EMPTY_LINES(text, end):
             pass
-        elif delimiter is None and (found := _SEPARATOR(text, end)):
-            delimiter = found[1]
-        elif found := _COMMENT_LINE(text, end):
-            comment, line = found[1], 1 + lines_in(text[:end])
+        elif delimiter is None and (match := _SEPARATOR(text, end)):
+            delimiter = match[1]
+        elif match := _COMMENT_LINE(text, end):
+            comment, line = match[1], 1 + lines_in(text[:end])
         else:
             return Beginning(end, delimiter, comment, line)
-        end = found.end()
+        end = match.end()
 
 
 def lines_in(text: str) -> int:

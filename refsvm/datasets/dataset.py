@@ -99,9 +99,9 @@ class Dataset(Shown):
         return pd.concat([frame, pd.Series(self.y, name=labels, index=frame.index)], axis=1)
 
     def _card(self) -> Card:
-        told = {"examples": f"{self.n:,}", "features": f"{self.d:,}"}
+        pairs = {"examples": f"{self.n:,}", "features": f"{self.d:,}"}
         if self.C is not None and self.gamma is not None:
-            told |= {"published": f"C={self.C:g}, gamma={self.gamma:g}"}
+            pairs |= {"published": f"C={self.C:g}, gamma={self.gamma:g}"}
         tables: tuple[Table, ...] = ()
         if self.y is not None and len(values := np.unique(self.y)) <= 10:
             rows = [
@@ -110,7 +110,7 @@ class Dataset(Shown):
             ]
             tables = (Table(("label", "examples"), rows),)
         line = f"{cut(self.name)!r}, n={self.n}, d={self.d}"
-        return Card(line, sentence=self.description or self.name, pairs=told, tables=tables)
+        return Card(line, sentence=self.description or self.name, pairs=pairs, tables=tables)
 
 
 def training_matrix(data: Dataset) -> Dataset:
@@ -171,7 +171,7 @@ def binary_labels(y: Any) -> np.ndarray:
         raise ValueError("y contains NaN; drop the examples without a label.")
     if len(values) != 2:
         shown = ", ".join(repr(value) for value in values[:5].tolist()) + (", …" if len(values) > 5 else "")
-        found = f"{len(values)} distinct value{'' if len(values) == 1 else 's'} ({shown})"
-        raise ValueError(f"y has {found}, but two are needed; drop or merge classes until two remain.")
+        count = f"{len(values)} distinct value{'' if len(values) == 1 else 's'} ({shown})"
+        raise ValueError(f"y has {count}, but two are needed; drop or merge classes until two remain.")
     # the larger value is positive, as in scikit-learn: 1 of {0, 1}, "yes" of {"no", "yes"}
     return np.where(labels == values[1], 1.0, -1.0)

@@ -100,8 +100,8 @@ def labels_of(cells: Any, place: int, first: int) -> np.ndarray:
         is_exact = len(values) > MOST_CLASSES or len(values - {0.0}) == len(different)
     if is_number.all() and not is_exact:
         odd = labels[plain.index(False)] if not all(plain) else labels[np.abs(numbers).argmax()]
-        said = f"the labels stay text, as a number would print {odd} differently; write targets as plain numbers."
-        warnings.warn(printable(f"path={str(cells.path)!r}: {said}"), stacklevel=4)
+        note = f"the labels stay text, as a number would print {odd} differently; write targets as plain numbers."
+        warnings.warn(printable(f"path={str(cells.path)!r}: {note}"), stacklevel=4)
     if is_number.all() and is_exact:
         return numbers
     note_lookalikes(str(cells.path), labels, stacklevel=5)
@@ -131,8 +131,8 @@ def note_lookalikes(source: str, labels: Iterable[str], stacklevel: int = 4) -> 
         shown = [
             ascii(each) if what == "the form of their characters" else repr(each) for each in (other, label)
         ]
-        said = f"the labels {shown[0]} and {shown[1]} differ only in {what}, and are two classes; write them alike"
-        warnings.warn(f"path={source!r}: {said} if they are one class.", stacklevel=stacklevel)
+        note = f"the labels {shown[0]} and {shown[1]} differ only in {what}, and are two classes; write them alike"
+        warnings.warn(f"path={source!r}: {note} if they are one class.", stacklevel=stacklevel)
 
 
 def _characters(text: str) -> str:

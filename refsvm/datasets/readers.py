@@ -57,14 +57,14 @@ class _Lines:
 
     def _without_place(self, line: bytes) -> bytes:
         """Return a row of a kernel matrix without its number, which is stored; any other line unchanged."""
-        found = _ROW_NUMBER(line)
+        match = _ROW_NUMBER(line)
         # a line that starts with 0:0.5 has features from 0, whose index is refused later
-        if found and (found[2] == b"?" or found[2].removesuffix(b".0").isdigit()):
-            if not self.numbers and line[found.end() :].startswith(b"1:"):
+        if match and (match[2] == b"?" or match[2].removesuffix(b".0").isdigit()):
+            if not self.numbers and line[match.end() :].startswith(b"1:"):
                 self.places = []
             if self.places is not None:
-                self.places.append(0 if found[2] == b"?" else int(found[2].removesuffix(b".0")))
-                return found[1] + line[found.end() :]
+                self.places.append(0 if match[2] == b"?" else int(match[2].removesuffix(b".0")))
+                return match[1] + line[match.end() :]
         elif self.places is not None:
             raise ValueError(
                 "a row does not start with 0:number, unlike the rows of a kernel matrix above; features count from 1"

@@ -160,18 +160,18 @@ def write_notes(ax: Axes, notes: Sequence[str]) -> None:
             legend_above(ax)
 
 
-def require(name: str, given: Any, kind: type | tuple[type, ...], advice: str) -> None:
+def require(name: str, value: Any, kind: type | tuple[type, ...], advice: str) -> None:
     """Raise an error for an object of the wrong type; the message says what can be drawn."""
-    if not isinstance(given, kind):
+    if not isinstance(value, kind):
         wanted = " or ".join(each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,)))
-        raise ValueError(f"{name}={shown(given)} is not of type {wanted}; {advice}.")
+        raise ValueError(f"{name}={shown(value)} is not of type {wanted}; {advice}.")
 
 
-def require_some(name: str, given: Mapping[str, Any], wanted: str) -> None:
+def require_some(name: str, mapping: Mapping[str, Any], wanted: str) -> None:
     """Raise an error if there is nothing to draw, or names are missing; the message says what is missing."""
-    if not isinstance(given, Mapping):
-        raise ValueError(f"{name}={shown(given)} has no names; give a dict with at least one {wanted}.")
-    if not given:
+    if not isinstance(mapping, Mapping):
+        raise ValueError(f"{name}={shown(mapping)} has no names; give a dict with at least one {wanted}.")
+    if not mapping:
         raise ValueError(f"{name}={{}} is empty; give at least one {wanted}.")
 
 

@@ -219,9 +219,9 @@ def _thinned(values: np.ndarray) -> np.ndarray:
     if len(values) <= POINTS:
         return np.arange(len(values))
     ends = np.linspace(0, len(values), POINTS // 2, dtype=np.int64)
-    kept = [len(values) - 1]
+    places = [len(values) - 1]
     for start, end in pairwise(ends.tolist()):
         stretch = values[start:end]
         if not np.isnan(stretch).all():
-            kept += [start + int(np.nanargmin(stretch)), start + int(np.nanargmax(stretch))]
-    return np.unique(kept)
+            places += [start + int(np.nanargmin(stretch)), start + int(np.nanargmax(stretch))]
+    return np.unique(places)

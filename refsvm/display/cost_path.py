@@ -96,9 +96,9 @@ class CostPathDisplay(Curves):
         >>> [*drawn.curves], drawn.ax_.get_xlabel()
         (['training'], 'false positives')
         """
-        asked = machine_of(model)
-        total = 2.0 * asked.pop("C")  # C₊ + C₋
-        path = cost_path(X, y, **{**asked, "C": total, **options})
+        arguments = machine_of(model)
+        total = 2.0 * arguments.pop("C")  # C₊ + C₋
+        path = cost_path(X, y, **{**arguments, "C": total, **options})
         curve = path.roc(*((X, y) if test is None else test))
         drawn = cls.from_result(curve, name="training" if test is None else "test", ax=ax)
         at = 0.5 * (path.t[0] + path.t[-1])

@@ -217,10 +217,8 @@ class GridDisplay(Display):
                 self.ax_.text(column, row, text, **look)
         self._ring()
         self.ax_.set(xlabel="C", ylabel=r"$\gamma$")
-        if found := int((stars > 0.0).sum()):
-            note = (
-                f"* {found} of {np.isfinite(self.iterations).sum()} cells have splits that did not converge."
-            )
+        if starred := int((stars > 0.0).sum()):
+            note = f"* {starred} of {np.isfinite(self.iterations).sum()} cells have splits that did not converge."
             write_notes(self.ax_, [note])
         return self._finished(bar.ax)
 

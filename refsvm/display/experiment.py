@@ -159,9 +159,9 @@ class BoxDisplay(Display):
         ValueError
             If no run is solved, the metric or the strategy does not exist, or the baseline has not solved a problem.
         """
-        (given, notes), values = _values_and_notes(experiment, metric), {}
+        (runs_of, notes), values = _values_and_notes(experiment, metric), {}
         cells = experiment.compare(metric, baseline).cells
-        for (problem, name), runs in given.items():
+        for (problem, name), runs in runs_of.items():
             base = None if baseline is None else cells.get((problem, baseline))
             if baseline is not None and (base is None or not base.runs):
                 raise ValueError(
@@ -232,39 +232,39 @@ class MeanDisplay(Display):
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.errorbar``."""
         self._draw_on(ax, kwargs)
-        found = self.comparison
-        names, problems = found.strategies, found.problems
-        known = [cell.mean for cell in found.cells.values() if cell.runs and cell.mean > 0.0]
+        comparison = self.comparison
+        names, problems = comparison.strategies, comparison.problems
+        known = [cell.mean for cell in comparison.cells.values() if cell.runs and cell.mean > 0.0]
         for k, name in enumerate(names):
-            if name == found.baseline:
+            if name == comparison.baseline:
                 continue
             shift = 0.6 * ((k + 0.5) / len(names) - 0.5)
             at, means, spreads = [], [], []
             for row, problem in enumerate(problems):
-                cell = found.cells.get((problem, name))
+                cell = comparison.cells.get((problem, name))
                 value = None if cell is None or not cell.runs else cell.mean
-                if found.baseline is not None and cell is not None and value is not None:
+                if comparison.baseline is not None and cell is not None and value is not None:
                     value = cell.ratio
                 if value is not None and np.isfinite(value):
                     at.append(row + shift)
                     means.append(value)
-                    spread = None if cell is None or found.baseline is not None else cell.sd
+                    spread = None if cell is None or comparison.baseline is not None else cell.sd
                     spreads.append(0.0 if spread is None else spread)
             if at:
                 look = {"fmt": "o", "ms": 5, "capsize": 2.5, "label": literal(name), **kwargs}
                 self.ax_.errorbar(means, at, xerr=spreads, **look)
         self.ax_.set_yticks(range(len(problems)), [*map(literal, problems)])
         self.ax_.set_ylim(len(problems) - 0.5, -0.5)
-        words = found.metric.replace("_", " ")
-        if found.baseline is None and known and max(known) > 20.0 * min(known):
+        words = comparison.metric.replace("_", " ")
+        if comparison.baseline is None and known and max(known) > 20.0 * min(known):
             self.ax_.set_xscale("log")
-        if found.baseline is not None:
+        if comparison.baseline is not None:
             self.ax_.axvline(1.0, color="0.6", lw=0.8, zorder=0)
         self._labelled(
-            xlabel=words if found.baseline is None else f"{words} / {literal(found.baseline)}",
+            xlabel=words if comparison.baseline is None else f"{words} / {literal(comparison.baseline)}",
             ylabel="problem",
         )
-        return self._noted(found.notes)
+        return self._noted(comparison.notes)
 
 
 def _values_and_notes(

@@ -33,11 +33,11 @@ def machine_of(model: Any) -> dict[str, Any]:
         if not hasattr(model, "best_estimator_"):
             raise ValueError("The search has not trained a model; fit it with refit=True.")
         model = model.best_estimator_
-    asked = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    parameters = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     names = ("kernel", "gamma", "degree", "coef0", "C")
-    if any(name not in asked for name in names) or not hasattr(model, "decision_function"):
+    if any(name not in parameters for name in names) or not hasattr(model, "decision_function"):
         raise ValueError(f"model={shown(model)} is not an SVC; give an SVC or a fitted SVCCV.")
-    return {name: asked[name] for name in names}
+    return {name: parameters[name] for name in names}
 
 
 def name_of_class(label: Any) -> str:

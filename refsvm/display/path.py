@@ -121,8 +121,8 @@ class PathDisplay(Display):
             )
         drawn = cls.from_path(result.paths[pair], ax=ax, **look)
         names = [*OneVsOne(len(result.classes)).named(result.classes)][pair]
-        said = f"{' against '.join(map(name_of_class, names))}: pair {pair} of {len(result.paths)}."
-        drawn.notes = (said, *drawn.notes)
+        note = f"{' against '.join(map(name_of_class, names))}: pair {pair} of {len(result.paths)}."
+        drawn.notes = (note, *drawn.notes)
         drawn.classes = (name_of_class(names[0]), name_of_class(names[1]))
         return drawn._redrawn()
 
@@ -141,9 +141,9 @@ class PathDisplay(Display):
         **options
             Passed to `refsvm.regularization_path`. C ranges from a hundredth to a hundred times the C of the model.
         """
-        asked = machine_of(model)
-        C = asked.pop("C")
-        path = regularization_path(X, y, **{**asked, "C_min": C / 100.0, "C_max": 100.0 * C, **options})
+        arguments = machine_of(model)
+        C = arguments.pop("C")
+        path = regularization_path(X, y, **{**arguments, "C_min": C / 100.0, "C_max": 100.0 * C, **options})
         return cls.from_result(path, ax=ax)
 
     @classmethod
@@ -328,10 +328,10 @@ class ValidationPathDisplay(Curves):
         >>> [*drawn.curves], drawn.ax_.get_xlabel()
         (['3 folds'], 'C')
         """
-        asked = machine_of(model)
-        C = asked.pop("C")
-        given = {**asked, "C_min": C / 100.0, "C_max": 100.0 * C, "folds": folds, **options}
-        drawn = cls.from_result(cross_validate_path(X, y, **given), ax=ax)
+        arguments = machine_of(model)
+        C = arguments.pop("C")
+        path_arguments = {**arguments, "C_min": C / 100.0, "C_max": 100.0 * C, "folds": folds, **options}
+        drawn = cls.from_result(cross_validate_path(X, y, **path_arguments), ax=ax)
         drawn.ax_.axvline(C, color=INK, lw=1.0, ls="--", label="the model")
         return drawn._labelled(**drawn._labels())
 

@@ -68,11 +68,11 @@ class ResidualDisplay(Display):
         """Draw on `ax`, or on a new figure; further arguments are passed to ``Axes.step``."""
         require_some("residuals", self.residuals, "array of distances")
         self._draw_on(ax, kwargs)
-        for name, given in self.residuals.items():
-            known = np.sort(given[np.isfinite(given)])
+        for name, residuals in self.residuals.items():
+            known = np.sort(residuals[np.isfinite(residuals)])
             if not len(known):
                 raise ValueError(f"residuals[{name!r}] contains no number; run the rounds first.")
-            share = np.arange(len(known) + 1) / len(given)
+            share = np.arange(len(known) + 1) / len(residuals)
             self.ax_.step(
                 np.append(0.0, known), share, where="post", **{"label": literal(name), "lw": 1.6, **kwargs}
             )

@@ -50,13 +50,13 @@ def refusal(problem: DualProblem, state: RecordedState, i: int, j: int, toleranc
         f"α of {down} is at its lower bound": alpha[down] <= problem.lower[down],
     }
     if any(bounds.values()):
-        return f"The pair ({i}, {j}) is blocked: {', and '.join(said for said, is_so in bounds.items() if is_so)}."
+        return f"The pair ({i}, {j}) is blocked: {', and '.join(reason for reason, is_so in bounds.items() if is_so)}."
     if up == j:
         return f"The pair ({i}, {j}) would move backwards, because G of {i} is below G of {j}; ({j}, {i}) can move."
     return ""
 
 
-def second_rules(given: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rules:
+def second_rules(against: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rules:
     """Return the rules of the second run.
 
     Raises
@@ -64,12 +64,12 @@ def second_rules(given: Rule | Sequence[Rule], stop: StoppingRule | None) -> Rul
     ValueError
         If a rule is neither a selector nor a step rule, or there are two of a kind.
     """
-    rules = list(given) if isinstance(given, Sequence) else [given]
+    rules = list(against) if isinstance(against, Sequence) else [against]
     selectors = [rule for rule in rules if isinstance(rule, WorkingSetSelector)]
     steps = [rule for rule in rules if isinstance(rule, StepRule)]
     if not rules or len(selectors) > 1 or len(steps) > 1 or len(selectors) + len(steps) < len(rules):
         raise ValueError(
-            f"against={given!r} is not valid; give a selector, a step rule or one of each, such as "
+            f"against={against!r} is not valid; give a selector, a step rule or one of each, such as "
             "(SecondOrder(), NewtonStep())."
         )
     return chosen_rules(next(iter(selectors), None), next(iter(steps), None), stop)

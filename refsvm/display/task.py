@@ -77,11 +77,11 @@ class StepperTask:
     @property
     def in_plane(self) -> bool:
         """Whether the examples are drawn: they are few, with two features and a kernel that can be evaluated."""
-        given = self.instance
-        if isinstance(given, DualProblem) or given.epsilon is not None or is_sparse(given.X):
+        instance = self.instance
+        if isinstance(instance, DualProblem) or instance.epsilon is not None or is_sparse(instance.X):
             return False
-        drawable = np.ndim(given.X) == 2 and given.X.shape[1] == 2 and len(given.X) <= PLANE_UP_TO
-        return drawable and not isinstance(given.kernel, Precomputed)
+        drawable = np.ndim(instance.X) == 2 and instance.X.shape[1] == 2 and len(instance.X) <= PLANE_UP_TO
+        return drawable and not isinstance(instance.kernel, Precomputed)
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -102,10 +102,10 @@ class StepperTask:
     @property
     def C(self) -> float | None:  # noqa: N802
         """The common penalty of all examples, if it can be changed; otherwise None."""
-        given = self.instance
-        if isinstance(given, DualProblem) or given.nu is not None or np.ndim(given.C):
+        instance = self.instance
+        if isinstance(instance, DualProblem) or instance.nu is not None or np.ndim(instance.C):
             return None
-        return float(given.C)
+        return float(instance.C)
 
     @property
     def gamma(self) -> float | None:
@@ -171,15 +171,15 @@ class StepperTask:
 
     def with_example(self, x: Any, sign: float = 1.0) -> StepperTask:
         """Return the task with one further example."""
-        given = self._changeable("X")
-        if len(given.X) >= PLANE_UP_TO:
+        instance = self._changeable("X")
+        if len(instance.X) >= PLANE_UP_TO:
             raise ValueError(
                 f"No example can be added: at most {PLANE_UP_TO} examples are drawn in the plane."
             )
-        if np.ndim(given.C):
+        if np.ndim(instance.C):
             raise ValueError("Examples cannot be added, as each example has its own C; give a single C.")
-        sign = 1.0 if given.nu is not None else sign
-        return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(given.y, sign))
+        sign = 1.0 if instance.nu is not None else sign
+        return self._with(X=np.vstack([self.X, self._inside(x)]), y=np.append(instance.y, sign))
 
     def start(self, alpha: np.ndarray, before: StepperTask) -> np.ndarray:
         """Return the feasible α nearest to the previous task's α, scaled by C.

@@ -55,7 +55,7 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
     states, step, grid = stepper.recordings[run].states[: stepper.k + 1], state.next, None
     if task.in_plane:
         grid = task.decision_values(state.alpha, state.intercept).astype(np.float32).tobytes()
-    kept = [states[k] for k in thinned(len(states), HISTORY)]
+    shown_states = [states[k] for k in thinned(len(states), HISTORY)]
     numbers = (
         state.iteration, state.gap, state.intercept, state.objective, state.primal_objective, state.kernel_rows, reach,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
         "gradient": state.gradient.tobytes(),
         "grid": grid,
         "history": np.array(
-            [(each.iteration, each.objective, each.primal_objective, each.gap) for each in kept]
+            [(each.iteration, each.objective, each.primal_objective, each.gap) for each in shown_states]
         ).tobytes(),
         "rivals": rivals_of(task.problem, state).tobytes(),
         "ending": stepper.ending(run),

@@ -145,7 +145,8 @@ class KernelEstimator(BaseEstimator):
             if rest and name in own and not has_own_parameters(params.get(name, own[name])):
                 nested[name][rest] = params.pop(path)
         changed = {
-            name: with_parameters(name, params.get(name, own[name]), given) for name, given in nested.items()
+            name: with_parameters(name, params.get(name, own[name]), changes)
+            for name, changes in nested.items()
         }
         super().set_params(**params | changed)
         return self
@@ -169,12 +170,12 @@ class KernelEstimator(BaseEstimator):
             return
         own, constraints = type(self), self._parameter_constraints
         # scikit-learn checks every parameter, which slows down a small fit; most parameters have their defaults
-        given = {
+        changed = {
             name: value
             for name, value in vars(self).items()
             if name in constraints and value is not getattr(own, name, MISSING)
         }
-        validate_parameter_constraints(constraints, given, caller_name=own.__name__)
+        validate_parameter_constraints(constraints, changed, caller_name=own.__name__)
 
     def _kernel(self, X: Any, gamma: Any, weights: np.ndarray | None = None) -> Any:
         """Return the kernel as an object, with a number for γ."""

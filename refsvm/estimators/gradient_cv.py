@@ -109,7 +109,7 @@ class GradientCV(ChoosingEstimator, ABC):
             0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         )
         try:
-            found = self._search(X, marks, folds, seed, more)
+            tuning = self._search(X, marks, folds, seed, more)
         except Interrupted as interrupted:
             self._keep(interrupted.result)
             rows = interrupted.result.evaluations
@@ -117,9 +117,9 @@ class GradientCV(ChoosingEstimator, ABC):
                 f"{type(self).__name__}.fit was interrupted after {len(rows)} evaluations; error.result lists them.",
                 rows,
             ) from None
-        self._keep(found)
-        given = self._shared() | more | {"tol": self._tolerance(marks)}
-        self.best_estimator_ = self._model(**given | self.best_params_).fit(X, y)
+        self._keep(tuning)
+        arguments = self._shared() | more | {"tol": self._tolerance(marks)}
+        self.best_estimator_ = self._model(**arguments | self.best_params_).fit(X, y)
         return self
 
     def _search(self, X: Any, marks: np.ndarray, folds: Any, seed: int, more: dict[str, Any]) -> Tuning:
@@ -149,10 +149,10 @@ class GradientCV(ChoosingEstimator, ABC):
         """Return the parameters as keyword arguments of the estimator."""
         return params
 
-    def _keep(self, found: Tuning) -> None:
+    def _keep(self, tuning: Tuning) -> None:
         """Set the fitted attributes from the result of the search."""
         self.__dict__.pop("best_estimator_", None)
-        rows = found.evaluations
+        rows = tuning.evaluations
         losses = np.array([each.loss for each in rows])
         by_fold = np.array([each.fold_losses for each in rows]).reshape(len(rows), self.n_splits_)
         order = np.argsort(losses, kind="stable")
@@ -168,7 +168,7 @@ class GradientCV(ChoosingEstimator, ABC):
             "seconds": np.array([each.elapsed for each in rows]),
         }  # fmt: skip
         self.best_index_ = int(order[0]) if len(rows) else -1
-        self.best_score_, self.best_params_ = -found.loss, self._named(found.best)
+        self.best_score_, self.best_params_ = -tuning.loss, self._named(tuning.best)
         self.n_iter_ = max(1, len(rows))
 
 

@@ -133,7 +133,7 @@ class Incremental(KernelMachine):
 
         Settings that have changed since the last walk change along this walk.
         """
-        kept = np.flatnonzero(after >= 0.0)
+        remaining = np.flatnonzero(after >= 0.0)
         solutions, places = [], []
         reached: dict[int, tuple[np.ndarray, Reached]] = {}
         with self._line("percent") as shown, self._interruptible():
@@ -150,17 +150,17 @@ class Incremental(KernelMachine):
                 )  # fmt: skip
                 solutions.append(solution)
                 places.append(machine.rows)
-                here = machine.rows[np.isin(machine.rows, kept)]
-                reached[number] = kept.searchsorted(here), renumbered(machine.rows, end, here)
+                here = machine.rows[np.isin(machine.rows, remaining)]
+                reached[number] = remaining.searchsorted(here), renumbered(machine.rows, end, here)
             # store everything at the end: if a walk raises an error, the estimator still holds the earlier examples
             held = {**self.held_, "weights": after, "reached": reached}
             held |= {"settings": self._values(), "tol": self.tol}
-            if len(kept) < len(after):
-                held |= {name: held[name][kept] for name in ("X", "y", "weights")} | {
-                    "K": held["K"].without(kept)
+            if len(remaining) < len(after):
+                held |= {name: held[name][remaining] for name in ("X", "y", "weights")} | {
+                    "K": held["K"].without(remaining)
                 }
             self.held_ = held
-            self._take(solutions, places, kept)
+            self._take(solutions, places, remaining)
         self._warn_of_noise(solutions)
         if self.fit_status_:
             warnings.warn(
@@ -310,8 +310,8 @@ class Incremental(KernelMachine):
         """
 
     @abstractmethod
-    def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
-        """Set the fitted attributes: `places` locates the examples of each solution, `kept` those that remain."""
+    def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
+        """Set the fitted attributes: `places` locates the examples of each solution, `remaining` those that remain."""
 
     @abstractmethod
     def _refuse_empty(self, weights: np.ndarray) -> None:

@@ -31,15 +31,15 @@ def parameters_of(value: Any) -> dict[str, Any]:
     """
     if not is_dataclass(value) or isinstance(value, type) or has_own_parameters(value):
         return {}
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for field in fields(value):
         if field.init:
-            found[field.name] = part = getattr(value, field.name)
-            found |= {f"{field.name}__{name}": each for name, each in parameters_of(part).items()}
-    return found
+            parameters[field.name] = part = getattr(value, field.name)
+            parameters |= {f"{field.name}__{name}": each for name, each in parameters_of(part).items()}
+    return parameters
 
 
-def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
+def with_parameters(name: str, value: Any, changes: dict[str, Any]) -> Any:
     """Return a copy of a kernel or rule with some parameters replaced.
 
     Parameters
@@ -48,7 +48,7 @@ def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
         Name of the estimator's parameter that holds the kernel or rule, such as "kernel" or "selector"; for messages.
     value : object
         The kernel or rule, which stays unchanged.
-    given : dict
+    changes : dict
         New values by name; ``inner__rows`` means the parameter ``rows`` of the rule stored in the parameter
         ``inner``.
 
@@ -68,11 +68,11 @@ def with_parameters(name: str, value: Any, given: dict[str, Any]) -> Any:
     ValueError: selector__rows: selector=None has no parameter 'rows'; first set selector to ...
     """
     if has_own_parameters(value):
-        return value.set_params(**given)
+        return value.set_params(**changes)
     known = [each for each in parameters_of(value) if "__" not in each]
     own: dict[str, Any] = {}
     nested: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-    for path, new in given.items():
+    for path, new in changes.items():
         part, _, rest = path.partition("__")
         if part not in known:
             raise ValueError(_unknown(name, value, part, path, known))

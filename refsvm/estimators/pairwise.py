@@ -42,7 +42,7 @@ def solutions_of_pairs(
     codes, C = np.searchsorted(model.classes_, y), penalties(model.C, len(y))
     if not (model.class_weight is None and sample_weight is None):
         C = penalties_of(model.C, model.class_weight_, codes, checked_weights(sample_weight, X))
-    found = {}
+    solutions = {}
     every = combinations(model.classes_.tolist(), 2)
     for pair, result in zip(every, model.binary_results_, strict=True):
         rows = result.rows
@@ -54,9 +54,9 @@ def solutions_of_pairs(
         problem = DualProblem.classification(y=labels, gram=gram, C=C[rows])
         start = problem.feasible(result.alpha)
         stays = np.abs(start - result.alpha).max() <= CLOSE * np.abs(result.alpha).max()
-        found[pair] = solve(problem, start=start, stop=model._stopping_rule, engine=model.engine)
+        solutions[pair] = solve(problem, start=start, stop=model._stopping_rule, engine=model.engine)
         # the model's own α has the gap that `fit` ended with, if the examples are the same
         allowed = AS_FAR * (result.kkt_gap + model._stopping_rule.tolerance)
-        if not stays or (found[pair].iterations and problem.kkt_gap(start) > allowed):
+        if not stays or (solutions[pair].iterations and problem.kkt_gap(start) > allowed):
             raise ValueError(OTHERS.format(f"y, sample_weight or C of {pair} differ"))
-    return found
+    return solutions

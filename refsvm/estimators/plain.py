@@ -64,8 +64,8 @@ def to_plain(value: Any) -> Any:
     name = type(value).__name__
     if isinstance(value, Status):
         return {MARK: "Status", "name": value.name}
-    if isinstance(value, type) and KNOWN.get(given := value.__name__) is value:
-        return {MARK: given}  # a class means an object with its defaults
+    if isinstance(value, type) and KNOWN.get(class_name := value.__name__) is value:
+        return {MARK: class_name}  # a class means an object with its defaults
     if isinstance(value, list):
         return [to_plain(item) for item in value]
     if KNOWN.get(name) is type(value):
@@ -87,11 +87,11 @@ def from_plain(value: Any) -> Any:
         return [from_plain(item) for item in value]
     if not isinstance(value, dict) or MARK not in value:
         return value
-    name, given = value[MARK], {key: from_plain(item) for key, item in value.items() if key != MARK}
+    name, arguments = value[MARK], {key: from_plain(item) for key, item in value.items() if key != MARK}
     try:
-        return Status[given["name"]] if name == "Status" else KNOWN[name](**given)
+        return Status[arguments["name"]] if name == "Status" else KNOWN[name](**arguments)
     except (KeyError, TypeError):
         raise ValueError(
-            f"The file holds a refsvm object {name!r} with {given!r}, which this version of refsvm does not know; "
+            f"The file holds a refsvm object {name!r} with {arguments!r}, which this version of refsvm does not know; "
             "read it with the version that wrote it."
         ) from None

@@ -36,9 +36,9 @@ def results_table(search: Search, cells: dict[Key, Cell]) -> dict[str, Any]:
     result["params"] = params
     weights = np.array([split.weight for split in search.splits])
     for name in names_of_scores(cells):
-        found = [[cells[g, place, s].score for s in numbers] for g, place in places]
+        cell_scores = [[cells[g, place, s].score for s in numbers] for g, place in places]
         scores = np.array(
-            [[each[name] if isinstance(each, dict) else each for each in row] for row in found],
+            [[each[name] if isinstance(each, dict) else each for each in row] for row in cell_scores],
             dtype=np.float64,  # a store holds None in place of NaN
         )
         for s, column in enumerate(scores.T):

@@ -232,7 +232,7 @@ def refuse_refit(refit: Any, names: Iterable[str]) -> None:
     )
 
 
-def refuse_probabilities(given: Any, model: str) -> None:
+def refuse_probabilities(scoring: Any, model: str) -> None:
     """Raise an error for a score that needs probabilities or does not fit the model; name an alternative.
 
     Raises
@@ -242,18 +242,18 @@ def refuse_probabilities(given: Any, model: str) -> None:
     ValueError
         If a regression gets a score that compares classes.
     """
-    scorer = get_scorer(given) if isinstance(given, str) else given
-    asked = getattr(scorer, "_response_method", None)
-    if asked == "predict_proba" and model == "SVC":
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    method = getattr(scorer, "_response_method", None)
+    if method == "predict_proba" and model == "SVC":
         raise AttributeError(
-            f"scoring={given!r} needs probabilities, and SVC {PROBABILITIES.format(name='SVC')}. Search with "
+            f"scoring={scoring!r} needs probabilities, and SVC {PROBABILITIES.format(name='SVC')}. Search with "
             "GridSearchCV(CalibratedClassifierCV(SVC(), ensemble=False), {'estimator__C': [...]}, scoring=...)."
         )
     home = getattr(getattr(scorer, "_score_func", None), "__module__", "")
-    of_classes = asked not in (None, "predict") or home.startswith(OF_CLASSES)
+    of_classes = method not in (None, "predict") or home.startswith(OF_CLASSES)
     if model == "SVR" and of_classes:
         raise ValueError(
-            f"scoring={given!r} compares classes, but SVR predicts targets; give a regression score, such as "
+            f"scoring={scoring!r} compares classes, but SVR predicts targets; give a regression score, such as "
             "'neg_mean_absolute_error', or use SVCCV."
         )
 

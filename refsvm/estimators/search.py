@@ -133,12 +133,12 @@ class Search:
         """
         token = uuid.uuid4().hex
         total = len(self.columns) * len(self.epsilons) * len(self.Cs) * len(self.splits)
-        kept = None
+        stored = None
         if store is not None:
-            kept = StoredCells(RunStore(Path(store)), self._identities(X, labels), self.name)
-            kept.runs.warn_of_old_runs()
-        with nullcontext() if kept is None else kept.runs.kept_open():
-            cells: dict[Key, Cell] = {} if kept is None else kept.cells()
+            stored = StoredCells(RunStore(Path(store)), self._identities(X, labels), self.name)
+            stored.runs.warn_of_old_runs()
+        with nullcontext() if stored is None else stored.runs.kept_open():
+            cells: dict[Key, Cell] = {} if stored is None else stored.cells()
             if progress is not None:
                 progress.begin("", total=total, look=partial(self._look, progress, cells))
             pace = Pace(X.shape[0], total - len(cells), worker_count(n_jobs))
@@ -147,8 +147,8 @@ class Search:
                 key = (number, cell.place, cell.split)
                 # a worker that seemed lost may still deliver a cell that another worker has repeated
                 if key not in cells:
-                    if kept is not None:
-                        kept.keep(key, cell)
+                    if stored is not None:
+                        stored.keep(key, cell)
                     cells[key] = cell
                     tell(len(cells), total)
                     pace.take()
@@ -186,9 +186,10 @@ class Search:
         progress.tell(len(done))
         weights = np.array([split.weight for split in self.splits])
         means = {
-            key: mean(np.array([found[split.number] for split in self.splits]), weights)
-            for key, found in scores.items()
-            if len(found) == len(self.splits) and all(isinstance(score, float) for score in found.values())
+            key: mean(np.array([by_split[split.number] for split in self.splits]), weights)
+            for key, by_split in scores.items()
+            if len(by_split) == len(self.splits)
+            and all(isinstance(score, float) for score in by_split.values())
         }
         if means:
             best = max(means, key=lambda key: means[key])
@@ -319,8 +320,8 @@ class StoredCells:
     def cells(self) -> dict[Key, Cell]:
         """Return the stored cells by key."""
         stored = self.runs.metrics(self._hashes.values())
-        found = {key: stored[run] for key, run in self._hashes.items() if run in stored}
-        return {key: Cell(split=key[2], place=key[1], **metrics) for key, metrics in found.items()}
+        metrics_of = {key: stored[run] for key, run in self._hashes.items() if run in stored}
+        return {key: Cell(split=key[2], place=key[1], **metrics) for key, metrics in metrics_of.items()}
 
     def keep(self, key: Key, cell: Cell) -> None:
         """Store a cell."""

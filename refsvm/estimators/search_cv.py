@@ -185,13 +185,13 @@ class SearchCV(SearchScores, ABC):
 
     # -- the grid --------------------------------------------------------------------------------------------------
 
-    def _values(self, name: str, given: Any, zero: bool = False) -> np.ndarray:
+    def _values(self, name: str, argument: Any, zero: bool = False) -> np.ndarray:
         """Return a list parameter as an array, and refuse numbers that are not positive and finite."""
-        values = numbers(name, given)
+        values = numbers(name, argument)
         in_range = values >= 0.0 if zero else values > 0.0
         if values.ndim != 1 or not len(values) or not (np.isfinite(values) & in_range).all():
             kind = "finite numbers ≥ 0" if zero else "positive finite numbers"
-            raise ValueError(f"{name}={given!r} is not a list of {kind}; give a list with at least one.")
+            raise ValueError(f"{name}={argument!r} is not a list of {kind}; give a list with at least one.")
         return values
 
     def _gammas(self, X: Any, weights: np.ndarray | None) -> list[float | None]:
@@ -332,12 +332,12 @@ class SearchCV(SearchScores, ABC):
             )
         self._unfinished = unfinished = sum(not cell.converged for cell in cells.values())
         if unfinished:
-            asked = self._tolerance_in_words()
+            precision = self._tolerance_in_words()
             if self.stop is not None:
-                asked = f"the precision of stop={self.stop!r}"
+                precision = f"the precision of stop={self.stop!r}"
             warnings.warn(
-                f"{unfinished} of {len(cells)} cells are not solved to {asked}. Scale the features (StandardScaler), "
-                "leave out the largest values of C, or raise max_iter.",
+                f"{unfinished} of {len(cells)} cells are not solved to {precision}. Scale the features "
+                "(StandardScaler), leave out the largest values of C, or raise max_iter.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -61,8 +61,8 @@ class SearchScores(ChoosingEstimator):
         if isinstance(self.scoring, dict | list | tuple):
             named_scores(self.scoring)
             refuse_refit(self.refit, self._scorings)
-        for given in self._scorings.values():
-            refuse_probabilities(given, self._model.__name__)
+        for scoring in self._scorings.values():
+            refuse_probabilities(scoring, self._model.__name__)
 
     def _scorers(self) -> dict[str, Any]:
         """Return the scorers by name; a scorer given by name gets the weights if its metric takes them."""
@@ -79,12 +79,12 @@ class SearchScores(ChoosingEstimator):
         self, classes: np.ndarray | None, metadata: dict[str, dict[str, Any]], splits: list[Split]
     ) -> Scoring | SeveralScorings | None:
         """Return the function that scores cells; None for the default score."""
-        given, scorers, shared, config = self._scorings, self._scorers(), self._shared(), get_config()
+        scorings, scorers, shared, config = self._scorings, self._scorers(), self._shared(), get_config()
         unweighted = [name for name, scorer in scorers.items() if not takes_weights(scorer)]
-        repeats = bool(unweighted) and self._are_copies(splits, [given[name] for name in unweighted])
+        repeats = bool(unweighted) and self._are_copies(splits, [scorings[name] for name in unweighted])
         made = {
             name: Scoring(
-                scorer, given[name], self._held_out, shared, classes, metadata[name], config,
+                scorer, scorings[name], self._held_out, shared, classes, metadata[name], config,
                 repeats=repeats and name in unweighted,
             )
             for name, scorer in scorers.items()

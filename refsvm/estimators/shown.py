@@ -16,8 +16,8 @@ def card_of_search(search: Any) -> Card:
     """Return the card for a fitted search."""
     results = search.cv_results_
     kind = "cells" if "mean_iterations" in results else "evaluations"
-    told = {name: parameter(value) for name, value in getattr(search, "best_params_", {}).items()}
-    told |= {kind: f"{len(results['params']):,}", "splits": f"{search.n_splits_:,}"}
+    pairs = {name: parameter(value) for name, value in getattr(search, "best_params_", {}).items()}
+    pairs |= {kind: f"{len(results['params']):,}", "splits": f"{search.n_splits_:,}"}
     means = [name for name in results if name.startswith("mean_test_")]
     chosen = search.refit if getattr(search, "multimetric_", False) else "score"
     first = f"mean_test_{chosen}" if f"mean_test_{chosen}" in means else means[0]
@@ -25,10 +25,10 @@ def card_of_search(search: Any) -> Card:
     tables, best = cells(results, first, name), getattr(search, "best_score_", float("nan"))
     if not np.isfinite(best):
         return Card(
-            "no best score", sentence="no score chooses the best parameters", pairs=told, tables=tables
+            "no best score", sentence="no score chooses the best parameters", pairs=pairs, tables=tables
         )
     sentence = f"{name}, the best mean over the splits"
-    return Card(f"{sentence}: {best:.4g}", f"{best:.4g}", sentence, pairs=told, tables=tables)
+    return Card(f"{sentence}: {best:.4g}", f"{best:.4g}", sentence, pairs=pairs, tables=tables)
 
 
 def score_name(search: Any, score: str) -> str:

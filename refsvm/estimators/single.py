@@ -72,10 +72,10 @@ class SingleMachine(Incremental):
         start, end = (self._problem(gram, self.held_["y"], *each) for each in turns)
         yield MachineChange(rows, start, end, alpha)
 
-    def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
+    def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
         """Set the fitted attributes, and the numbers of the remaining examples."""
-        alpha = solutions[0].alpha.reshape(-1, len(places[0]))[:, kept].ravel()
-        self._store(solutions[0], self.held_["X"], np.arange(len(kept)), len(kept), alpha)
+        alpha = solutions[0].alpha.reshape(-1, len(places[0]))[:, remaining].ravel()
+        self._store(solutions[0], self.held_["X"], np.arange(len(remaining)), len(remaining), alpha)
 
     def _refuse_empty(self, weights: np.ndarray) -> None:
         """Raise an error unless an example with positive weight remains."""

@@ -342,12 +342,12 @@ class SVC(ClassifierMixin, Incremental):
             start, end = (DualProblem.classification(y=labels, gram=K, C=C[rows]) for C in penalties)
             yield MachineChange(rows, start, end, result.scattered(len(codes))[rows])
 
-    def _take(self, solutions: list[Solution], places: list[np.ndarray], kept: np.ndarray) -> None:
+    def _take(self, solutions: list[Solution], places: list[np.ndarray], remaining: np.ndarray) -> None:
         """Set the fitted attributes and the numbers of the remaining examples."""
         results = []
         for old, solution, rows in zip(self.binary_results_, solutions, places, strict=True):
-            here = np.isin(rows, kept)
-            pair = Pair(old.negative, old.positive, kept.searchsorted(rows[here]), solution.problem)
+            here = np.isin(rows, remaining)
+            pair = Pair(old.negative, old.positive, remaining.searchsorted(rows[here]), solution.problem)
             result = BinaryResult.of(pair, solution, solution.status)
             results.append(replace(result, alpha=solution.alpha[here], origin=self.held_.get("origin")))
         self._store(results, self.held_["X"], self.held_["y"].astype(np.int64), len(self.held_["y"]))

@@ -147,8 +147,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
         if self.class_weight is not None and len(train):
             present, places = np.unique(y[train], return_inverse=True)
             some = None if weights is None else weights[train]
-            found = class_weights(self.class_weight, present, y[train], some)
-            factors[train] *= penalties_of(1.0, found, places, None)
+            by_class = class_weights(self.class_weight, present, y[train], some)
+            factors[train] *= penalties_of(1.0, by_class, places, None)
         return factors
 
     def _refuse_split(self, number: int, train: np.ndarray, counting: np.ndarray) -> None:

@@ -80,9 +80,9 @@ def notes_of(records: Sequence[Mapping[str, Any]], metric: str) -> Iterator[str]
         return
     measured = [record for record in records if record.get(metric) is not None]
     for key in ("engine", "computed_by"):
-        found = sorted({str(record[key]) for record in measured if key in record})
-        if len(found) > 1:
-            yield f"These seconds differ in how they were measured ({key.replace('_', ' ')}: {'; '.join(found)})."
+        values = sorted({str(record[key]) for record in measured if key in record})
+        if len(values) > 1:
+            yield f"These seconds differ in how they were measured ({key.replace('_', ' ')}: {'; '.join(values)})."
 
 
 def unsolved_notes(records: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -136,14 +136,14 @@ class Experiment(PlainNumbers, Shown):
         whole("seed", self.seed, 0)
 
     def _card(self) -> Card:
-        told = {
+        pairs = {
             "strategies": ", ".join(cut(each.name) for each in self.strategies[:3]),
             "problems": ", ".join(cut(each.name) for each in self.problems[:3]),
             "runs": f"{len(self.strategies) * len(self.problems) * self.permutations:,}",
             "store": Path(self.store).name,
         }  # fmt: skip
         line = f"{len(self.strategies)} strategies, {len(self.problems)} problems, permutations={self.permutations}"
-        return Card(line, pairs=told)
+        return Card(line, pairs=pairs)
 
     # -- computing runs --------------------------------------------------------------------------------------------
 
@@ -199,8 +199,8 @@ class Experiment(PlainNumbers, Shown):
         if not in_this_process and find_spec("joblib") is None:
             raise ImportError(f"n_jobs={n_jobs!r} needs the package joblib; install it, or omit n_jobs.")
         callback = checked_callback(callback)
-        told = Progress("Experiment.run", "runs", "these")
-        line = line_of(told, progress)
+        run_progress = Progress("Experiment.run", "runs", "these")
+        line = line_of(run_progress, progress)
         store = RunStore(Path(self.store))
         store.prepare()
         store.warn_of_old_runs()
@@ -208,10 +208,10 @@ class Experiment(PlainNumbers, Shown):
         finished = store.metrics(alike)
         missing = {run.hash: run for run in self._runs if run.hash not in finished}
         total, done, new = len(self._runs), sum(alike[each] for each in finished), 0
-        told.begin("", total=total)
-        told.tell(done)
-        told.begin("")  # estimate the remaining time from the following runs only
-        if callback is not None and callback(told):
+        run_progress.begin("", total=total)
+        run_progress.tell(done)
+        run_progress.begin("")  # estimate the remaining time from the following runs only
+        if callback is not None and callback(run_progress):
             return new
 
         # One handler for all runs, so that Ctrl-C between two of them, or when one converges, is not lost. joblib's
@@ -244,8 +244,8 @@ class Experiment(PlainNumbers, Shown):
                 del missing[run]
                 done, new = done + alike[run], new + (metrics is not None)
                 # called after the run is stored, so that a callback that ends the experiment loses nothing
-                told.tell(done)
-                if callback is not None and callback(told):
+                run_progress.tell(done)
+                if callback is not None and callback(run_progress):
                     break
                 if interrupt.pressed:
                     raise KeyboardInterrupt
@@ -325,8 +325,8 @@ class Experiment(PlainNumbers, Shown):
 
     def _finished(self) -> list[tuple[_Run, dict[str, Any]]]:
         """Return the finished runs with their metrics."""
-        found = RunStore(Path(self.store)).metrics(run.hash for run in self._runs)
-        return [(run, found[run.hash]) for run in self._runs if run.hash in found]
+        metrics = RunStore(Path(self.store)).metrics(run.hash for run in self._runs)
+        return [(run, metrics[run.hash]) for run in self._runs if run.hash in metrics]
 
     def to_frame(self) -> Any:
         """Return `records` as a pandas DataFrame, with everything that identifies a run.
@@ -477,9 +477,9 @@ def _tell(failures: Sequence[_Failure], ended: Sequence[Mapping[str, Any]]) -> N
     """Raise the first error of the workers; warn about runs that are not solved."""
     if failures:
         raise failures[0].error
-    if said := " ".join(unsolved_notes(ended)):
+    if problems := " ".join(unsolved_notes(ended)):
         warn(
-            f"{said} Their metrics do not describe a solution: raise the limits, or scale the features; if "
+            f"{problems} Their metrics do not describe a solution: raise the limits, or scale the features; if "
             "nothing separates the classes, give a finite C."
         )
 
@@ -495,9 +495,9 @@ def _try_out(run: _Run, instance: Instance | None) -> tuple[str, dict[str, Any] 
             same = type(pickle.loads(pickle.dumps(error))) is type(error)
         except Exception:  # noqa: BLE001  pickling it may raise anything
             same = False
-        told = error if same else RuntimeError(f"{type(error).__name__}: {error}")
-        told.add_note(f"In a worker:\n{text}")
-        return run.hash, _Failure(told)
+        raised = error if same else RuntimeError(f"{type(error).__name__}: {error}")
+        raised.add_note(f"In a worker:\n{text}")
+        return run.hash, _Failure(raised)
 
 
 def _measured(run: _Run, instance: Instance) -> Any:

@@ -59,7 +59,9 @@ def code_of(*objects: Any) -> str:
 def _reads_its_name(cls: type) -> bool:
     """Return whether the code of a user's class reads the attribute `name`, which then identifies a run."""
     own = [each for each in cls.__mro__ if of_object(each) is Origin.USER]
-    functions = [each for found in own for each in vars(found).values() if isinstance(each, FunctionType)]
+    functions = [
+        each for namespace in own for each in vars(namespace).values() if isinstance(each, FunctionType)
+    ]
     codes = [each.__code__ for each in functions if of_object(each) is Origin.USER]
     # methods that dataclass generates show the name, but compute nothing from it
     return any("name" in names_in(code) for code in codes if code.co_filename != "<string>")

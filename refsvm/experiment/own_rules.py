@@ -44,10 +44,10 @@ def rule_in_file(argument: str, text: str, family: type[Kind]) -> type[Kind]:
     Traceback (most recent call last):
     ValueError: selectors='nothing.py:Mine': there is no file 'nothing.py'; check spelling and folder.
     """
-    found = IN_FILE(text)
-    if found is None:
+    match = IN_FILE(text)
+    if match is None:
         raise ValueError(f"{argument}={text!r} names no file; give FILE.py:NAME, such as mine.py:Mine.")
-    rule = _named_in(argument, Path(found[1]), found[2])
+    rule = _named_in(argument, Path(match[1]), match[2])
     if not isinstance(rule, type) or not issubclass(rule, family) or isabstract(rule):
         raise ValueError(
             f"{argument}={text!r} is not a {family.__name__}; derive it from refsvm.{family.__name__}, and write its "

@@ -79,13 +79,13 @@ class Instance:
     def arguments(self) -> dict[str, Any]:
         """Return X, y, kernel, C and ε or ν under the argument names of functions for any task."""
         own = {"epsilon": self.epsilon, "nu": self.nu}
-        given = {
+        arguments = {
             "X": self.X,
             "y": None if self.nu is not None else self.y,
             "kernel": self.kernel,
             "C": self.C,
         }
-        return given | {name: value for name, value in own.items() if value is not None}
+        return arguments | {name: value for name, value in own.items() if value is not None}
 
     def one_penalty(self) -> None:
         """Raise an error if C is an array, for a strategy that sets C itself."""
@@ -152,8 +152,8 @@ class Problem(PlainNumbers):
                 "such as functools.partial(refsvm.datasets.load, 'heart') or lambda: Dataset('mine', X, y)."
             )
         several = np.ndim(self.C) > 0
-        found: Any = tuple(penalties(self.C, np.size(self.C)).tolist()) if several else positive("C", self.C)
-        object.__setattr__(self, "C", found)
+        C: Any = tuple(penalties(self.C, np.size(self.C)).tolist()) if several else positive("C", self.C)
+        object.__setattr__(self, "C", C)
         if self.epsilon is not None and self.nu is not None:
             raise ValueError(
                 f"epsilon={self.epsilon!r} makes this a regression and nu={self.nu!r} a one-class problem; give "

@@ -87,9 +87,9 @@ class RuleComparison(Shown):
 
     def measured(self) -> dict[str, Measured]:
         """Return the measurements of each run, by the name of the run."""
-        found = {name: _measured(run) for name, run in self.runs.items()}
-        first = next(iter(found.values()), None)
-        return {name: each._replace(ratio=_ratio(each, first)) for name, each in found.items()}
+        rows = {name: _measured(run) for name, run in self.runs.items()}
+        first = next(iter(rows.values()), None)
+        return {name: each._replace(ratio=_ratio(each, first)) for name, each in rows.items()}
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each run.
@@ -223,8 +223,8 @@ def compare(
             name_in_table(each.rules.step if isinstance(each, Recording) else each.step)
             for each in entrants.values()
         }
-        found = RuleComparison(problem, runs, left_out, status, lengths.pop() if len(lengths) == 1 else "")
-    return unless_interrupted("compare", found, interrupt.pressed)
+        result = RuleComparison(problem, runs, left_out, status, lengths.pop() if len(lengths) == 1 else "")
+    return unless_interrupted("compare", result, interrupt.pressed)
 
 
 def _entrants(
@@ -233,7 +233,7 @@ def _entrants(
     """Return the runs by name, and the combinations that do not fit together, with the reason."""
     chosen = dict(_named("selectors", selectors, WorkingSetSelector))
     lengths = dict(_named("steps", steps, StepRule))
-    found: dict[str, Rules | Recording] = {}
+    entrants: dict[str, Rules | Recording] = {}
     left_out: dict[str, ValueError] = {}
     for (name, selector), (step_name, step) in product(chosen.items(), lengths.items()):
         if isinstance(selector, Recording):
@@ -241,34 +241,34 @@ def _entrants(
                 raise ValueError(
                     f"selectors: the recording {name!r} belongs to another problem; record this problem."
                 )
-            found[name] = selector
+            entrants[name] = selector
             continue
         both = name if len(lengths) == 1 else f"{name}, {step_name}"
         try:
-            found[both] = chosen_rules(selector, step, stop)
+            entrants[both] = chosen_rules(selector, step, stop)
         except ValueError as refusal:
             left_out[both] = refusal
-    if not found:
+    if not entrants:
         raise next(iter(left_out.values()))
-    return found, {name: str(refusal) for name, refusal in left_out.items()}
+    return entrants, {name: str(refusal) for name, refusal in left_out.items()}
 
 
-def _named(argument: str, given: Any, family: Any) -> Iterator[tuple[str, Any]]:
+def _named(argument: str, rules: Any, family: Any) -> Iterator[tuple[str, Any]]:
     """Yield rules by name; rules that would have the same name are numbered."""
-    if isinstance(given, Mapping):
-        for name, each in given.items():
+    if isinstance(rules, Mapping):
+        for name, each in rules.items():
             yield str(name), _rule(argument, each, family)
         return
-    if isinstance(given, str):
-        given = [each.strip() for each in given.split(",")]
-    elif not isinstance(given, Sequence):
-        given = [given]
-    if not given:
+    if isinstance(rules, str):
+        rules = [each.strip() for each in rules.split(",")]
+    elif not isinstance(rules, Sequence):
+        rules = [rules]
+    if not rules:
         raise ValueError(
             f"{argument} contains no rule; give at least one, such as {argument}=['{_example(family)}']."
         )
     seen: dict[str, int] = {}
-    for each in given:
+    for each in rules:
         rule = _rule(argument, each, family)
         name = name_in_table(rule)
         seen[name] = seen.get(name, 0) + 1
@@ -279,13 +279,13 @@ def _example(family: Any) -> str:
     return "mvp" if family is WorkingSetSelector else "newton"
 
 
-def _rule(argument: str, given: Any, family: Any) -> Any:
+def _rule(argument: str, rule: Any, family: Any) -> Any:
     """Return the rule given by name, as an object, as a class or in a file; a recording unchanged."""
-    if isinstance(given, Recording) and family is WorkingSetSelector:
-        return given
-    if isinstance(given, str) and IN_FILE(given):
-        given = rule_in_file(argument, given, family)
-    return family.checked(argument, given)
+    if isinstance(rule, Recording) and family is WorkingSetSelector:
+        return rule
+    if isinstance(rule, str) and IN_FILE(rule):
+        rule = rule_in_file(argument, rule, family)
+    return family.checked(argument, rule)
 
 
 def name_in_table(rule: Any) -> str:

@@ -15,29 +15,29 @@ from refsvm.services.summary import CARDS, Card, Parts, Table, ended
 
 def of_matrix(matrix: KernelMatrix) -> Card:
     """Return the card for a kernel matrix."""
-    told = {"rows and columns": f"{matrix.n:,}", "values": matrix.kernel_name}
+    pairs = {"rows and columns": f"{matrix.n:,}", "values": matrix.kernel_name}
     held = "held in memory" if matrix.dense is not None else "evaluated in blocks"
-    return Card(matrix._line(), sentence=held, pairs=told)
+    return Card(matrix._line(), sentence=held, pairs=pairs)
 
 
 def of_problem(problem: DualProblem) -> Card:
     """Return the card for a problem."""
     kind, what, kernel, C = problem._description()
     n = problem.n // 2 if kind == "regression" else problem.n
-    told = {
+    pairs = {
         "examples": f"{n:,}", "kernel": kernel, "C": C, "Σα": f"{problem.z:.6g}", "next": "solve(problem)",
     }  # fmt: skip
     sentence = what if what.startswith(kind.split()[0]) else f"{kind}: {what}"
-    return Card(problem._line(), sentence=sentence, pairs=told)
+    return Card(problem._line(), sentence=sentence, pairs=pairs)
 
 
 def of_state(state: SolverState) -> Card:
     """Return the card for the state of a solve."""
-    told = {
+    pairs = {
         "steps": f"{state.iteration:,}", "objective": f"{state.objective:.6f}", "KKT gap": f"{state.gap:.2e}",
         "variables": f"{len(state.alpha):,}", "nonzero variables": f"{np.count_nonzero(state.alpha):,}",
     }  # fmt: skip
-    return Card(state._line(), pairs=told)
+    return Card(state._line(), pairs=pairs)
 
 
 def of_trace(trace: Trace) -> Card:
@@ -55,7 +55,7 @@ def of_solution(solution: Solution) -> Card:
     support = int(np.count_nonzero(a))
     is_at_bound = (solution.alpha <= problem.lower) | (solution.alpha >= problem.upper)
     at_bound = int(is_at_bound[a > 0.0].sum())
-    told = {
+    pairs = {
         "dual objective": f"{solution.objective:.6f}", "primal objective": f"{solution.primal_objective:.6f}",
         "duality gap": f"{solution.duality_gap:.2e}", "KKT gap": f"{solution.kkt_gap:.2e}",
         "intercept": f"{solution.intercept:.6f}", "steps": f"{solution.iterations:,}",
@@ -65,30 +65,30 @@ def of_solution(solution: Solution) -> Card:
     parts = {"at 0": problem.n - support, "free": support - at_bound, "at its bound": at_bound}
     return Card(
         solution._line(), sentence=solution.reason, is_partial=solution.status is not Status.CONVERGED,
-        pairs=told, parts=Parts("α", "variables", parts, problem.n),
+        pairs=pairs, parts=Parts("α", "variables", parts, problem.n),
     )  # fmt: skip
 
 
 def of_rounds(rounds: Rounds) -> Card:
     """Return the card for rounds."""
-    told = {
+    pairs = {
         "variables": f"{rounds.problem.n:,}", "kernel": rounds.problem.gram.kernel_name,
         "solutions kept": f"{len(rounds.solutions)}", "kernel rows": f"{rounds.rows.computed:,}",
         "status": rounds.status.name,
     }  # fmt: skip
-    return Card(rounds._line(), pairs=told)
+    return Card(rounds._line(), pairs=pairs)
 
 
 def of_path(path: TrackedPath) -> Card:
     """Return the card for a path."""
     elbow = path.record.elbow
-    told = {
+    pairs = {
         "breakpoints": f"{len(path.record.t):,}", "events": f"{len(path.events):,}",
         "most free variables": f"{elbow.max() if len(elbow) else 0}", "variables": f"{path.along.start.n:,}",
         "seconds": f"{path.seconds:.3f}", "tracker": path.tracker.partition("(")[0],
     }  # fmt: skip
     is_partial = path.status is not Status.CONVERGED
-    return Card(path._line(), sentence=ended(path._span(), path.status), is_partial=is_partial, pairs=told)
+    return Card(path._line(), sentence=ended(path._span(), path.status), is_partial=is_partial, pairs=pairs)
 
 
 CARDS.update({

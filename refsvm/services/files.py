@@ -80,12 +80,12 @@ def written_whole(file: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def _replaceable(target: str) -> os.stat_result | None:
     """Return the state of the file to be replaced, or None; raise an error for a read-only file."""
     try:
-        found = os.stat(target)  # noqa: PTH116
+        info = os.stat(target)  # noqa: PTH116
     except FileNotFoundError:
         return None
     if not os.access(target, os.W_OK):
         raise PermissionError(13, "Permission denied", target)
-    return found
+    return info
 
 
 def _like(file: str, old: os.stat_result) -> None:

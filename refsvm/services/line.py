@@ -57,7 +57,7 @@ class Writer(Protocol):
         """End the line."""
 
 
-def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress | None]:
+def line_of(progress: Progress, wanted: Any) -> AbstractContextManager[Progress | None]:
     """Return a context that shows a line during its block; entering it gives the progress if a line is shown.
 
     A call inside another call, or parallel to it in another thread, has no line of its own. If no line would be
@@ -67,7 +67,7 @@ def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress |
     ----------
     progress : Progress
         Progress of the call.
-    asked : bool or "auto"
+    wanted : bool or "auto"
         True shows the line, and its last state stays; in a file it writes a sentence every ten seconds. "auto" shows
         it in a terminal or a notebook after two seconds if tqdm is installed, and removes it at the end. False shows
         no line, neither for this call nor for calls inside it.
@@ -75,7 +75,7 @@ def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress |
     Raises
     ------
     ValueError
-        If `asked` has another value.
+        If `wanted` has another value.
 
     Examples
     --------
@@ -85,11 +85,11 @@ def line_of(progress: Progress, asked: Any) -> AbstractContextManager[Progress |
     ...     print(shown)
     None
     """
-    if type(asked) is str and asked == "auto":
+    if type(wanted) is str and wanted == "auto":
         return LineShown(ProgressLine(progress, stays=False)) if is_watched() else UNSEEN
-    if not isinstance(asked, bool | np.bool_):
-        raise ValueError(f'progress={asked!r} is unknown; choose True, False or "auto".')
-    return LineShown(ProgressLine(progress, stays=True) if asked else None)
+    if not isinstance(wanted, bool | np.bool_):
+        raise ValueError(f'progress={wanted!r} is unknown; choose True, False or "auto".')
+    return LineShown(ProgressLine(progress, stays=True) if wanted else None)
 
 
 UNSEEN: Final = nullcontext()
@@ -380,8 +380,8 @@ def text(progress: Progress, is_over: bool = False) -> str:
     if (left := progress.seconds_left) is not None and progress.done != progress.total:
         known.append(f"{in_words(left)} left")
     key = "the stop button" if in_notebook() else "Ctrl-C"
-    kept = f"; {key} keeps {progress.kept}" if progress.kept else ""
-    return f"{progress.call}: {', '.join(known)}{kept}"
+    note = f"; {key} keeps {progress.kept}" if progress.kept else ""
+    return f"{progress.call}: {', '.join(known)}{note}"
 
 
 def in_words(seconds: float) -> str:

@@ -70,29 +70,29 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
     return kernel
 
 
-def kernel_named(*given: Any) -> Any:
+def kernel_named(*arguments: Any) -> Any:
     """Return `asked` of these arguments; without arguments the default kernel itself (`refsvm.core.doors`)."""
-    return asked(*given) if given else DEFAULT
+    return asked(*arguments) if arguments else DEFAULT
 
 
 def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:
     """Return the kernel for a name, with checked parameters; None for the default."""
     if not column_names(gamma):
         gamma = of_features(gamma, kernel)
-    given = Named(kernel, gamma, degree, coef0)
-    if given.name not in KERNELS:
+    named = Named(kernel, gamma, degree, coef0)
+    if named.name not in KERNELS:
         near = hint(
-            given.name.lower(), KERNELS, f"choose from {', '.join(KERNELS)}, or give an object: RBF(0.5)."
+            named.name.lower(), KERNELS, f"choose from {', '.join(KERNELS)}, or give an object: RBF(0.5)."
         )
         raise ValueError(f"kernel={kernel!r} is unknown; {near}")
     if isinstance(gamma, str) and gamma not in ("scale", "auto"):
         near = hint(gamma.lower(), ("scale", "auto"), 'give "scale", "auto" or a number.')
         raise ValueError(f"gamma={gamma!r} is unknown; {near}")
     if column_names(gamma):
-        return given
+        return named
     if not isinstance(gamma, str | tuple):
         not_negative("gamma", gamma)
-    return None if given == DEFAULT else given
+    return None if named == DEFAULT else named
 
 
 def in_order(gamma: Any, columns: Sequence[str]) -> Any:
@@ -199,11 +199,11 @@ def kernel_called(
     if not isinstance(kernel, str):
         return kernel
     known = parameters_named(kernel)
-    given: dict[str, Any] = {"degree": int(degree), "coef0": float(coef0)}
+    values: dict[str, Any] = {"degree": int(degree), "coef0": float(coef0)}
     if "gamma" in known:
         gamma = of_features(gamma, kernel)
-        given["gamma"] = gamma if isinstance(gamma, tuple) else gamma_on(X, gamma, weights)
-    return KERNELS[kernel](**{name: given[name] for name in known})
+        values["gamma"] = gamma if isinstance(gamma, tuple) else gamma_on(X, gamma, weights)
+    return KERNELS[kernel](**{name: values[name] for name in known})
 
 
 def parameters_named(kernel: str) -> list[str]:

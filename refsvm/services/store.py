@@ -132,15 +132,15 @@ class RunStore:
         """
         if not self.path.is_file():
             return {}
-        found = {}
+        documents = {}
         with self._connected() as connection:
             # one query for each run, because SQLite limits the number of parameters in a statement
             for run in runs:
                 query = f"SELECT metrics, {_WITHOUT_SEAL} FROM runs WHERE hash = ?"
                 row = connection.execute(query, (run,)).fetchone()
                 if row is not None:
-                    found[run] = self._document(run, *row)
-        return found
+                    documents[run] = self._document(run, *row)
+        return documents
 
     def old_runs(self) -> list[dict[str, Any]]:
         """Return the runs stored by refsvm 0.3.0 or before: problem, strategy, config, metrics, finished.
@@ -405,10 +405,10 @@ def _plain_number(value: Any) -> int | float | None:
         return int(value)
     # a fraction may exceed every float
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _text(value: Any) -> str:

@@ -134,7 +134,7 @@ class Parts(NamedTuple):
         parts = [(name, n, COLOURS[k % len(COLOURS)]) for k, (name, n) in enumerate(self.counts.items()) if n]
         if not parts:
             return ""
-        told = escape(", ".join(f"{name}: {n:,}" for name, n, _ in parts))
+        counts = escape(", ".join(f"{name}: {n:,}" for name, n, _ in parts))
         whole = max(self.whole, 1)
         bar = "".join(
             f'<span style="width:{100 * n / whole:.2f}%;background:{c}"></span>' for _, n, c in parts
@@ -142,7 +142,7 @@ class Parts(NamedTuple):
         legend = " · ".join(
             f'<span class="key" style="background:{c}"></span>{escape(name)}: {n:,}' for name, n, c in parts
         )
-        label = f"{escape(self.unit)}, {escape(self.name)}: {told}"
+        label = f"{escape(self.unit)}, {escape(self.name)}: {counts}"
         return (
             f'<div class="bar" role="img" aria-label="{label}">{bar}</div>'
             f"<div>{escape(self.name)} {legend}</div>"
@@ -230,14 +230,14 @@ class Card:
         if not known:
             return ""
         top, low = max(max(known), 1e-300), min(known)
-        told = f"{self.heights_of}, {low:.3g} to {max(known):.3g}"
+        caption = f"{self.heights_of}, {low:.3g} to {max(known):.3g}"
         columns = "".join(
             f'<span style="height:{36 * max(v, 0.0) / top if not isnan(v) else 0:.0f}px"></span>'
             for v in self.heights
         )
         return (
-            f'<div class="columns" role="img" aria-label="{escape(told)}">{columns}</div>'
-            f'<div class="dim">{escape(told)}</div>'
+            f'<div class="columns" role="img" aria-label="{escape(caption)}">{columns}</div>'
+            f'<div class="dim">{escape(caption)}</div>'
         )
 
 

@@ -37,7 +37,7 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
     try:
         if not answers.poll(seconds):
             raise AssertionError(f"{name} hangs: its check did not end within {seconds:g} seconds.")
-        found, error = answers.recv()
+        outcome, error = answers.recv()
     except EOFError:
         process.join(seconds)
         code = process.exitcode
@@ -51,20 +51,20 @@ def in_a_process(work: Callable[[], Result], seconds: float, name: str) -> Resul
         answers.close()
     if error is not None:
         raise error
-    result: Result = found
+    result: Result = outcome
     return result
 
 
 def _answer(work: Callable[[], Any], answer: Any) -> None:
     """Send the result of a call, or its exception."""
-    found, failed = None, None
+    result, failed = None, None
     try:
-        found = work()
+        result = work()
     except SystemExit:
         os._exit(1)
     except BaseException as error:  # noqa: BLE001  raised again in the process of the caller
         failed = error
     try:
-        answer.send((found, failed))
+        answer.send((result, failed))
     except Exception as error:  # noqa: BLE001  the result cannot be pickled
         answer.send((None, AssertionError(str(failed or error))))

@@ -264,8 +264,8 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         case.require(same, t, f"{subject} wrote to state.{name}; only the loop may.")
     # each step may add a little rounding error to the sum of α, but not more
     off = infeasibility(problem, alpha)
-    said = f"α is infeasible by {off:.3g} times the size of the box; {step!r}.length() must return float64 numbers."
-    case.require(off <= EPS * (t + problem.n), t, said)
+    message = f"α is infeasible by {off:.3g} times the size of the box; {step!r}.length() must return float64 numbers."
+    case.require(off <= EPS * (t + problem.n), t, message)
     drift = float(np.abs(problem.gradient(alpha) - gradient).max())
     size = float(np.abs(problem.v).max() + np.abs(alpha).sum() * np.abs(state.diagonal).max())
     near = drift <= 100 * EPS * (t + 1) * size
@@ -274,8 +274,8 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
         gap = problem.kkt_gap(alpha)
         why = f", as {selector!r}.select() found no pair" if code == -1 else ""
         why = ", as two steps in a row changed nothing" if state.stalled >= 2 else why
-        said = f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}{why}."
-        case.require(gap <= 1.01 * stop.tol, t, said)
+        message = f"the solve ended with ψ = {gap:.3g} above tol = {stop.tol}{why}."
+        case.require(gap <= 1.01 * stop.tol, t, message)
 
 
 def check_verdict(case: Case) -> None:
@@ -286,22 +286,23 @@ def check_verdict(case: Case) -> None:
     """
     stop = case.rules.stop
     # solve without shrinking, which would call the rule on restricted problems
-    exact, found = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
+    exact, stopped = (case.solve(stop=each, engine="numpy", shrinking=False) for each in (KKTGap(1e-6), stop))
     if stop.left_out:
         r = np.flatnonzero((case.problem.lower == 0.0) & (case.problem.upper == 0.0))[0]
         # leave-one-out uses the value or sign that the rule proved, so compare this result
         with explain_failures(case.name, case.rules):
-            decided, h = stop.outcome(found.reason, float(found.decision_values[r]))
+            decided, h = stop.outcome(stopped.reason, float(stopped.decision_values[r]))
         expected = exact.decision_values[r]
         good = abs(expected) <= 1e-6 or (h >= 0.0) == (expected >= 0.0) or "indefinite" in case.name
-        said = f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."
-        case.require(good or decided == "kkt", found.iterations, said)
+        message = f"{stop!r} stops at h = {h:.3g}; at the optimum it is {expected:.3g}."
+        case.require(good or decided == "kkt", stopped.iterations, message)
         if decided != "kkt":
             return
-    lost = exact.objective - found.objective
-    good = lost <= 0.05 * abs(exact.objective) or found.kkt_gap <= 10.0 * stop.tolerance
-    said = f"{stop!r} stops too early, at ψ = {found.kkt_gap:.3g} and f = {found.objective:.3g}, {lost:.3g} below f*."
-    case.require(good, found.iterations, said)
+    lost = exact.objective - stopped.objective
+    good = lost <= 0.05 * abs(exact.objective) or stopped.kkt_gap <= 10.0 * stop.tolerance
+    where = f"ψ = {stopped.kkt_gap:.3g} and f = {stopped.objective:.3g}, {lost:.3g} below f*"
+    message = f"{stop!r} stops too early, at {where}."
+    case.require(good, stopped.iterations, message)
 
 
 def infeasibility(problem: DualProblem, alpha: np.ndarray) -> float:

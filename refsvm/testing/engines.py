@@ -66,16 +66,16 @@ def check_engines(
                 return 0, f"in the compiled one {str(error.__cause__).partition(':')[0]}."
             raise
 
-    found = difference(limit)
-    if found is None:
+    gap = difference(limit)
+    if gap is None:
         return
-    t, sentence = found
+    t, sentence = gap
     if t == 0:  # the trace does not show the difference, so bisect the number of steps
         t = 1 + bisect_left(range(1, limit), True, key=lambda steps: difference(steps) is not None)
     shown = ", ".join(f"{name}={value}" for name, value in {"shrinking": shrinking, **options}.items())
-    given = ", ".join(f"{type(rule).__name__} {rule.parameters()}" for rule in case.rules)
-    said = f"the engines differ ({shown}): {sentence.rstrip('.')}; compare the twins and parameters() of {given}."
-    case.require(False, t, said)
+    rules = ", ".join(f"{type(rule).__name__} {rule.parameters()}" for rule in case.rules)
+    message = f"the engines differ ({shown}): {sentence.rstrip('.')}; compare the twins and parameters() of {rules}."
+    case.require(False, t, message)
 
 
 def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] | None:
@@ -99,17 +99,17 @@ def first_difference(readable: Solution, compiled: Solution) -> tuple[int, str] 
     >>> first_difference(solve(problem, trace=True), solve(problem, trace=True)) is None
     True
     """
-    found = []
+    differences = []
     if readable.trace is not None and compiled.trace is not None:
         one, other = readable.trace.rows, compiled.trace.rows
         for name in one.dtype.names or ():
             if name != "seconds":
-                found += [
+                differences += [
                     (int(one["iteration"][t]), _sentence(name, left, right))
                     for t, left, right in _first_unequal(one[name], other[name])
                 ]
-    if found:
-        return min(found, key=lambda difference: difference[0])
+    if differences:
+        return min(differences, key=lambda difference: difference[0])
     for name in ("iterations", "status", "reason", "kernel_rows", "kernel_hits"):
         if getattr(readable, name) != getattr(compiled, name):
             return 0, _sentence(name, getattr(readable, name), getattr(compiled, name))

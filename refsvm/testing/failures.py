@@ -42,27 +42,31 @@ def explain_failures(name: str, rules: Iterable[object], state: SolverState | No
     except Exception as error:
         # a StopIteration raised inside a generator arrives as the cause of a RuntimeError
         cause = error.__cause__ if isinstance(error.__cause__, StopIteration) else error
-        asked = _at_work((frame for frame, _ in traceback.walk_tb(cause.__traceback__)), rules)
-        if isinstance(error, AssertionError) and not asked:  # a check has failed with its own message
+        subject_at_work = _at_work((frame for frame, _ in traceback.walk_tb(cause.__traceback__)), rules)
+        if (
+            isinstance(error, AssertionError) and not subject_at_work
+        ):  # a check has failed with its own message
             raise
-        step, said = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")
-        if asked or not said.startswith((*(type(rule).__name__ for rule in rules), "select() returned")):
-            subject = asked or _wrong_answer(rules, state)
-            said = f"{subject} raised {type(cause).__name__}: {said}".rstrip(": ")
+        step, message = 0 if state is None else state.iteration + 1, str(cause).rstrip(".")
+        if subject_at_work or not message.startswith(
+            (*(type(rule).__name__ for rule in rules), "select() returned")
+        ):
+            subject = subject_at_work or _wrong_answer(rules, state)
+            message = f"{subject} raised {type(cause).__name__}: {message}".rstrip(": ")
         raise AssertionError(
-            f"Problem {name!r} with {', '.join(map(repr, rules))}, step {step}: {said}."
+            f"Problem {name!r} with {', '.join(map(repr, rules))}, step {step}: {message}."
         ) from error
 
 
 def _at_work(frames: Iterable[FrameType], rules: tuple[object, ...]) -> str:
     """Return the rule's method that is running in the innermost of these frames; "" if no such method is running."""
-    asked = [
+    names = [
         f"{type(rule).__name__}.{frame.f_code.co_name}()"
         for frame in frames
         for rule in rules
         if frame.f_locals.get("self") is rule
     ]
-    return asked[-1] if asked else ""
+    return names[-1] if names else ""
 
 
 def _wrong_answer(rules: tuple[object, ...], state: SolverState | None) -> str:
@@ -87,13 +91,13 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
     AssertionError
         If the call hangs or raises an exception; `explain_failures` forms the message.
     """
-    found: list[Result] = []
+    results: list[Result] = []
     failed: list[BaseException] = []
 
     def tell() -> None:
         try:
             with explain_failures(name, rules):
-                found.append(run())
+                results.append(run())
         except BaseException as error:  # noqa: BLE001  raised again below, in the thread of the caller
             failed.append(error)
 
@@ -107,8 +111,8 @@ def within(seconds: float, name: str, rules: tuple[object, ...], run: Callable[[
         where = _at_work(reversed(frames), rules)
         # this raises SystemExit in the other thread, at its next line of Python
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(number), ctypes.py_object(SystemExit))
-        said = f"{where or 'it'} hangs: no answer after {seconds:g} seconds."
-        raise AssertionError(f"Problem {name!r} with {', '.join(map(repr, rules))}: {said}")
+        message = f"{where or 'it'} hangs: no answer after {seconds:g} seconds."
+        raise AssertionError(f"Problem {name!r} with {', '.join(map(repr, rules))}: {message}")
     if failed:
         raise failed[0]
-    return found[0]
+    return results[0]

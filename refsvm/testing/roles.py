@@ -55,13 +55,15 @@ def check_shrinking(shrinking: Shrinking, cases: list[Case]) -> int:
     taken = 0
     for case in cases:
         tol = case.rules.stop.tolerance
-        found = case.solve(shrinking, shrinking=shrinking, engine="numpy", max_iter=20_000)
-        gap = case.problem.kkt_gap(found.alpha)
-        said = f"{shrinking!r} ends with {found.status.name} at ψ = {gap:.3g}, with a tolerance of {tol:g}."
-        case.require(gap <= 1.01 * tol, found.iterations, said)
+        result = case.solve(shrinking, shrinking=shrinking, engine="numpy", max_iter=20_000)
+        gap = case.problem.kkt_gap(result.alpha)
+        message = (
+            f"{shrinking!r} ends with {result.status.name} at ψ = {gap:.3g}, with a tolerance of {tol:g}."
+        )
+        case.require(gap <= 1.01 * tol, result.iterations, message)
         if engines.can_compare():
             check_engines(case, shrinking=shrinking)
-        taken += found.iterations
+        taken += result.iterations
     return taken
 
 
@@ -86,15 +88,17 @@ def check_check(check: Check, problems: dict[str, DualProblem]) -> int:
                 check.decide(read_only_solution(solve(problem, stop=rules.stop, engine="numpy")), rows)
             )
         right = signs.shape == (problem.n,) and np.isin(signs, (-1, 0, 1)).all()
-        said = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
-        case.require(right, 0, said)
+        message = f"{check!r}.decide() returned {signs!r:.80}; expected 1, −1 or 0 for each of {problem.n} examples."
+        case.require(right, 0, message)
         counts = [(problem.v == label).sum() for label in problem.v]
         # if the only example of a class is left out, there is no model to compare with
         for r in np.flatnonzero((signs != 0) & (np.array(counts) > 1)).tolist():
             with explain_failures(name, (check,)):
                 h = solve(problem.without(r), stop=rules.stop, engine="numpy").decision_values[r]
-            said = f"{check!r} decides that h has the sign {signs[r]:g} without example {r}, but h = {h:.3g}."
-            case.require(signs[r] * h >= -1e-3, 0, said)
+            message = (
+                f"{check!r} decides that h has the sign {signs[r]:g} without example {r}, but h = {h:.3g}."
+            )
+            case.require(signs[r] * h >= -1e-3, 0, message)
             decided += 1
     return decided
 
@@ -126,7 +130,7 @@ def check_matrix(gram: KernelMatrix) -> int:
     require(np.isfinite(K).all(), f"{subject}: block(rows) contains NaN or infinity; return finite numbers.")
     # products of blocks of another shape may differ in the last digit
     size = 1e-12 * float(np.abs(K).max())
-    for found, expected, said in (
+    for values, expected, message in (
         (K, K.T, "the matrix is not symmetric"),
         (again, K, "a second call of block() returns other values"),
         (some, K[np.ix_(few, others)], "block(rows, columns) differs from block(rows)"),
@@ -134,12 +138,14 @@ def check_matrix(gram: KernelMatrix) -> int:
         (diagonal, K.diagonal(), "diagonal() differs from the diagonal of block()"),
         (part, K[np.ix_(others, others)], "restrict(indices) returns other values"),
     ):
-        require(np.shape(found) == expected.shape, f"{subject}: {said}: it has the shape {np.shape(found)}.")
-        off = np.abs(found - expected)
+        require(
+            np.shape(values) == expected.shape, f"{subject}: {message}: it has the shape {np.shape(values)}."
+        )
+        off = np.abs(values - expected)
         place = tuple(int(each) for each in np.unravel_index(off.argmax(), off.shape))
-        require(off.max() <= size, f"{subject}: {said}, by {off.max():.3g} at {place}.")
+        require(off.max() <= size, f"{subject}: {message}, by {off.max():.3g} at {place}.")
     if gram.facts.is_psd and len(K) <= FEW:
         least = float(np.linalg.eigvalsh(K)[0])
-        said = f"is_psd is True, but the matrix has the eigenvalue {least:.3g}; remove is_psd"
-        require(least >= -1e-8 * np.abs(K).max(), f"{subject}: {said}.")
+        message = f"is_psd is True, but the matrix has the eigenvalue {least:.3g}; remove is_psd"
+        require(least >= -1e-8 * np.abs(K).max(), f"{subject}: {message}.")
     return 6 * int(K.size)

@@ -56,14 +56,14 @@ def _check_seed(seeder: Seeder, name: str, old: DualProblem, new: DualProblem) -
     case.require(right, 0, f"{seeder!r} gave {gave}; expected a float64 vector of {new.n}.")
     case.require(np.isfinite(seed).all(), 0, f"{seeder!r} gave a seed that is not finite.")
     case.require(np.array_equal(seed, again), 0, f"{seeder!r} gave two different seeds.")
-    kept = np.array_equal(solved.alpha, alpha) and np.array_equal(solved.gradient, gradient)
+    unchanged = np.array_equal(solved.alpha, alpha) and np.array_equal(solved.gradient, gradient)
     case.require(
-        kept, 0, f"{seeder!r} wrote to the solution that it received; copy arrays before changing them."
+        unchanged, 0, f"{seeder!r} wrote to the solution that it received; copy arrays before changing them."
     )
     _check_memory(case, seeder, solved)
     same = not np.shares_memory(seed, solved.alpha) and not np.shares_memory(seed, again)
-    said = f"{seeder!r} returned an array that it or the solution keeps; return a new array."
-    case.require(same, 0, said)
+    message = f"{seeder!r} returned an array that it or the solution keeps; return a new array."
+    case.require(same, 0, message)
     off = infeasibility(new, seed)
     case.require(off <= 1e-12, 0, f"the seed of {seeder!r} is infeasible by {off:.3g} times the box.")
     # a seed may cost steps, but must never change the optimum
@@ -90,8 +90,8 @@ def _check_memory(case: Case, seeder: Seeder, solved: Solution) -> None:
         f"{seeder!r}.pays() returned {pays!r}; return True or False.",
     )
     off = max(infeasibility(case.problem, np.asarray(other)) for other in others)
-    said = f"the seed of {seeder!r} with its memory is infeasible by {off:.3g} times the box."
-    case.require(off <= 1e-12, 0, said)
+    message = f"the seed of {seeder!r} with its memory is infeasible by {off:.3g} times the box."
+    case.require(off <= 1e-12, 0, message)
 
 
 def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndarray) -> None:
@@ -100,5 +100,5 @@ def _check_seed_twin(case: Case, seeder: Seeder, solved: Solution, seed: np.ndar
 
     compiled = compiled_seed(seeder, solved, case.problem, stored_rows(case.problem.gram))
     for i in np.flatnonzero(compiled != seed).tolist():
-        said = f"the twin of {seeder!r} gives α[{i}] = {compiled[i]!r}, the seeder {seed[i]!r}."
-        case.require(False, 0, said)
+        message = f"the twin of {seeder!r} gives α[{i}] = {compiled[i]!r}, the seeder {seed[i]!r}."
+        case.require(False, 0, message)

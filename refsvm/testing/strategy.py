@@ -59,7 +59,7 @@ class StrategyReport(Shown):
     twin: str
 
     def _card(self) -> Card:
-        told = {
+        pairs = {
             "rule": self.rule,
             "problems": f"{len(self.problems)}",
             "steps": f"{self.steps:,}",
@@ -67,7 +67,7 @@ class StrategyReport(Shown):
         }
         name = self.rule.partition("(")[0]
         return Card(
-            f"{name} keeps its contract: {len(self.problems)} problems, {self.steps:,} steps", pairs=told
+            f"{name} keeps its contract: {len(self.problems)} problems, {self.steps:,} steps", pairs=pairs
         )
 
 

@@ -74,7 +74,7 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
     kinds = KINDS if tracker.any_line else KINDS[:1]
     for name, problem in path_problems(problems).items():
         try:
-            found = [_checked(tracker, kind, name, problem, both) for kind in kinds]
+            paths = [_checked(tracker, kind, name, problem, both) for kind in kinds]
         # a tracker with `may_refuse` may refuse a degenerate problem, with a message and not by crashing
         except AssertionError as error:
             if tracker.may_refuse and isinstance(error.__cause__, ValueError):
@@ -82,8 +82,8 @@ def check_tracker(tracker: PathTracker, problems: dict[str, DualProblem]) -> tup
                 continue
             raise
         names.append(name)
-        breakpoints += sum(points for points, _ in found)
-        compared += sum(twins for _, twins in found)
+        breakpoints += sum(points for points, _ in paths)
+        compared += sum(twins for _, twins in paths)
     last = refusal.rstrip(".") or "no reason given"
     require(names, f"Problem 'all' with {tracker!r}: it refused every problem, the last with: {last}.")
     subject = "Both engines agree" if tracker.twin() is None else "The twin agrees"
@@ -120,8 +120,8 @@ def _checked(
         again = _tracked(tracker, kind, name, problem, engine)
         same = all(np.array_equal(a, b) for a, b in zip(path.record, again.record, strict=True))
         again_by = "A second call" if engine == "numpy" else "The compiled engine"
-        said = f"{again_by} returns another path; keep no memory on the tracker, and search with the state's methods."
-        require(same, f"{subject}: {said}")
+        advice = "keep no memory on the tracker, and search with the state's methods"
+        require(same, f"{subject}: {again_by} returns another path; {advice}.")
     return len(path.record.t), names.count("numba")
 
 
@@ -159,9 +159,9 @@ def _check_path(accuracy: float, subject: str, path: AnyPath) -> None:
         (path.record.elbow >= 0).all(), f"{subject}: a breakpoint has an elbow of {path.record.elbow.min()}."
     )
     # also check between breakpoints, because wrong lines may join correct points
-    found = path.kkt_audit(between=3)
-    said = (
-        f"the optimality conditions are violated by {found.worst:.2e} at {letter}={found.C:.6g} "
-        f"({found.at:.2e} at breakpoints, {found.between:.2e} between them)."
+    audit = path.kkt_audit(between=3)
+    message = (
+        f"the optimality conditions are violated by {audit.worst:.2e} at {letter}={audit.C:.6g} "
+        f"({audit.at:.2e} at breakpoints, {audit.between:.2e} between them)."
     )
-    require(found.worst <= accuracy, f"{subject}: {said}")
+    require(audit.worst <= accuracy, f"{subject}: {message}")

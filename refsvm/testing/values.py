@@ -43,8 +43,8 @@ def check_value(rule: Rule, problem: DualProblem) -> None:
     if isinstance(rule, WorkingSetSelector | StepRule | StoppingRule):
         _check_memory(rule, problem)
         rows: Any = rule.rows_needed(problem.n)
-        said = f"{name}.rows_needed({problem.n}) returned {rows!r}; return a whole number of kernel rows."
-        require(isinstance(rows, int | np.integer), said)
+        message = f"{name}.rows_needed({problem.n}) returned {rows!r}; return a whole number of kernel rows."
+        require(isinstance(rows, int | np.integer), message)
     if isinstance(rule, StepRule):
         StepRule.checked("step", rule)
     if isinstance(rule, StoppingRule):
@@ -59,8 +59,8 @@ def _check_memory(rule: Rule, problem: DualProblem) -> None:
     """Check that the memory is a float64 vector, and a new array for each solve."""
     memory, another = memory_of(rule, problem), memory_of(rule, problem)
     shared = np.shares_memory(memory, another)
-    said = f"{type(rule).__name__}.memory() returned one array twice; make a new one for each solve."
-    require(not shared, said)
+    message = f"{type(rule).__name__}.memory() returned one array twice; make a new one for each solve."
+    require(not shared, message)
 
 
 def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
@@ -80,18 +80,18 @@ def _check_stopping_rule(rule: StoppingRule, problem: DualProblem) -> None:
             f"{name}.restricted_tolerance({gap:.3g})", rule.restricted_tolerance(gap)
         )
     known: Any = rule.with_reference(solve(problem, engine="numpy"))
-    said = f"{name}.with_reference(solved) returned {known!r}; return a stopping rule, such as itself."
-    require(isinstance(known, StoppingRule), said)
-    found: Any = rule.outcome(reasons[0], 0.5)
-    right = isinstance(found, tuple) and list(map(type, found)) == [str, float]
-    said = f"{name}.outcome() returned {found!r}; return what decided the example, a name, and its decision value."
-    require(right, said)
+    message = f"{name}.with_reference(solved) returned {known!r}; return a stopping rule, such as itself."
+    require(isinstance(known, StoppingRule), message)
+    outcome: Any = rule.outcome(reasons[0], 0.5)
+    right = isinstance(outcome, tuple) and list(map(type, outcome)) == [str, float]
+    message = f"{name}.outcome() returned {outcome!r}; return what decided the example, a name, and its decision value."
+    require(right, message)
 
 
 def _check_twin(rule: Rule) -> None:
     """Check that `twin()` always returns the same compiled function, and that it fits the rule's role."""
-    found: Any = rule.twin
-    same = not callable(found) or found() is found()
+    twin: Any = rule.twin
+    same = not callable(twin) or twin() is twin()
     require(same, f"{type(rule).__name__}.twin() returned two functions; make it once.")
     from refsvm.compiled.twins import twin_of  # imported only if there is compiled code
 

@@ -45,13 +45,13 @@ class OneSided(Stamped):
         return f"OneSided(db {self.intercept:.6g}, dα of {count:,} of {len(self.alpha):,} variables)"
 
     @classmethod
-    def of(cls, optimum: Optimum, rates: Rates, along: Any, found: Direction) -> OneSided:
+    def of(cls, optimum: Optimum, rates: Rates, along: Any, change: Direction) -> OneSided:
         """Return the derivative for a direction; if it is not unique, the derivative with the smallest norm."""
-        alpha, M = found.alpha.copy(), optimum.places[: optimum.free]
+        alpha, M = change.alpha.copy(), optimum.places[: optimum.free]
         if optimum.free > optimum.size:
             alpha[M] -= optimum.null @ (optimum.null.T @ alpha[M])
         offset = float(np.sum(optimum.offsets * alpha))
-        return cls(optimum, rates, along, alpha, found.intercept - offset, found.intercept)
+        return cls(optimum, rates, along, alpha, change.intercept - offset, change.intercept)
 
     @np.errstate(under="ignore")
     def decision_function(self, X: Any) -> np.ndarray:
@@ -105,12 +105,12 @@ class Derivative(Shown):
     def _card(self) -> Card:
         rates = dict.fromkeys(f"{side.intercept:.6g}" for side in (self.left, self.right))
         smooth = "smooth" if self.is_two_sided else "a kink"
-        told = {
+        pairs = {
             "db": " | ".join(rates), "at an event": f"{len(self.events):,}", "dependent": f"{len(self.dependent):,}",
             "condition": f"{self.condition:.1e}",
         }  # fmt: skip
         return Card(
-            f"by {self.name}, {smooth} here: db {told['db']}, condition {told['condition']}", pairs=told
+            f"by {self.name}, {smooth} here: db {pairs['db']}, condition {pairs['condition']}", pairs=pairs
         )
 
     @property

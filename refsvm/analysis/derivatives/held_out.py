@@ -79,12 +79,12 @@ class Space:
     def values(self, theta: np.ndarray) -> dict[str, Any]:
         """Return the parameters by name; "gammas" becomes a tuple named gamma."""
         parts = np.split(np.exp(theta), np.cumsum(self.sizes)[:-1])
-        found = dict(self.fixed)
+        parameters = dict(self.fixed)
         for name, part in zip(self.names, parts, strict=True):
-            found["gamma" if name == "gammas" else name] = (
+            parameters["gamma" if name == "gammas" else name] = (
                 tuple(part.tolist()) if name == "gammas" else float(part[0])
             )
-        return found
+        return parameters
 
     def theta(self, values: dict[str, Any]) -> np.ndarray:
         """Return θ for parameters by name, within the bounds; a single γ is repeated for each feature."""
@@ -96,19 +96,19 @@ class Space:
 
     def starts(self, first: dict[str, Any], count: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Return the starting points: `first`, and random points within the middle half of the bounds."""
-        found = [self.theta(first)]
+        points = [self.theta(first)]
         low, high = self.bounds.T
         for _ in range(count - 1):
             shares = rng.uniform(0.25, 0.75, len(self.sizes))
-            found.append(low + (high - low) * np.repeat(shares, self.sizes))
-        return found
+            points.append(low + (high - low) * np.repeat(shares, self.sizes))
+        return points
 
 
 class Folds(LeftOutGroups):
     """The models without each fold, and their solutions; folds whose absence changes nothing share the full model."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.solutions: dict[int, Solution] = {}
         self._of_all = self._on_data(self.full)
 
@@ -273,16 +273,16 @@ def held_out_loss(
     names = _names(parameters, kernel, is_regression)
     bounds = _bounds_given(bounds, names)
     unit = unit_of_targets(y) if is_regression else None
-    given: dict[str, Any] = {"C": (unit or 1.0) if C is None else positive("C", C)}
+    first: dict[str, Any] = {"C": (unit or 1.0) if C is None else positive("C", C)}
     if isinstance(kernel, str) and "gamma" in parameters_named(kernel):
-        given["gamma"] = _gamma_given(of_features(in_order(gamma, columns), kernel), X, names)
+        first["gamma"] = _gamma_given(of_features(in_order(gamma, columns), kernel), X, names)
     if is_regression:
-        given["epsilon"] = positive("epsilon", epsilon) if "epsilon" in names else float(epsilon)  # type: ignore[arg-type]
+        first["epsilon"] = positive("epsilon", epsilon) if "epsilon" in names else float(epsilon)  # type: ignore[arg-type]
     else:
-        given["class_weight"] = positive("class_weight", class_weight)
+        first["class_weight"] = positive("class_weight", class_weight)
     sizes = tuple(X.shape[1] if name == "gammas" else 1 for name in names)
     limits = [_bounds_of(name, X, unit or 1.0, bounds) for name in names]
-    space = Space(names, sizes, np.log(np.repeat(limits, sizes, axis=0)), given, frozenset(bounds))
+    space = Space(names, sizes, np.log(np.repeat(limits, sizes, axis=0)), first, frozenset(bounds))
     folds = n if isinstance(folds, str) and folds == "loo" else folds
     is_number, marks = isinstance(folds, int | np.integer), y if is_regression else (y > 0.0).astype(np.int64)
     shares = is_number and not is_regression and folds < n
@@ -340,7 +340,7 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
         raise ValueError(
             f"bounds={shown(bounds)} is not a dictionary; give one such as {{'C': (0.1, 10.0)}}."
         )
-    found = {}
+    checked = {}
     for name, pair in (bounds or {}).items():
         if name not in names:
             remedy = hint(str(name), names, f"give bounds of {', '.join(map(repr, names))}.")
@@ -352,14 +352,14 @@ def _bounds_given(bounds: Any, names: tuple[str, ...]) -> dict[str, tuple[float,
         low, high = (positive(f"bounds: a bound of {name}", each) for each in (low, high))
         if not low < high:
             raise ValueError(f"bounds of {name!r} are {pair!r:.80}; give two numbers, the smaller one first.")
-        found[name] = low, high
-    return found
+        checked[name] = low, high
+    return checked
 
 
-def _bounds_of(name: str, X: Any, unit: float, given: dict[str, tuple[float, float]]) -> tuple[float, float]:
+def _bounds_of(name: str, X: Any, unit: float, bounds: dict[str, tuple[float, float]]) -> tuple[float, float]:
     """Return the bounds of a parameter."""
-    if name in given:
-        return given[name]
+    if name in bounds:
+        return bounds[name]
     if name in ("gamma", "gammas"):
         scale = gamma_on(X, "scale")
         return (1e-3 if name == "gamma" else 1e-5) * scale, 1e3 * scale

@@ -112,36 +112,36 @@ class Influence(Shown):
 
     def _card(self) -> Card:
         known = int(self.is_known.sum())
-        told = {
+        pairs = {
             "decision values": f"{len(self.decision_values):,}",
             "mean loss": f"{self.loss:.6g}", "steps": f"{self.iterations:,}", "seconds": f"{self.seconds:.3f}",
             "status": self.status.name,
         }  # fmt: skip
         if np.isnan(self.loss):  # no loss was given
-            del told["mean loss"]
+            del pairs["mean loss"]
         line = f"{known} of {len(self.names)} groups left out, {len(self.decision_values)} decision values"
         if known:
             largest = float(np.nanmax(self.largest))
-            told["largest change"] = f"{largest:.6g}"
+            pairs["largest change"] = f"{largest:.6g}"
             line += f", largest change {largest:.3g}"
         is_partial = self.status is not Status.CONVERGED
         line += f", {self.status.name}" * is_partial
         sentence = ended([f"{known:,} of {len(self.names):,} groups left out"], self.status)
-        return Card(line, sentence=sentence, is_partial=is_partial, pairs=told)
+        return Card(line, sentence=sentence, is_partial=is_partial, pairs=pairs)
 
 
 def of_problem(function: Callable[..., Influence]) -> Callable[..., Influence]:
     """Return a function that also accepts the arguments of 0.4.0: ``influence(problem, groups, X, y)``."""
 
     @wraps(function)
-    def call(*given: Any, **options: Any) -> Influence:
-        if not given or not isinstance(given[0], DualProblem | Solution):
-            return function(*given, **options)
-        rest = dict(zip(("groups", "X_test", "y_test"), given[1:4], strict=False))
+    def call(*arguments: Any, **options: Any) -> Influence:
+        if not arguments or not isinstance(arguments[0], DualProblem | Solution):
+            return function(*arguments, **options)
+        rest = dict(zip(("groups", "X_test", "y_test"), arguments[1:4], strict=False))
         for old, new in (("X", "X_test"), ("y", "y_test")):
             if old in options:
                 rest[new] = options.pop(old)
-        return function(given[0], *given[4:], **rest, **options)
+        return function(arguments[0], *arguments[4:], **rest, **options)
 
     return call
 
@@ -239,7 +239,7 @@ def influence(
         )
     watching = checked_callback(callback)
     names, members = groups_given(groups, task.gram.n)
-    asked = Asked.given(X_test, y_test, loss, task)
+    evaluated = Asked.given(X_test, y_test, loss, task)
     stop = task.gap(TOL)
     if tol is not None:
         stop = replace(stop, tol=not_negative("tol", tol))
@@ -247,24 +247,26 @@ def influence(
         stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
         time_limit=time_limit, n_jobs=n_jobs, cache_dtype="float64",
     )  # fmt: skip
-    told = Progress("influence", "groups", "these")
-    told.begin("", total=len(members))
-    with line_of(told, progress), interruptible() as interrupt, np.errstate(under="ignore"):
+    group_progress = Progress("influence", "groups", "these")
+    group_progress.begin("", total=len(members))
+    with line_of(group_progress, progress), interruptible() as interrupt, np.errstate(under="ignore"):
         machine = next(task.machines())
-        found = LeftOutGroups(machine, Rounds.of(machine.problem, options), start)
-        for done, _ in enumerate(found.run(members), 1):
-            told.tell(done)
-            if watching is not None and watching(told):
-                found.status = Status.CALLBACK
+        left_out = LeftOutGroups(machine, Rounds.of(machine.problem, options), start)
+        for done, _ in enumerate(left_out.run(members), 1):
+            group_progress.tell(done)
+            if watching is not None and watching(group_progress):
+                left_out.status = Status.CALLBACK
                 break
             if interrupt.pressed:
-                found.status = Status.INTERRUPTED
+                left_out.status = Status.INTERRUPTED
                 break
-        result = of_machines(found, names, members, asked)
+        result = of_machines(left_out, names, members, evaluated)
     result = replace(result, seconds=time.perf_counter() - began)
     left = int((~result.is_known).sum())
     rests = f"{left} of {len(members)} groups are not done" if left else "the changes depend on them"
-    warn_of_unsolved("machines of influence", unsolved([*found.endings, result.status]), len(members), rests)
+    warn_of_unsolved(
+        "machines of influence", unsolved([*left_out.endings, result.status]), len(members), rests
+    )
     return unless_interrupted("influence", result, interrupt.pressed)
 
 
@@ -305,17 +307,17 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
         if empty := [number for number, each in enumerate(members) if not len(each)]:
             raise ValueError(f"groups[{empty[0]}] is empty; give the examples of each group.")
         return np.arange(len(members)), members
-    given = np.asarray(groups)
-    if given.shape == (n,):  # use objects, because NumPy would turn NaN among texts into a text
+    array = np.asarray(groups)
+    if array.shape == (n,):  # use objects, because NumPy would turn NaN among texts into a text
         refuse_missing_labels(np.asarray(groups, dtype=object), "groups")
-    if given.dtype.kind == "f" and (given == np.floor(given)).all():
-        given = given.astype(np.int64)
-    if given.shape != (n,) or given.dtype.kind not in "biuUO":
+    if array.dtype.kind == "f" and (array == np.floor(array)).all():
+        array = array.astype(np.int64)
+    if array.shape != (n,) or array.dtype.kind not in "biuUO":
         raise ValueError(
-            f"groups has shape {given.shape} and type {given.dtype}; give the group of each of the {n} examples, a "
+            f"groups has shape {array.shape} and type {array.dtype}; give the group of each of the {n} examples, a "
             "whole number or a text, or a list with the examples of each group."
         )
-    names, numbers = classes_of(given, "groups")
+    names, numbers = classes_of(array, "groups")
     order = np.argsort(numbers, kind="stable")
     return names, tuple(np.split(order, np.searchsorted(numbers[order], np.arange(1, len(names)))))
 
@@ -356,44 +358,48 @@ class Asked:
 
 
 def of_machines(
-    found: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], asked: Asked
+    left_out: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], evaluated: Asked
 ) -> Influence:
     """Return the changes of decision values and of the loss from the models without the groups."""
-    g, m = len(members), found.matrix.n
+    g, m = len(members), left_out.matrix.n
     # α by example, and b: the full model, its change for each group, and the first-order change for each group
     alpha, b, gaps = np.zeros((2 * g + 1, m)), np.full(2 * g + 1, np.nan), np.full(g, np.nan)
-    alpha[0], b[0] = np.bincount(found.example, found.full.alpha, m), found.full.intercept
-    for place, (where, change, by_b, gap) in found.changes.items():
+    alpha[0], b[0] = np.bincount(left_out.example, left_out.full.alpha, m), left_out.full.intercept
+    for place, (where, change, by_b, gap) in left_out.changes.items():
         alpha[1 + place, where], b[1 + place], gaps[place] = change, by_b, gap
     known = ~np.isnan(gaps)
-    _first_order(found, members, known, alpha[g + 1 :], b[g + 1 :])
-    values = _values(found, asked.X, alpha)
+    _first_order(left_out, members, known, alpha[g + 1 :], b[g + 1 :])
+    values = _values(left_out, evaluated.X, alpha)
     values += b[:, None]
     h, changes, first_order = values[0], values[1 : g + 1], values[g + 1 :]
-    loss = float(asked.mean(h[None])[0])
+    loss = float(evaluated.mean(h[None])[0])
     return Influence(
         names=names, members=members, decision_values=h, changes=changes, first_order=first_order, loss=loss,
-        loss_changes=asked.mean(h + changes) - loss, first_order_loss=asked.mean(h + first_order) - loss,
-        kkt_gaps=gaps, iterations=found.iterations, seconds=0.0,
-        status=Status.CONVERGED if known.all() else found.status,
+        loss_changes=evaluated.mean(h + changes) - loss, first_order_loss=evaluated.mean(h + first_order) - loss,
+        kkt_gaps=gaps, iterations=left_out.iterations, seconds=0.0,
+        status=Status.CONVERGED if known.all() else left_out.status,
     )  # fmt: skip
 
 
 def _first_order(
-    found: LeftOutGroups, members: Sequence[np.ndarray], known: np.ndarray, alpha: np.ndarray, b: np.ndarray
+    left_out: LeftOutGroups,
+    members: Sequence[np.ndarray],
+    known: np.ndarray,
+    alpha: np.ndarray,
+    b: np.ndarray,
 ) -> None:
     """Store the first-order changes of α by example and of b for the groups in the mask `known`."""
-    if found.full.status is Status.CONVERGED and known.any():
-        leaving = FirstOrder(Optimum(found.given))
+    if left_out.full.status is Status.CONVERGED and known.any():
+        leaving = FirstOrder(Optimum(left_out.given))
         for place in np.flatnonzero(known).tolist():
-            change, b[place] = leaving.change(found.machine.variables(members[place]))
+            change, b[place] = leaving.change(left_out.machine.variables(members[place]))
             if not np.isnan(b[place]):
                 alpha[place] = change
 
 
-def _values(found: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
+def _values(left_out: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
     """Return Σᵢ αᵢ k(x, xᵢ) for each row of α, shape (rows, t), at X or at the examples themselves."""
-    matrix, every = found.matrix, np.arange(found.matrix.n)
+    matrix, every = left_out.matrix, np.arange(left_out.matrix.n)
     moves = alpha.any(axis=1)  # leaving out an example with α = 0 changes nothing
     used = np.flatnonzero(alpha.any(axis=0))
     weights = alpha[np.ix_(moves, used)]
@@ -406,7 +412,7 @@ def _values(found: LeftOutGroups, X: Any, alpha: np.ndarray) -> np.ndarray:
         if X is not None:
             K = cross_values(matrix, used, X[part]).T
         else:
-            K = matrix.block(used, every[part]) if found.K is None else found.K[used, part]
+            K = matrix.block(used, every[part]) if left_out.K is None else left_out.K[used, part]
         rows = weights[:, often] @ K[often]
         for row, column in seldom:
             rows[row] += weights[row, column] * K[column]

@@ -93,9 +93,9 @@ class LeftOutGroups:
         if self.K is not None:
             begun = self.rounds.solve(start=start, stop=self._loose)
             there = begun.in_solver_coordinates(self.rounds.problem)
-            found = settled(there, self.K, self.example, self._tolerance(there))
-            if found is not None or begun.status not in {Status.CONVERGED, Status.STALLED}:
-                return begun if found is None else found
+            solved = settled(there, self.K, self.example, self._tolerance(there))
+            if solved is not None or begun.status not in {Status.CONVERGED, Status.STALLED}:
+                return begun if solved is None else solved
             start = begun.alpha
         return self.rounds.solve(start=start)
 
@@ -134,11 +134,11 @@ class LeftOutGroups:
         for place, turn, ended in zip(some, turns, rounds.run(turns, TOP(), self._loose), strict=False):
             self.iterations += ended.iterations
             solution = rounds.solutions.pop(place).in_solver_coordinates()
-            found = None if self.K is None else settled(solution, self.K, self.example, self.tol)
-            if found is None and not solution.kkt_gap <= self.tol:  # a gap may be NaN
+            exact = None if self.K is None else settled(solution, self.K, self.example, self.tol)
+            if exact is None and not solution.kkt_gap <= self.tol:  # a gap may be NaN
                 tight.append(turn)
                 continue
-            self._take(place, solution if found is None else found)
+            self._take(place, solution if exact is None else exact)
             yield place
             if rounds.limits.seconds_left() <= 0.0:
                 break

@@ -160,11 +160,11 @@ class Optimum:
     def _factorise(self, G: np.ndarray) -> None:
         """Factorise A for a maximal independent set of free variables, and correct α so that G = b on M."""
         m = int((self.side == FREE).sum())
-        kept, L = independent_factor(self.K[:m, :m], self.largest)
-        self.size, self.free = len(kept), m
+        independent, L = independent_factor(self.K[:m, :m], self.largest)
+        self.size, self.free = len(independent), m
         if self.size < m:
-            tied = np.setdiff1d(np.arange(m), kept)
-            order = np.concatenate([kept, tied, np.arange(m, len(self.places))])
+            tied = np.setdiff1d(np.arange(m), independent)
+            order = np.concatenate([independent, tied, np.arange(m, len(self.places))])
             self.places, self.side = self.places[order], self.side[order]
             self.K = self.K[np.ix_(order, order)]
             self.held = None if self.held is None else self.held[order]
@@ -265,13 +265,15 @@ def solved_exactly(solution: Solution) -> Solution:
     most = POLISHED * range_of(problem, solution.alpha, solution.gradient)
     if solution.kkt_gap <= most and not solution.rounding:
         return solution
-    found = solve(problem, start=solution.alpha, stop=KKTGap(0.1 * most), polish=True).in_solver_coordinates()
-    if not found.kkt_gap <= 10.0 * most:
+    solved = solve(
+        problem, start=solution.alpha, stop=KKTGap(0.1 * most), polish=True
+    ).in_solver_coordinates()
+    if not solved.kkt_gap <= 10.0 * most:
         raise ValueError(
-            f"The solution has a KKT gap of {found.kkt_gap:.2g} and cannot be solved more exactly, so the sets of "
+            f"The solution has a KKT gap of {solved.kkt_gap:.2g} and cannot be solved more exactly, so the sets of "
             "its variables are unknown; scale the data, or choose a smaller C."
         )
-    return found
+    return solved
 
 
 def pieces(rows: int, columns: int) -> list[slice]:

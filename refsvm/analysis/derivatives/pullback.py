@@ -54,8 +54,8 @@ class Probes:
     def _held(self) -> np.ndarray | None:
         if len(self.by_h) * len(self.optimum.columns) > HELD:
             return None
-        found = [self._values(part) for part in self.parts()]
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        blocks = [self._values(part) for part in self.parts()]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
 
 
 class Gradients(Stamped, Mapping[str, Any]):

@@ -75,7 +75,7 @@ def settled(begun: Solution, K: np.ndarray, example: np.ndarray, tol: float) -> 
         if not joins.any():
             break
         free |= joins
-    found = replace(begun, alpha=alpha, gradient=G)
+    optimum = replace(begun, alpha=alpha, gradient=G)
     # for an indefinite K the system may lead to a saddle point
     gain = 0.5 * (alpha - begun.alpha) @ (begun.gradient + G)
-    return found if found.kkt_gap <= tol and gain >= -tol else None
+    return optimum if optimum.kkt_gap <= tol and gain >= -tol else None

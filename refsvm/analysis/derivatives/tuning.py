@@ -114,15 +114,15 @@ class Tuning(Shown):
             if count
             else "no evaluation"
         )
-        found = {"mean loss": f"{self.loss:.6g}"} if self.evaluations else {}
-        found |= {f"best {name}": parameter(value) for name, value in self.best.items()}
-        told = found | {
+        best = {"mean loss": f"{self.loss:.6g}"} if self.evaluations else {}
+        best |= {f"best {name}": parameter(value) for name, value in self.best.items()}
+        pairs = best | {
             "evaluations": f"{len(self.evaluations):,}",
             "starts": f"{len(self.best_of_starts):,}", "seconds": f"{self.seconds:.3f}", "status": self.status.name,
         }  # fmt: skip
         line += f", {self.status.name}" * is_partial
         return Card(
-            line, sentence=ended([f"{count:,} evaluations"], self.status), is_partial=is_partial, pairs=told
+            line, sentence=ended([f"{count:,} evaluations"], self.status), is_partial=is_partial, pairs=pairs
         )
 
 
@@ -276,8 +276,8 @@ def minimised(
     J.options = replace(J.options, time_limit=deadline)
     names = {"gamma" if name == "gammas" else name for name in J.space.names}
     rows, status, number = list[Evaluation](), Status.CONVERGED, 0
-    told = Progress("tune_by_gradient", "evaluations", "the best of these")
-    told.begin("", total=starts * most)
+    counter = Progress("tune_by_gradient", "evaluations", "the best of these")
+    counter.begin("", total=starts * most)
 
     def evaluated(theta: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = value_at(theta)
@@ -285,9 +285,9 @@ def minimised(
         slope, elapsed = float(np.abs(gradient).max()), time.perf_counter() - began
         rows.append(Evaluation(tuned, value, J.fold_losses.copy(), number, slope, J.events, elapsed))
         least = min(rows, key=lambda each: each.loss)
-        told.state, told.best = rows[-1], f"{least.loss:.4g} at {in_short(least.params)}"
-        told.tell(len(rows))
-        if watching is not None and watching(told):
+        counter.state, counter.best = rows[-1], f"{least.loss:.4g} at {in_short(least.params)}"
+        counter.tell(len(rows))
+        if watching is not None and watching(counter):
             raise EndedEarly(Status.CALLBACK)
         if sum(each.start == number for each in rows) == most:
             raise _Enough
@@ -295,7 +295,7 @@ def minimised(
         unit = next(each.slope for each in rows if each.start == number) or 1.0
         return value / unit, gradient / unit
 
-    with line_of(told, progress), interruptible() as interrupt, np.errstate(under="ignore"):
+    with line_of(counter, progress), interruptible() as interrupt, np.errstate(under="ignore"):
 
         def ends() -> None:
             if interrupt.pressed:

@@ -53,8 +53,8 @@ class Scaling:
         from sklearn.preprocessing import StandardScaler
 
         if not is_sparse(X):
-            found = StandardScaler().fit(X)
-            return cls(found.mean_, found.scale_)
+            scaler = StandardScaler().fit(X)
+            return cls(scaler.mean_, scaler.scale_)
         columns, places = np.unique(X.indices, return_inverse=True)
         occurring = type(X)((X.data, places, X.indptr), shape=(X.shape[0], len(columns)))
         scale = StandardScaler(with_mean=False).fit(occurring).scale_
@@ -118,23 +118,23 @@ class StoredModel(Stamped):
 
     def _by_name(self, X: Any) -> Any:
         """Return the columns of a table in the model's order, matched by name if the model has names."""
-        given = list(getattr(X, "columns", ()))
-        names = [str(name) for name in given]
+        columns = list(getattr(X, "columns", ()))
+        names = [str(name) for name in columns]
         if (
-            not given
+            not columns
             or self.columns is None
-            or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in given))
+            or not (set(self.columns) <= set(names) or all(isinstance(name, str) for name in columns))
         ):  # names that are numbers and differ from the model's names only count the columns
             return X
         counts = Counter(names)
         for name in self.columns:
             if counts[name] != 1:
-                found = "two columns" if name in names else "no column"
+                count = "two columns" if name in names else "no column"
                 raise ValueError(
-                    f"X has {found} {name!r}; its columns are {', '.join(names[:10])}, but the model was trained on "
+                    f"X has {count} {name!r}; its columns are {', '.join(names[:10])}, but the model was trained on "
                     f"{', '.join(self.columns[:10])}; rename them."
                 )
-        places = dict(zip(names, given, strict=True))
+        places = dict(zip(names, columns, strict=True))
         return X[[places[name] for name in self.columns]]
 
     def _aligned(self, X: Any) -> tuple[Any, Any]:

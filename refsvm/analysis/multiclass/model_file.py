@@ -180,8 +180,11 @@ def read_model(path: str | os.PathLike[str]) -> Model | FunctionModel:
         # class names may contain other line ends of Unicode
         return model_of(unsealed(path.read_bytes()).replace("\r\n", "\n").split("\n"))
     except (ValueError, OverflowError, RecursionError) as error:
-        said = {UnicodeDecodeError: "it is not text", RecursionError: "the names of the classes are nested"}
-        reason = printable(said.get(type(error), str(error).rstrip(".")))
+        reasons = {
+            UnicodeDecodeError: "it is not text",
+            RecursionError: "the names of the classes are nested",
+        }
+        reason = printable(reasons.get(type(error), str(error).rstrip(".")))
         raise ValueError(
             f"path={str(path)!r} is not a LIBSVM model file ({reason}); "
             "give a model written by 'refsvm fit' or LIBSVM's svm-train."

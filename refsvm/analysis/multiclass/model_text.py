@@ -67,15 +67,15 @@ def unsealed(content: bytes) -> str:
     ValueError
         If the content does not match its seal, or has no seal and seems to be truncated.
     """
-    found = _SEAL.search(content)
-    if found is None or not found[1].strip():
+    seal = _SEAL.search(content)
+    if seal is None or not seal[1].strip():
         # written by an earlier version or LIBSVM: only a missing line end reveals missing bytes
         text = content.decode("utf-8-sig")
-        if found is not None and not text.endswith("\n"):
+        if seal is not None and not text.endswith("\n"):
             raise ValueError("the last line has no end, so the file may be cut off; copy it again")
         return text
-    whole = content[: found.start(1)] + content[found.end(1) :]
-    if found[1] != _seal(whole):
+    whole = content[: seal.start(1)] + content[seal.end(1) :]
+    if seal[1] != _seal(whole):
         raise ValueError(
             "the digest after SV does not match the content: the file was cut off or changed, or its line ends were "
             "converted; copy it again, or, if you changed it on purpose, delete the text after SV"
@@ -103,8 +103,8 @@ def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
         if not keyword or number > 100:
             break
         if keyword not in KEYWORDS or keyword in header:
-            said = "occurs twice" if keyword in header else "is not a keyword of LIBSVM"
-            raise ValueError(f"the keyword {keyword:.40} {said}")
+            problem = "occurs twice" if keyword in header else "is not a keyword of LIBSVM"
+            raise ValueError(f"the keyword {keyword:.40} {problem}")
         header[keyword] = [word for word in words if word]
     raise ValueError("there is no line 'SV'")
 
@@ -208,12 +208,14 @@ def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
 
 def _scaling(rest: list[str], vectors: Any) -> Scaling | None:
     """Return the scaling of the features, if it is stored after the support vectors."""
-    if not (found := _after(SCALING, rest)):
+    if not (lines := _after(SCALING, rest)):
         return None
-    kept = found[0]
-    if not (isinstance(kept, list) and 2 <= len(kept) <= 3 and all(isinstance(part, list) for part in kept)):
+    lists = lines[0]
+    if not (
+        isinstance(lists, list) and 2 <= len(lists) <= 3 and all(isinstance(part, list) for part in lists)
+    ):
         raise ValueError("the scaling line must contain two or three lists")
-    *some, mean, scale = ([str(number) for number in part] for part in kept)
+    *some, mean, scale = ([str(number) for number in part] for part in lists)
     size = len(some[0]) if some else vectors.shape[1] or len(mean)
     columns = _whole(some[0], "scaling", size) - 1 if some else None
     if columns is not None and (np.diff(columns, prepend=-1) <= 0).any():
@@ -245,9 +247,9 @@ def _after(mark: str, rest: list[str]) -> list[Any]:
 
 def _kept(rest: list[str], mark: str, size: int, things: str) -> list[str] | None:
     """Return the names in the line that begins with a mark, if there is one."""
-    if not (found := _after(mark, rest)):
+    if not (lines := _after(mark, rest)):
         return None
-    names = found[0]
+    names = lines[0]
     if not isinstance(names, list) or len(names) != size:
         raise ValueError(f"the line with the names of {things} must contain {size} names")
     if len({name for name in names if isinstance(name, str)}) < len(names):

@@ -279,8 +279,8 @@ def convergence_message(results: Sequence[Trained], stop: StoppingRule) -> str:
         unfinished = sum(other.status is not Status.CONVERGED for other in results)
         count = f" {unfinished} of {len(results)} pairs of classes did not converge."
     tol, s = stop.tolerance, result.decision_range
-    asked = f"tol={tol:g}" if isinstance(stop, KKTGap) else f"{stop!r}"
-    gap = f"The KKT gap is {result.kkt_gap:.3g}, but the stopping rule requires {asked}"
+    accuracy = f"tol={tol:g}" if isinstance(stop, KKTGap) else f"{stop!r}"
+    gap = f"The KKT gap is {result.kkt_gap:.3g}, but the stopping rule requires {accuracy}"
     if stop.relative and 0.0 < s < 1.0:
         gap += f" times {s:.3g}, the range of the decision values: {tol * s:.3g}"
     return f"{result.status.value} {gap}.{count} {REMEDY[result.status]}"

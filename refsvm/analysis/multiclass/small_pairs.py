@@ -40,18 +40,18 @@ def train_pairs(
     list of BinaryResult
         One result for each pair, in order. Kernel rows computed for several pairs are counted in the first of these.
     """
-    scheme, found = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
+    scheme, solved = OneVsOne(int(codes.max()) + 1), dict[int, BinaryResult]()
     X = stored_for_products(kernel, X)  # choose dense or sparse storage once, for the examples of all pairs
     if scheme.k > 2 and previous is None and are_small(codes, penalties, options):
-        found = small_pairs(kernel, X, codes, penalties, interrupt, options)
-    left = [number for number in range(len(scheme.pairs)) if number not in found]
+        solved = small_pairs(kernel, X, codes, penalties, interrupt, options)
+    left = [number for number in range(len(scheme.pairs)) if number not in solved]
     if left:
         earlier = None if previous is None else [previous[number] for number in left]
-        problems = pairs(kernel, X, codes, penalties, None if len(found) == 0 else {*left})
+        problems = pairs(kernel, X, codes, penalties, None if len(solved) == 0 else {*left})
         workers = worker_count(options.n_jobs) if len(left) > 1 else 1
         results = solve_pairs(problems, earlier, interrupt, options, workers)
-        found.update(zip(left, results, strict=True))
-    return [found[number] for number in range(len(found))]
+        solved.update(zip(left, results, strict=True))
+    return [solved[number] for number in range(len(solved))]
 
 
 def train_present(
@@ -116,7 +116,7 @@ def small_pairs(
     The result lacks pairs that are larger, need many steps, or have an indefinite or imprecise kernel matrix;
     `refsvm.solve` solves these.
     """
-    known, found = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
+    known, solved = np.flatnonzero(penalties > 0.0), dict[int, BinaryResult]()
     rules, backend = options.rules, small_backend(options.engine)
     # one origin for all pairs, because they predict the same data
     gram = gram_of_rows(kernel, X, known, origin=origin_for(kernel, X, known), may_move=False)
@@ -133,8 +133,8 @@ def small_pairs(
         results = results_of(stack, stands, late, known, gram.origin)
         for result in list(results.values())[:1]:
             result.__dict__["kernel_rows"], computed = computed, 0
-        found.update(results)
-    return found
+        solved.update(results)
+    return solved
 
 
 def results_of(

@@ -118,12 +118,12 @@ def continued(
                 break
     if walk.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
         status = walk.status
-    found, gradient, status = _arrived(walk, line, end, status, engine)
+    alpha_at_end, gradient, status = _arrived(walk, line, end, status, engine)
     problem = end.with_gram(walk.problem.gram)
     ending = Ending(
         len(K), 0, status, "The walk has reached its end.", time.perf_counter() - limits.began, engine, None
     )
-    solution = Solution(problem, found, gradient, events, *ending)
+    solution = Solution(problem, alpha_at_end, gradient, events, *ending)
     solution = (
         solution.of(end) if end.centred is not end and start.z == 0.0 else replace(solution, problem=end)
     )
@@ -136,19 +136,19 @@ def _arrived(
     """Return α, G and the status at the end of the walk; steps of SMO remove the rounding errors of the walk."""
     problem = end.with_gram(walk.problem.gram)
     # thousands of events accumulate rounding errors in Σα, which a solution must not contain
-    found = problem.feasible(walk.variables.alpha)
-    gradient = walk.gradient(problem.v, found)
+    alpha = problem.feasible(walk.variables.alpha)
+    gradient = walk.gradient(problem.v, alpha)
     # if the range of the decision values is below their unit, the tolerance is relative to the range
-    share = min(1.0, problem.decision_range(found, gradient))
-    tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(found, gradient, walk.largest)
+    share = min(1.0, problem.decision_range(alpha, gradient))
+    tolerance, rounding = POLISHED * line.unit[0], rounding_of_gradient(alpha, gradient, walk.largest)
     allowed = max(10.0 * tolerance * share, rounding)
-    if status is Status.CONVERGED and problem.kkt_gap(found, gradient) > allowed:
+    if status is Status.CONVERGED and problem.kkt_gap(alpha, gradient) > allowed:
         stop = KKTGap(max(tolerance, rounding), relative=True)
         # if rounding hides the optimum, no number of steps would find it
         most = max(MOST_STEPS, 100 * problem.n)
-        ended = solve(problem, start=found, stop=stop, engine=engine, max_iter=most, time_limit=walk.deadline)
+        ended = solve(problem, start=alpha, stop=stop, engine=engine, max_iter=most, time_limit=walk.deadline)
         return ended.alpha, ended.gradient, ended.status
-    return found, gradient, status
+    return alpha, gradient, status
 
 
 def _resumed(walk: PathState, alpha: np.ndarray, reached: Reached) -> bool:
@@ -172,13 +172,13 @@ def before_growth(solved: DualProblem, problem: DualProblem) -> tuple[DualProble
     Both problems begin with the same examples, and the boxes of the added examples are empty. In a regression,
     examples are added to each of the two groups of variables.
     """
-    kept = np.arange(solved.n)
+    old_places = np.arange(solved.n)
     if isinstance(problem.gram, View) and problem.gram.repeats:
         old, new = solved.n // 2, problem.n // 2
-        kept = np.concatenate([np.arange(old), new + np.arange(old)])
+        old_places = np.concatenate([np.arange(old), new + np.arange(old)])
     v, lower, upper = problem.v.copy(), np.zeros(problem.n), np.zeros(problem.n)
-    v[kept], lower[kept], upper[kept] = solved.v, solved.lower, solved.upper
-    return type(problem)(problem.gram, v, solved.z, lower, upper), kept
+    v[old_places], lower[old_places], upper[old_places] = solved.v, solved.lower, solved.upper
+    return type(problem)(problem.gram, v, solved.z, lower, upper), old_places
 
 
 def continue_to(
@@ -232,13 +232,13 @@ def continue_to(
     """
     start, alpha = solution.problem, solution.alpha
     if problem.n > start.n:
-        start, kept = before_growth(start, problem)
+        start, places = before_growth(start, problem)
         alpha = np.zeros(problem.n)
-        alpha[kept] = solution.alpha
-    told = Progress("continue_to", "percent", "the last point")
-    with line_of(told, progress) as shown:
-        found, _ = continued(start, alpha, problem, progress=shown, **options)
-    return unless_interrupted("continue_to", found)
+        alpha[places] = solution.alpha
+    walk_progress = Progress("continue_to", "percent", "the last point")
+    with line_of(walk_progress, progress) as shown:
+        result, _ = continued(start, alpha, problem, progress=shown, **options)
+    return unless_interrupted("continue_to", result)
 
 
 Solution.continue_to = continue_to

@@ -62,9 +62,14 @@ class PathCrossValidation(Shown):
 
     def _card(self) -> Card:
         low, high, error = self.curve._best()
-        said = f"for C from {low:.6g} to {high:.6g}, {len(self.curves)} folds"
-        told = {"breakpoints": f"{sum(self.breakpoints):,}", "seconds": f"{self.seconds:.3f}"}
-        return Card(f"least error {error:.4f}, {said}", f"{error:.4f}", f"least error, {said}", pairs=told)
+        range_and_folds = f"for C from {low:.6g} to {high:.6g}, {len(self.curves)} folds"
+        pairs = {"breakpoints": f"{sum(self.breakpoints):,}", "seconds": f"{self.seconds:.3f}"}
+        return Card(
+            f"least error {error:.4f}, {range_and_folds}",
+            f"{error:.4f}",
+            f"least error, {range_and_folds}",
+            pairs=pairs,
+        )
 
 
 @takes_model(("SVC",), moves=("C",))
@@ -145,8 +150,8 @@ def cross_validate_path(
     >>> found.curve.at((low * high) ** 0.5) == error < 0.2
     True
     """
-    began, told = time.perf_counter(), Progress("cross_validate_path", "folds", "these")
-    line = line_of(told, progress)
+    began, fold_progress = time.perf_counter(), Progress("cross_validate_path", "folds", "these")
+    line = line_of(fold_progress, progress)
     matrix = matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred
     X = examples(X)
     n = matrix.n
@@ -162,29 +167,29 @@ def cross_validate_path(
     # compute the kernel matrix once; the matrices of the folds are parts of it
     gram = held_gram(matrix, cache_mb)
     options = {"C_min": C_min, "C_max": C_max, "tracker": tracker, "engine": engine, "cache_mb": cache_mb}
-    told.begin("", total=int(fold.max()) + 1)
+    fold_progress.begin("", total=int(fold.max()) + 1)
     with line, interruptible() as interrupt, np.errstate(under="ignore"):
         each = left_out if fold.max() + 1 == n else held_out
         curves, breakpoints = list[ErrorCurve](), list[int]()
         for curve, count in each(X, codes, gram, fold, weights, interrupt, options):
             curves.append(curve)
             breakpoints.append(count)
-            told.tell(len(curves))
+            fold_progress.tell(len(curves))
         # an incomplete set of folds is not a cross-validation
         if interrupt.pressed:
             raise Interrupted(
                 f"cross_validate_path was interrupted; error.result holds the curves of {len(curves)} folds.",
                 tuple(curves),
             )
-    found = ErrorCurve.total(curves)
-    if (last := float(found.C[-1])) < (1.0 - ROUNDING) * C_max:
+    total = ErrorCurve.total(curves)
+    if (last := float(total.C[-1])) < (1.0 - ROUNDING) * C_max:
         short = sum(curve.C[-1] < (1.0 - ROUNDING) * C_max for curve in curves)
         warn(
             f"{short} of {len(curves)} paths ended before C_max={C_max:.6g}, so the error curve ends at "
             f"C={last:.6g}; scale "
             "the features (StandardScaler), or choose a smaller C_max."
         )
-    return PathCrossValidation(found, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
+    return PathCrossValidation(total, tuple(curves), fold, tuple(breakpoints), time.perf_counter() - began)
 
 
 def held_out(
@@ -216,17 +221,17 @@ def held_out(
         if len(present) < 2:
             raise ValueError(SINGLE_CLASS.format(number))
         limits, cross = PathLimits(len(rest)), gram.block(held, rest)
-        found = [*pair_paths(gram.restrict(rest), X[rest], known, factors[rest], limits, **options)]
+        paths_of_pairs = [*pair_paths(gram.restrict(rest), X[rest], known, factors[rest], limits, **options)]
         if interrupt.pressed:
             return
         turns = [
             Turns(*pair, *path.crossings(cross[:, rows]))
-            for pair, (rows, path) in zip(OneVsOne(len(present)).named(present), found, strict=True)
+            for pair, (rows, path) in zip(OneVsOne(len(present)).named(present), paths_of_pairs, strict=True)
         ]
-        paths, own = [path for _, path in found], None if weights is None else weights[held]
+        paths, own = [path for _, path in paths_of_pairs], None if weights is None else weights[held]
         status = first_unfinished(path.status for path in paths)
         curve = voted_curve(turns, codes[held], int(codes.max()) + 1, common_range(paths), own, status)
-        yield curve, sum(len(path.C) for _, path in found)
+        yield curve, sum(len(path.C) for _, path in paths_of_pairs)
 
 
 def left_out(
@@ -244,19 +249,19 @@ def left_out(
     if k == 2 and alone.any():
         raise ValueError(SINGLE_CLASS.format(fold[alone.argmax()]))
     counting = np.where(factors > 0.0, codes, -1)  # examples of weight 0 are predicted, but never trained on
-    found = list[LeftOutPaths]()
+    of_pairs = list[LeftOutPaths]()
     for rows, path in pair_paths(gram, X, counting, factors, PathLimits(len(codes)), alike=True, **options):
         if interrupt.pressed:
             return
-        found.append(LeftOutPaths(path, rows, gram, options["tracker"], options["engine"]))
-    paths = [each.path for each in found]
+        of_pairs.append(LeftOutPaths(path, rows, gram, options["tracker"], options["engine"]))
+    paths = [each.path for each in of_pairs]
     ends, status = common_range(paths), first_unfinished(path.status for path in paths)
     for r in fold.argsort().tolist():
-        turns = [Turns(*pair, *each.turns(r)) for pair, each in zip(OneVsOne(k).pairs, found, strict=True)]
+        turns = [Turns(*pair, *each.turns(r)) for pair, each in zip(OneVsOne(k).pairs, of_pairs, strict=True)]
         if interrupt.pressed:
             return
         own = None if weights is None else weights[r : r + 1]
         yield (
             voted_curve(turns, codes[r : r + 1], k, ends, own, status),
-            sum(each.walked_for(r) for each in found),
+            sum(each.walked_for(r) for each in of_pairs),
         )

@@ -49,13 +49,13 @@ class ErrorCurve(Shown):
     def _card(self) -> Card:
         low, high, error = self._best()
         line = f"least error {error:.4f}, for C from {low:.6g} to {high:.6g}; {len(self.errors)} steps"
-        told = {
+        pairs = {
             "least error": f"{error:.4f}", "for C": f"{low:.6g} to {high:.6g}", "steps": f"{len(self.errors):,}",
             "examples": f"{self.count:,.6g}", "C of the path": f"{self.C[0]:.6g} to {self.C[-1]:.6g}",
         }  # fmt: skip
         ended = "" if self.status is Status.CONVERGED else f", {self.status.name}"
         return Card(line + ended, f"{error:.4f}", f"least error, for C from {low:.6g} to {high:.6g}{ended}",
-                       bool(ended), told)  # fmt: skip
+                       bool(ended), pairs)  # fmt: skip
 
     @property
     def error(self) -> np.ndarray:
@@ -75,8 +75,8 @@ class ErrorCurve(Shown):
             raise ValueError(
                 f"C={C!r} is outside of the path; give C from {self.C[0]:.6g} to {self.C[-1]:.6g}."
             )
-        found = self.error[self._steps(values)]
-        return float(found) if found.ndim == 0 else found
+        errors = self.error[self._steps(values)]
+        return float(errors) if errors.ndim == 0 else errors
 
     def _steps(self, C: np.ndarray) -> np.ndarray:
         """Return the index of the step on which each C lies."""
@@ -165,10 +165,10 @@ def curve_of_changes(
     places, where = np.unique(at[order], return_inverse=True)
     kind = np.int64 if isinstance(errors, int) and change.dtype.kind == "i" else np.float64
     jumps = np.bincount(where, weights=change[order], minlength=len(places)).astype(kind)
-    kept = (jumps != 0) & (places > ends[0]) & (places < ends[1])
+    changes = (jumps != 0) & (places > ends[0]) & (places < ends[1])
     errors += jumps[places <= ends[0]].sum().item()
-    steps = errors + np.append(0, np.cumsum(jumps[kept]))
-    return ErrorCurve(np.concatenate([[ends[0]], places[kept], [ends[1]]]), steps, count, status)
+    steps = errors + np.append(0, np.cumsum(jumps[changes]))
+    return ErrorCurve(np.concatenate([[ends[0]], places[changes], [ends[1]]]), steps, count, status)
 
 
 class Turns(NamedTuple):

@@ -203,20 +203,25 @@ class LeftOutPaths:
         variable = self._variable.get(r)
         if variable is None:  # the path does not use r
             begin, at, index, up = self._with_all
-            found = begin[r], at[index == r], up[index == r]
+            crossings = begin[r], at[index == r], up[index == r]
         else:
-            found = self._known[variable] = self._known.get(variable) or self._crossings(variable)
-        return np.array([found[0]]), found[1], np.zeros(len(found[1]), dtype=np.int64), found[2]
+            crossings = self._known[variable] = self._known.get(variable) or self._crossings(variable)
+        return (
+            np.array([crossings[0]]),
+            crossings[1],
+            np.zeros(len(crossings[1]), dtype=np.int64),
+            crossings[2],
+        )
 
     def _crossings(self, r: int) -> tuple[bool, np.ndarray, np.ndarray]:
         """Return whether ĥ_R(xᵣ) ≥ 0 at the least C, each C where its sign changes, and whether it is ≥ 0 after it."""
         at, values = self._along(r)
-        said = values >= 0.0
+        positive = values >= 0.0
         # ĥ is linear between two breakpoints, so its sign turns where the chord meets 0
-        turns = np.flatnonzero(said[1:] != said[:-1])
+        turns = np.flatnonzero(positive[1:] != positive[:-1])
         a, b = values[turns], values[turns + 1]
         C = 1.0 / (at[turns] + (at[turns + 1] - at[turns]) * (a / (a - b)))
-        return bool(said[0]), C, said[turns + 1]
+        return bool(positive[0]), C, positive[turns + 1]
 
     def _along(self, r: int) -> tuple[np.ndarray, np.ndarray]:
         """Return descending values of λ, and ĥ_R(xᵣ) or numbers of the same sign there, linear in between."""

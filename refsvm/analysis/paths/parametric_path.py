@@ -130,8 +130,8 @@ def line_between(
     ParametricPath(3 breakpoints, t from 0 to 1, CONVERGED)
     """
     refuse_unlike(start, end)
-    tracker, told = tracker_of_lines(tracker), Progress(call, "percent", "the path so far")
-    with line_of(told, progress) as shown, interruptible() as interrupt, np.errstate(under="ignore"):
+    tracker, counter = tracker_of_lines(tracker), Progress(call, "percent", "the path so far")
+    with line_of(counter, progress) as shown, interruptible() as interrupt, np.errstate(under="ignore"):
         limits = PathLimits(start.n, max_events, time_limit, callback)
         limits.progress = shown or limits.progress
         merged = merge_variables(start, end) if merge else no_merging(start)

@@ -82,9 +82,9 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"path={path!r} contains a path for each pair; save each of its paths in its own file."
         )
-    given = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
+    matrix = path.start.gram if isinstance(path, ParametricPath) else path.along.start.gram
     # store each example once, even if several variables belong to it
-    gram, indices = source_of(given)
+    gram, indices = source_of(matrix)
     kernel = getattr(gram, "kernel", None)
     names = [name for name, kind in KERNELS.items() if type(kernel) is kind]
     if not names:
@@ -107,7 +107,7 @@ def save_path(path: TrackedPath, file: str | os.PathLike[str]) -> None:
     )
     arrays |= {f"record_{name}": values for name, values in path.record._asdict().items()}
     arrays |= {f"merged_{name}": values for name, values in path.merged._asdict().items()}
-    if gram is not given:
+    if gram is not matrix:
         arrays["variables"] = indices
     if isinstance(path, ParametricPath):
         head |= {"t": path.line.t, "name": path.line.name, "z": (path.start.z, path.end.z)}

@@ -148,8 +148,8 @@ def regularization_path(
     (3, array([0, 1, 2]))
     """
     kernel = asked(kernel, gamma, degree, coef0)
-    told = Progress("regularization_path", "percent", "the path so far")
-    line = line_of(told, progress)
+    path_progress = Progress("regularization_path", "percent", "the path so far")
+    line = line_of(path_progress, progress)
     if epsilon is not None:
         if isinstance(X, DualProblem):
             raise ValueError("X is a DualProblem, which holds epsilon already; leave epsilon out.")

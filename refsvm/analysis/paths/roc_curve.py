@@ -100,13 +100,13 @@ class CostPath(ParametricPath):
         refuse_absent_class(self.classes, codes, weights)
         counts = steps_of(weights, len(codes))
         self.warn_if_unfinished("The curve of operating points")
-        said, at, i, up = self.crossings(X)
+        is_positive, at, i, up = self.crossings(X)
         at, where = np.unique(at, return_inverse=True)
         shares = []
         for code in (0, 1):
             change = np.where(codes[i] == code, np.where(up, counts[i], -counts[i]), 0.0)
             steps = np.append(0.0, np.bincount(where, weights=change, minlength=len(at)).cumsum())
             of_class = codes == code
-            shares.append((counts[of_class & said].sum() + steps) / counts[of_class].sum())
+            shares.append((counts[of_class & is_positive].sum() + steps) / counts[of_class].sum())
         false, true = shares
         return RocCurve(np.concatenate([self.t[:1], at, self.t[-1:]]), false, true, self.status)

@@ -74,7 +74,7 @@ class OneVsOnePath(Shown):
     def _card(self) -> Card:
         is_there = all(len(path.C) for path in self.paths)
         ends = ["C from {:.6g} to {:.6g}".format(*common_range(self.paths))] if is_there else []
-        told = [f"{len(self.paths)} pairs of classes", f"{len(self.C)} breakpoints", *ends, self.status.name]
+        parts = [f"{len(self.paths)} pairs of classes", f"{len(self.C)} breakpoints", *ends, self.status.name]
         names = [" / ".join(map(str, pair)) for pair in OneVsOne(len(self.classes)).named(self.classes)]
         rows = [
             (name, f"{len(path.C):,}", path.status.name) for name, path in zip(names, self.paths, strict=True)
@@ -84,7 +84,7 @@ class OneVsOnePath(Shown):
             (Table(("pair", "breakpoints", "status"), rows[:20]),),
         )
         return Card(
-            ", ".join(told),
+            ", ".join(parts),
             sentence=ended(ends, self.status),
             is_partial=is_partial,
             tables=tables,

@@ -174,33 +174,35 @@ def cross_validate(
     (0.8, 0.28, 5)
     """
     known_options("cross_validate", options, OPTIONS)
-    told, kernel = Progress("cross_validate", "folds", "these"), named(kernel, gamma, degree, coef0)
-    line, task = line_of(told, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
+    fold_progress, kernel = Progress("cross_validate", "folds", "these"), named(kernel, gamma, degree, coef0)
+    line, task = line_of(fold_progress, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
     # check folds before computing the kernel matrix; the time limit covers all machines
     is_plain, stop = options.keys() <= TAKEN, options.pop("stop", None)
-    asked = RunOptions(stop=task.gap() if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options)
+    run_options = RunOptions(
+        stop=task.gap() if stop is None else stop, cache_mb=cache_mb, n_jobs=n_jobs, **options
+    )
     default = AVG() if from_full else SIR()
     walk = WALK if seeder is None and from_full else None
-    is_small = walk is not None and is_plain and are_many_and_small(task, fold, asked)
+    is_small = walk is not None and is_plain and are_many_and_small(task, fold, run_options)
     seeder = Seeder.checked("seeder", default if seeder is None else seeder)
     with line:
         # each process computes its own rows
         if share_memory(n_jobs) or is_small:
-            task = task.with_shared_matrix(cache_mb, single=asked.cache_dtype == "float32")
-        if megabytes(task.gram.n, task.gram.n) <= cache_mb and asked.cache_dtype == "auto":
-            asked = replace(asked, cache_dtype="float64")
+            task = task.with_shared_matrix(cache_mb, single=run_options.cache_dtype == "float32")
+        if megabytes(task.gram.n, task.gram.n) <= cache_mb and run_options.cache_dtype == "auto":
+            run_options = replace(run_options, cache_dtype="float64")
         held_out = [(fold == h).nonzero()[0] for h in range(fold.max() + 1)]
-        table = FoldTable(task, fold, told)
+        table = FoldTable(task, fold, fold_progress)
         with interruptible() as interrupt, np.errstate(under="ignore"):
             if is_small and task.gram.dense is not None:
-                table.take_small(small_folds(task, fold, asked, interrupt))
+                table.take_small(small_folds(task, fold, run_options, interrupt))
             for machine, numbers in table.missing(held_out):
                 # --- for h = 1 … k: `Runner` empties the boxes of fold h, starts at the seed, solves ---
-                rounds = Rounds.of(machine.problem, asked)
+                rounds = Rounds.of(machine.problem, run_options)
                 plan = planned(machine, [held_out[h] for h in numbers], seeder, from_full)
                 table.take(machine, folds_walked_to(rounds, plan, seeder, walk, time_seeds=True), rounds)
-        told.close()
+        fold_progress.close()
         result = table.result()
     if hasattr(X, "iloc"):
         result = replace(result, index=X.index)
@@ -221,12 +223,12 @@ def folds_of(task: Task, folds: Any, *, stratified: bool, rng: Any, groups: Any)
 
 def warn_of_rounds(result: CrossValidation) -> None:
     """Warn if rounds were not solved, or were not run because of a limit."""
-    found, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
-    if left and not found:
-        found = unsolved([result.status])
+    endings, left = unsolved(each.status for each in result.rounds), int((~result.is_known).sum())
+    if left and not endings:
+        endings = unsolved([result.status])
     n, total = len(result.labels), int(result.fold.max() + 1) * result.decision_values.shape[1]
     rests = f"{left} of {n} examples are not predicted" if left else "still predict their folds"
-    warn_of_unsolved("rounds of cross-validation", found, total, rests)
+    warn_of_unsolved("rounds of cross-validation", endings, total, rests)
 
 
 CUT_SHORT: Final = (Status.TIME_LIMIT, Status.CALLBACK, Status.INTERRUPTED)
@@ -289,10 +291,10 @@ class FoldTable:
             wrong = int((task.predicted(self.values, known) != task.labels).sum())
         self.progress.tell(len(self.reports), wrong)
 
-    def take_small(self, found: tuple[np.ndarray, list[FoldReport]] | None) -> None:
+    def take_small(self, solved: tuple[np.ndarray, list[FoldReport]] | None) -> None:
         """Store the folds of many small classes; None means that the small solver could not be used."""
-        if found is not None:
-            self.values, self.reports = found
+        if solved is not None:
+            self.values, self.reports = solved
             self.iterations = sum(each.iterations for each in self.reports)
 
     def result(self) -> CrossValidation:

@@ -109,15 +109,15 @@ def pairs_of(splitter: Any, X: Any, y: np.ndarray, groups: Any = None, name: str
                     "as the patient of each row."
                 ) from None
             raise
-    given = np.asarray(groups)
-    if given.shape == (len(y), 1):
-        given = given[:, 0]
-    if given.shape != (len(y),):
+    array = np.asarray(groups)
+    if array.shape == (len(y), 1):
+        array = array[:, 0]
+    if array.shape != (len(y),):
         raise ValueError(
-            f"groups has shape {given.shape}; give {len(y)} groups, one for each row of X, as numbers or texts."
+            f"groups has shape {array.shape}; give {len(y)} groups, one for each row of X, as numbers or texts."
         )
-    classes_of(given.astype(object), "groups")  # raises an error for missing groups and mixed types
-    yield from splitter.split(X, y, given)
+    classes_of(array.astype(object), "groups")  # raises an error for missing groups and mixed types
+    yield from splitter.split(X, y, array)
 
 
 def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray:
@@ -140,16 +140,16 @@ def _shared(k: int, codes: np.ndarray, stratified: bool, rng: Any) -> np.ndarray
 
 def _of_each(folds: Any, n: int) -> np.ndarray:
     """Return the fold numbers, from 0, if `folds` contains the fold of each example."""
-    given = np.asarray(folds)
-    are_texts = given.dtype.kind == "U" or (
-        given.dtype.kind == "O" and all(isinstance(each, str) for each in given)
+    array = np.asarray(folds)
+    are_texts = array.dtype.kind == "U" or (
+        array.dtype.kind == "O" and all(isinstance(each, str) for each in array)
     )
-    if given.shape != (n,) or not (given.dtype.kind in "iu" or are_texts):
+    if array.shape != (n,) or not (array.dtype.kind in "iu" or are_texts):
         raise ValueError(
-            f"folds has shape {given.shape} and type {given.dtype}; give a number of folds, a splitter, or {n} whole "
+            f"folds has shape {array.shape} and type {array.dtype}; give a number of folds, a splitter, or {n} whole "
             "numbers or texts, the fold of each example."
         )
-    names, numbers = np.unique(given, return_inverse=True)
+    names, numbers = np.unique(array, return_inverse=True)
     if len(names) < 2:
         raise ValueError(f"folds holds the single fold {names[0]}; give at least two folds.")
     return np.asarray(numbers, dtype=np.int64)

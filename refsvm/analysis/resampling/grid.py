@@ -264,8 +264,8 @@ def left_out_cells(
         steps[0] += sum(each.iterations for each in loo.full_solutions)
         converged = loo.is_solved[test].tolist()
         seconds = loo.seconds / len(splits)
-        found = zip(splits, wanted, steps.tolist(), converged, strict=True)
-        for split, places, count, is_solved in found:
+        results = zip(splits, wanted, steps.tolist(), converged, strict=True)
+        for split, places, count, is_solved in results:
             if place in places:
                 r = split.test
                 result = float(right[r[0]]) if score is None else score(split, place, values[r])

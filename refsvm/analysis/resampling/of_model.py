@@ -38,11 +38,13 @@ def takes_model(
 
     def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(function)
-        def call(*given: Any, **options: Any) -> Result:
-            model: Any = given[0] if given else options.get("X")
+        def call(*arguments: Any, **options: Any) -> Result:
+            model: Any = arguments[0] if arguments else options.get("X")
             is_model = hasattr(model, "get_params")
             return (
-                of_model(function, of, moves, *given, **options) if is_model else function(*given, **options)
+                of_model(function, of, moves, *arguments, **options)
+                if is_model
+                else function(*arguments, **options)
             )
 
         return call
@@ -67,11 +69,11 @@ def of_model(
     of: tuple[str, ...],
     moves: tuple[str, ...],
     /,
-    *given: Any,
+    *arguments: Any,
     **options: Any,
 ) -> Result:
     """Call the function with the parameters of a model, which is the first argument."""
-    call, model = function.__name__, given[0] if given else options["X"]
+    call, model = function.__name__, arguments[0] if arguments else options["X"]
     if isinstance(model, type):
         raise TypeError(
             f"{call} takes a model, and {model.__name__} is a class; write {call}({model.__name__}(), X, y)."
@@ -82,11 +84,11 @@ def of_model(
             f"{call} does not take a {name}; pass refsvm.{in_words(of or MODELS)} with the same parameters"
             ", or its best_estimator_ if it is a search."
         )
-    if not given:
+    if not arguments:
         raise TypeError(f"{call} got the model as a keyword; write {call}(model, X, y).")
-    if len(given) > 3:
+    if len(arguments) > 3:
         raise TypeError(f"{call} got more than (model, X, y) by position; pass further arguments by name.")
-    X, y = (*given[1:], None, None)[:2]
+    X, y = (*arguments[1:], None, None)[:2]
     X, y = options.pop("X", X), options.pop("y", y)
     if X is None:
         raise TypeError(f"{call}({name}(…)) has no examples; write {call}({name}(…), X, y).")

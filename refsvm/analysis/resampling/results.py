@@ -271,8 +271,8 @@ class CrossValidation(Scores):
     @property
     def standard_error(self) -> float:
         """Standard error of the first of `scores`, from the spread over the folds; NaN for an incomplete result."""
-        found = self.of_folds[1] if self.is_finished else np.zeros(0)
-        return float(found.std(ddof=1) / np.sqrt(len(found))) if len(found) > 1 else float("nan")
+        scores = self.of_folds[1] if self.is_finished else np.zeros(0)
+        return float(scores.std(ddof=1) / np.sqrt(len(scores))) if len(scores) > 1 else float("nan")
 
     @property
     def is_known(self) -> np.ndarray:
@@ -335,8 +335,8 @@ class CrossValidation(Scores):
         """
         pd = pandas_for("to_frame()")
         known = self.is_known
-        found = pd.Series(self.predictions).where(pd.Series(known))
-        predictions = self.predictions if known.all() else found.to_numpy()
+        known_predictions = pd.Series(self.predictions).where(pd.Series(known))
+        predictions = self.predictions if known.all() else known_predictions.to_numpy()
         columns: dict[str, Any] = {"label": self.labels, "prediction": predictions, "fold": self.fold}
         if self.decision_values.shape[1] == 1:
             columns["decision_value"] = self.decision_values[:, 0]

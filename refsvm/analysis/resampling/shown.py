@@ -50,17 +50,19 @@ def scored(result: Any, how: str, parts: Parts | None, heights: tuple[float, ...
         ends = {key: "{:.4g} to {:.4g}".format(*ends) for key, ends in result.bounds.items()}
         low, high = result.bounds[name]
         decided = f"{np.count_nonzero(result.outcomes):,} of {len(result.labels):,} examples decided"
-        said = f"{result.status.name}: {decided}; {name} between {low:.4g} and {high:.4g}"
-        return Card(f"{said}; {seconds}", f"{low:.4g} … {high:.4g}", said, True, pairs | ends, *columns)
+        sentence = f"{result.status.name}: {decided}; {name} between {low:.4g} and {high:.4g}"
+        return Card(
+            f"{sentence}; {seconds}", f"{low:.4g} … {high:.4g}", sentence, True, pairs | ends, *columns
+        )
     value, spread = result.scores[name], result.standard_error
     shown = f"{value:.4g}" if result.kind == REGRESSION else f"{value:.4f}"
-    said = name + ("" if np.isnan(spread) else f" ± {spread:.2g}") + _counted(result) + f", {how}"
+    sentence = name + ("" if np.isnan(spread) else f" ± {spread:.2g}") + _counted(result) + f", {how}"
     if result.status is not Status.CONVERGED:
-        said += f", {result.status.name}"
-    line = f"{name} {shown}{said.removeprefix(name)}; {seconds}"
+        sentence += f", {result.status.name}"
+    line = f"{name} {shown}{sentence.removeprefix(name)}; {seconds}"
     pairs |= {key: f"{other:.4g}" for key, other in result.scores.items() if key != name}
     is_partial = result.status is not Status.CONVERGED
-    return Card(line, shown, said, is_partial, pairs, *columns, _of_classes(result))
+    return Card(line, shown, sentence, is_partial, pairs, *columns, _of_classes(result))
 
 
 def _counted(result: Any) -> str:

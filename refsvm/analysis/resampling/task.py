@@ -176,8 +176,8 @@ class Task:
             yield LeftOutMachine(machine, every, None, self.gram)
             return
         yield LeftOutMachine(machine, every, [], self.gram)
-        for family, asked in self.families(machine, [*every.reshape(n, 1)]):
-            yield LeftOutMachine(family, every, asked, self.gram)
+        for family, places in self.families(machine, [*every.reshape(n, 1)]):
+            yield LeftOutMachine(family, every, places, self.gram)
 
     def machines(self) -> Iterator[Machine]:
         """Yield the machines over all n examples; examples of other classes have L = U = 0."""

@@ -115,8 +115,8 @@ def solved_again(table: LeftOutTable) -> Solution:
     rounds, stop = table.rounds.with_shrinking(), KKTGap(table.smallest_tolerance(), relative=True)
     for guard in rounds._run.guards:  # a guard would warn about a tolerance that the caller never set
         guard._has_warned = True
-    found = rounds.solve(start=table.full.alpha, origin=table.full, stop=stop)
-    return found.in_solver_coordinates(rounds.problem)
+    solution = rounds.solve(start=table.full.alpha, origin=table.full, stop=stop)
+    return solution.in_solver_coordinates(rounds.problem)
 
 
 class Proofs:

@@ -195,9 +195,9 @@ class SmallProblems:
             p = some[:, None]
             K_FF = self.kernels[p[:, :, None], F[:, :, None], F[:, None, :]]
             arrays = (each[p, F] for each in (self.alpha, self.gradient, self.lower, self.upper))
-            points, found = optima(K_FF, *arrays)
-            p, F = p[found], F[found]
-            moved[p, F], change[p, F] = points[found], points[found] - self.alpha[p, F]
+            points, solved = optima(K_FF, *arrays)
+            p, F = p[solved], F[solved]
+            moved[p, F], change[p, F] = points[solved], points[solved] - self.alpha[p, F]
         before = self.alpha, self.gradient
         self.alpha, self.gradient = moved, self.gradient - images(self.kernels, change)
         # keep the step only if the gap falls

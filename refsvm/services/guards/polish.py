@@ -64,8 +64,8 @@ def polish(state: SolverState) -> bool:
     if not 0 < len(F) <= MOST_FREE_VARIABLES:
         return False
     free = state.rows.block(F, F), alpha[F], state.gradient[F], state.lower[F], state.upper[F]
-    (point,), found = optima(*(each[None] for each in free))
-    if not found.all():
+    (point,), succeeded = optima(*(each[None] for each in free))
+    if not succeeded.all():
         return False
     # keep a copy, because only the gap at the new point shows whether the right variables are free
     before, gap = (alpha.copy(), state.gradient.copy()), state.gap
@@ -118,14 +118,14 @@ def optima(
     scale[scale == 0.0] = 1.0
     system, right = np.ones((P, m + 1, m + 1)), np.zeros((P, m + 1, 1))
     system[:, :m, :m], system[:, m, m], right[:, :m, 0] = K_FF / scale[:, None, None], 0.0, G_F
-    given = system, right, scale, alpha_F, lower_F, upper_F
+    system_of_all = system, right, scale, alpha_F, lower_F, upper_F
     # try the fast solve first: it fails if examples are equal, and the slower solver then keeps all digits
-    points, found = _attempt(arithmetic.current.solutions, *given)
-    if not found.all():
-        left = ~found
-        others, found[left] = _attempt(refined, *(each[left] for each in given))
-        points[left] = np.where(found[left, None], others, alpha_F[left])
-    return points, found
+    points, succeeded = _attempt(arithmetic.current.solutions, *system_of_all)
+    if not succeeded.all():
+        left = ~succeeded
+        others, succeeded[left] = _attempt(refined, *(each[left] for each in system_of_all))
+        points[left] = np.where(succeeded[left, None], others, alpha_F[left])
+    return points, succeeded
 
 
 def _attempt(

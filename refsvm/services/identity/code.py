@@ -86,16 +86,16 @@ def parts_of_library_function(function: FunctionType) -> Parts:
             yield f"closure {name}", _content(cell)
 
 
-def parts_of_class(found: type) -> Parts:
+def parts_of_class(cls: type) -> Parts:
     """Yield the parts of a user's class: its bases, its fields in order, and all entries of its body."""
-    yield "name", (str(found.__module__), found.__qualname__)
-    yield "bases", found.__bases__
-    yield "kind", signature(type(found))
-    yield "fields", tuple(getattr(found, "__dataclass_fields__", ()))
-    for name, value in sorted(vars(found).items()):
-        if name not in _OF_A_CLASS and not _is_made(found, name, value):
+    yield "name", (str(cls.__module__), cls.__qualname__)
+    yield "bases", cls.__bases__
+    yield "kind", signature(type(cls))
+    yield "fields", tuple(getattr(cls, "__dataclass_fields__", ()))
+    for name, value in sorted(vars(cls).items()):
+        if name not in _OF_A_CLASS and not _is_made(cls, name, value):
             yield name, value
-    yield "on disk", on_disk(found.__module__, [found.__qualname__])
+    yield "on disk", on_disk(cls.__module__, [cls.__qualname__])
 
 
 def parts_of_use(use: Uses) -> Parts:
@@ -106,10 +106,10 @@ def parts_of_use(use: Uses) -> Parts:
     if origin is Origin.LIBRARY:
         yield "release", release(module.__name__)
     if origin is Origin.USER:
-        found = sorted(name for name in use.names if name in space and not _is_dunder(name))
-        for name in found:
+        names = sorted(name for name in use.names if name in space and not _is_dunder(name))
+        for name in names:
             yield name, _used(space[name], use.names)
-        yield "on disk", on_disk(module.__name__, found)
+        yield "on disk", on_disk(module.__name__, names)
 
 
 def parts_of_unread(module: Unread) -> Parts:
@@ -182,9 +182,9 @@ def _imported(name: str, names: frozenset[str]) -> Any:
     is_package = module is None or (hasattr(module, "__path__") and of_module(module) is Origin.USER)
     own = _unread_of(name) if module is None else Uses(module, names)
     others = sorted(names - {*vars(module or ast)}) if is_package else []
-    found = [own, *(_unread_of(f"{name}.{each}") for each in others)]
+    places = [own, *(_unread_of(f"{name}.{each}") for each in others)]
     # a missing module is described by its name only, and the run reports that it is missing
-    return [*filter(None, found)] or name
+    return [*filter(None, places)] or name
 
 
 def _unread_of(name: str) -> Unread | None:
@@ -226,13 +226,13 @@ def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-def _is_made(found: type, name: str, value: Any) -> bool:
+def _is_made(cls: type, name: str, value: Any) -> bool:
     """Return whether Python made an entry of a class from its fields or slots."""
     if isinstance(value, GetSetDescriptorType | MemberDescriptorType) or (
         name == "__hash__" and value is None
     ):
         return True
-    if not (is_dataclass(found) and isinstance(value, FunctionType) and _is_dunder(name)):
+    if not (is_dataclass(cls) and isinstance(value, FunctionType) and _is_dunder(name)):
         return False
     # a function of a Python file wraps the representation of a dataclass; code typed as text also has the file name
     # "<string>", but a function with another name made it
@@ -260,12 +260,12 @@ def on_disk(module: str | None, names: list[str]) -> list[str]:
 @cache
 def _statements(content: bytes) -> Mapping[str, list[str]]:
     """Return the statements of a file by the names that they bind, without docstrings."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for statement in ast.parse(content).body:
         text = ast.dump(_undocumented(statement))
         for name in sorted(set(_bound(statement))):
-            found.setdefault(name, []).append(text)
-    return found
+            texts.setdefault(name, []).append(text)
+    return texts
 
 
 def _undocumented(statement: ast.stmt) -> ast.stmt:

@@ -62,16 +62,16 @@ def of_object(value: Any) -> Origin:
     module = sys.modules.get(name) if isinstance(name, str) else None
     if module is None:
         return Origin.PYTHON if name in (None, "builtins") and not _functions(value) else Origin.USER
-    found = of_module(module)
-    if found is Origin.USER or named(value) is value:
-        return found
+    origin = of_module(module)
+    if origin is Origin.USER or named(value) is value:
+        return origin
     # code typed as text has the module name of its namespace, which may be the name of a Python module
     if not all(map(_is_of_a_module, _functions(value))):
         return Origin.USER
     # a class in a user's file may carry the name of another module
     files = {each.__code__.co_filename for each in _functions(value)}
     alien = [each for each in files if not each.startswith("<") and of_file(each, str(name)) is Origin.USER]
-    return Origin.USER if alien or not files else found
+    return Origin.USER if alien or not files else origin
 
 
 def named(value: Any) -> Any:

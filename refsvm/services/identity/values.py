@@ -132,17 +132,17 @@ class _Walk:
         self._open[key], self._lowest = depth, depth
         self._alive.append(value)  # keeps the object alive, so that its address stays unique
         try:
-            found = self._content(value, place)
+            content = self._content(value, place)
         finally:
             del self._open[key]
         if self._lowest >= depth:
             for each in list(self._partial)[begun:]:
                 del self._partial[each]
-            self._closed[key] = found
+            self._closed[key] = content
         else:
-            self._partial[key] = self._lowest, found
+            self._partial[key] = self._lowest, content
         self._lowest = min(outer, self._lowest)
-        return found
+        return content
 
     def _content(self, value: Any, place: str) -> bytes:
         """Return the digest of the parts of a value."""
@@ -187,10 +187,10 @@ def _identity_of_ones_own(value: Any) -> str | None:
     if isinstance(value, type | types.ModuleType):
         return None
     try:
-        found = getattr(value, "identity", None)
+        identity = getattr(value, "identity", None)
     except Exception:  # noqa: BLE001  a user's property may raise anything
         return None
-    return found if isinstance(found, str) else None
+    return identity if isinstance(identity, str) else None
 
 
 # -- the parts of a value ------------------------------------------------------------------------------------------
@@ -221,8 +221,8 @@ def _parts_of(value: Any) -> tuple[str, Parts]:
 def _compiled_of(value: Any) -> Any:
     """Return the Python function behind an object compiled by Numba, also a ufunc or a callback; None for others."""
     makers = (getattr(value, name, None) for name in ("_dispatcher", "gufunc_builder"))
-    found = (getattr(each, name, None) for each in (value, *makers) for name in ("py_func", "_pyfunc"))
-    return next((each for each in found if each is not None), None)
+    functions = (getattr(each, name, None) for each in (value, *makers) for name in ("py_func", "_pyfunc"))
+    return next((each for each in functions if each is not None), None)
 
 
 def _of_type(value: type) -> Parts:
