@@ -9,6 +9,8 @@ achieved (A. Torres-Barrán, C. M. Alaíz and J. R. Dorronsoro, *Faster SVM trai
 """
 
 # fold: Imports and settings
+from itertools import islice
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -223,8 +225,34 @@ print(
 
 # %%
 #
-# The rule rarely wins its bet exactly, but planning saves steps on the chessboard, as the table below shows. Try
-# planned steps yourself; a planned step passes the top of its own parabola:
+# The rule rarely wins its bet exactly. Why does planning pay? The next lines take a hundred points at which the rule
+# planned, and compare the planned step, followed by Newton steps, with Newton steps only:
+
+# fold: One planned step against a Newton step
+moments, before, seen = planned[:: len(planned) // 100], None, []
+for state in iterate(chessboard, step=PlanningAheadStep()):
+    if state.iteration - 1 in moments:
+        seen.append((before, state.alpha.copy()))
+    before = state.alpha.copy()
+
+
+def heights(start, count):
+    """Return f after each of the first Newton steps."""
+    found = [s.objective for s in islice(iterate(chessboard, step=NewtonStep(), start=start), count)]
+    return found + found[-1:] * (count - len(found))
+
+
+ahead = np.array([
+    np.array([chessboard.objective(after), *heights(after, 3)]) > np.array(heights(start, 4))
+    for start, after in seen
+])  # fmt: skip
+for count, share in enumerate(ahead.mean(axis=0), 1):
+    print(f"after {count} steps, the planned step is ahead in {share:.0%} of {len(ahead)} cases")
+
+# %%
+# A planned step alone is too long, but in most cases the next step makes up for it, although it usually moves another
+# pair than planned. So even a lost bet often pays. Try planned steps yourself; a planned step passes the top of its own
+# parabola:
 #
 # .. stepper::
 #    :data: chessboard
