@@ -385,7 +385,7 @@ def width(problem: Scaled, said: Values, best: Optimum) -> float:
 # -- what is said ----------------------------------------------------------------------------------------------------
 
 UNFINISHED = ("limit was reached", "stalled", "not solved", "no pair that still", "point so far")
-ROUNDED = ("right to about", "rounded so much", "rounding moves decision values by about")
+ROUNDED = ("errors of kernel values are about", "rounded so much", "rounding moves decision values by about")
 
 
 def judge_warnings(problem: Scaled, answer: Answer, verdict: Verdict) -> None:

@@ -130,8 +130,8 @@ def solve(
     solve continues with float64 rows. If it exceeds a tenth of the tolerance,
     the stopping rule is evaluated again with float64 values of the decisive
     entries of G. ``cache_dtype="float32"`` keeps float32 rows in both cases
-    and warns. ``solution.objective_error`` is the effect of the rounding on the
-    objective.
+    and warns. ``solution.objective_error`` is the effect of the rounding on
+    the objective.
 
     Examples
     --------

@@ -178,15 +178,14 @@ def leave_one_out(
     `refsvm.SVC`. A regression has two variables for each example, which are
     left out together.
 
-    If an example is the only member of its class, one class is left to train on.
-    The model is then constant, and its prediction is wrong. Examples with C =
-    0 are predicted by the full solution, which never used them, and count in
-    no score.
+    If an example is the only member of its class, one class is left to train
+    on. The model is then constant, and its prediction is wrong. Examples with
+    C = 0 are predicted by the full solution, which never used them, and count
+    in no score.
 
     The sign of h is proved for each example: by a check, by the stopping rule,
     or by the duality gap at the end of the round, with an allowance for
     rounding (`refsvm.core.stopping.midpoint`). If the end of a round does not
-    prove the sign, the round continues to smaller gaps, and at last takes an
     prove the sign, the round continues to smaller gaps, and finally takes an
     exact step and computes h with twice as many digits
     is a "tie": either h is 0 up to rounding, or b may lie anywhere in an

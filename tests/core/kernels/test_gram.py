@@ -87,7 +87,7 @@ def test_rounding_that_is_left_is_told(make):
     )
     assert near.gram.facts.data_error < 1e-13
     assert far.gram.facts.data_error > 1e-3
-    said = r"right to about \d.*the tolerance is 0.001; subtract the mean.*gamma"
+    said = r"errors of kernel values are about \d.*above the tolerance 0.001; subtract the mean.*gamma"
     with pytest.warns(UserWarning, match=said):
         solve(far, max_iter=5)
 
