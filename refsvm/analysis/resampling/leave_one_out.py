@@ -187,8 +187,8 @@ def leave_one_out(
     or by the duality gap at the end of the round, with an allowance for
     rounding (`refsvm.core.stopping.midpoint`). If the end of a round does not
     prove the sign, the round continues to smaller gaps, and finally takes an
-    exact step and computes h with twice as many digits
-    is a "tie": either h is 0 up to rounding, or b may lie anywhere in an
+    exact step and computes h with twice as many digits. A sign that is still
+    open is a "tie": either h is 0 up to rounding, or b may lie anywhere in an
     interval that puts h on both sides of 0, as for an example in the middle of
     the gap between two classes. A tie is predicted with the midpoint of the
     interval. `bounds` counts it as correct in one bound and as an error in the
