@@ -2,10 +2,11 @@
 
     python benchmarks/choosing.py --data-dir DIR
     python benchmarks/choosing.py --data-dir DIR --cold-linear heart thyroid diabetis
+    python benchmarks/choosing.py --data-dir DIR --left-out
 
 Milliseconds of processor time, one thread, the least of some turns; and the steps of all rounds, in thousands. LIBSVM
 is scikit-learn's `cross_val_score` on the same folds in the same process. The tables are printed, then the load. The
-second command has the lines "linear kernel" of the table of stopping rules.
+second command has the lines "linear kernel" of the table of stopping rules, the third the two tables of leave-one-out.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from typing import Any
 
 from refsvm import (
     ATO,
+    AVG,
     MIR,
     RBF,
     SIR,
+    TOP,
+    BallRule,
     Cold,
     KKTGap,
     Linear,
@@ -31,7 +35,7 @@ from refsvm import (
     cross_validate,
     leave_one_out,
 )
-from refsvm.datasets import Dataset, paper_suite
+from refsvm.datasets import Dataset, load, paper_suite
 from refsvm.experiment import Grid
 from refsvm.experiment.strategy import one_thread
 
@@ -45,6 +49,8 @@ WAYS: dict[str, tuple[Seeder, bool]] = {
 }
 """Seeder, and whether every round starts from the solution on all examples."""
 
+LEFT_OUT = ("heart", "breast-cancer", "thyroid", "diabetis", "german", "sonar")
+
 
 def main() -> None:
     """Measure, and print the tables."""
@@ -53,6 +59,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--only", nargs="+", choices=SETS, default=SETS, metavar="SET")
     parser.add_argument("--cold-linear", nargs="+", default=(), metavar="SET")
+    parser.add_argument("--left-out", action="store_true")
     chosen = parser.parse_args()
     suite = {each.name.removeprefix("ida_"): each for each in paper_suite(chosen.data_dir)}
     if chosen.cold_linear:
@@ -60,6 +67,18 @@ def main() -> None:
             rows = tuple((name, *cold_linear(suite[name].load())) for name in chosen.cold_linear)
         heads = ("linear kernel, Cold", "steps, % of those of ε-KKT", "CPU time in that of ε-KKT")
         print(Grid(heads, rows).to_markdown(), f"Load: {os.getloadavg()[0]:.1f}.", sep="\n\n")
+        return
+    if chosen.left_out:
+        with one_thread():
+            columns = [left_out(name, suite, chosen.turns) for name in LEFT_OUT]
+        rows = [tuple(cells) for cells in zip(*columns, strict=True)]
+        names = [
+            f"`{stop}`, `{seeder}`" for stop in ("BallRule", "KKTGap") for seeder in ("TOP", "AVG", "ATO")
+        ]
+        for k, unit in enumerate(("CPU time, ms", "steps of all rounds")):
+            cells = ((name, *(cell[k] for cell in row)) for name, row in zip(names, rows, strict=True))
+            print(Grid((unit, *LEFT_OUT), tuple(cells)).to_markdown(), end="\n\n")
+        print(f"Load: {os.getloadavg()[0]:.1f}.")
         return
     loads, columns = [], []
     with one_thread():
@@ -102,6 +121,23 @@ def column(data: Dataset, turns: int) -> tuple[list[str], list[str]]:
         times.append(f"{float(f'{ours:.3g}'):,g}")
         steps.append(f"{result.iterations / 1e3:.2g}")
     return times, steps
+
+
+def left_out(name: str, suite: dict[str, Any], turns: int) -> list[tuple[str, str]]:
+    """Return the milliseconds and the steps of leave-one-out of a set, for each stopping rule and seeder."""
+    data, C, gamma = (load("sonar"), 10.0, 0.02) if name == "sonar" else (suite[name].load(), None, None)
+    cells = []
+    for stop in (BallRule(relative=True), KKTGap(1e-3)):
+        for seeder in (TOP(), AVG(), ATO()):
+            options = {"kernel": RBF(gamma or data.gamma), "C": C or data.C, "engine": "numba"}
+
+            def work(stop: StoppingRule = stop, seeder: Seeder = seeder, options: Any = options) -> Any:
+                return leave_one_out(data.X, data.y, stop=stop, seeder=seeder, **options)
+
+            work()  # compiles, and maps memory
+            ours, result = least(work, turns)
+            cells.append((f"{float(f'{ours:.3g}'):,g}", f"{int(result.round_iterations.sum()):,}"))
+    return cells
 
 
 def cold_linear(data: Dataset) -> tuple[str, str]:
