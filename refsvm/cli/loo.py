@@ -51,7 +51,8 @@ def loo(
     # created once, so that all strategies get the same arrays
     instance = opened.instance()
     limits: dict[str, Any] = training.limits() | {"engine": engine}
-    more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}  # for each call
+    # arguments of each call
+    more: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": limits.pop("time_limit")}
     strategies = [
         LeaveOneOutError(
             f"{s} {t}",

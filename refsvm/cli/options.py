@@ -27,7 +27,7 @@ def option(metavar: str | None, help: str, *names: str, **more: Any) -> Any:  # 
 
 
 def flag(name: str, help: str) -> Any:  # noqa: A002
-    """Declare an option with one name, without a value or with a value whose type is explanation enough."""
+    """Declare an option with one name, without a value or with a value whose type explains it."""
     return Option(name, help=help)
 
 

@@ -73,7 +73,7 @@ def machines_of(opened: Opened, folds: int | None, plot: Path | None) -> tuple[d
     """Return the arguments of `regularization_path`, and the labels; refuse a task without a path of C."""
     if opened.task == NOVELTY:
         raise ValueError(
-            "task='novelty' has no path of C, which is only a scale there; follow nu with refsvm.nu_path in Python."
+            "task='novelty' has no path of C, because C only scales alpha; follow nu with refsvm.nu_path in Python."
         )
     if opened.task == REGRESSION and folds is not None:
         raise ValueError(

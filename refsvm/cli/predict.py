@@ -37,7 +37,7 @@ def predict(
     # the model is the first argument, unless --model names it
     if len(files) != (expected := 2 if model is None else 1):
         raise ValueError(
-            f"predict takes {expected} of MODEL and DATA here, not {len(files)}; give MODEL DATA."
+            f"predict got {len(files)} of the files MODEL and DATA, but needs {expected}; give MODEL DATA."
         )
     named = files[0] if model is None else model
     if output is not None:

@@ -91,7 +91,7 @@ def heading(problem: dict[str, Any]) -> str:
 
 
 def screen() -> Console:
-    """Return a console on stdout without colours for numbers; a file is no terminal, even with FORCE_COLOR."""
+    """Return a console on stdout that does not colour numbers; FORCE_COLOR does not turn a file into a terminal."""
     return Console(highlight=False, force_terminal=Stream(sys.stdout).isatty())
 
 

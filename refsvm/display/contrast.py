@@ -66,7 +66,7 @@ def legible(colour: Any, *grounds: Any, alpha: float = 1.0) -> Any:
     colour : matplotlib colour
         The colour.
     *grounds : matplotlib colours
-        The backgrounds. If no shade suits all of them, the first one counts.
+        The backgrounds. If no shade suits all of them, only the first background counts.
     alpha : float
         Opacity with which the colour is drawn.
 

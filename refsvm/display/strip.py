@@ -31,7 +31,7 @@ POINTS: Final = 300
 def ranges_around(X: np.ndarray) -> np.ndarray:
     """Return the square that a picture of the examples shows, as [[x₀, y₀], [x₁, y₁]]."""
     centre, half = (X.max(0) + X.min(0)) / 2, (0.5 + MARGIN) * float(np.ptp(X, axis=0).max())
-    half = half if half > 0.0 else 1.0  # all examples are equal
+    half = half if half > 0.0 else 1.0  # half is 0 if all examples are equal
     return np.array([centre - half, centre + half])
 
 
@@ -61,7 +61,7 @@ def picture(
     levels : sequence of int
         Values of the contours: 0 is the boundary, the others are margins.
     """
-    import contourpy  # installed with matplotlib
+    import contourpy  # matplotlib requires contourpy
 
     count, centre, half = round(len(h) ** 0.5), ranges.mean(axis=0), float(ranges[1, 0] - ranges[0, 0]) / 2
     scale = SIDE / (2 * half) * np.array([1, -1])

@@ -295,7 +295,7 @@ class WorkingSetDisplay(Display):
         is_free = self.steps.get("clipped") == self.steps["Newton"]
         for (name, mu), mark in zip(self.steps.items(), MARKS, strict=False):
             if is_free and name == "clipped":
-                continue  # this step is not clipped, so one mark represents both
+                continue  # the clipped step equals the free step, which has a mark
             x, y = self.point[0] + mu, self.point[1] - mu
             seen = limits[0, 0] <= x <= limits[0, 1] and limits[1, 0] <= y <= limits[1, 1]
             named = "Newton, free" if is_free and name == "Newton" else name

@@ -1,8 +1,8 @@
 """scikit-learn's scorers, called with decision values that are known already.
 
 A scorer is called with an estimator, examples and labels. The search passes it an `SVC` or `SVR` that stands for one
-cell and one split and returns the decision values of the test part, which were read off the gradient. This estimator
-predicts the test part and nothing else, so that no cell is trained or evaluated twice.
+cell and one split and returns the decision values of the test part, which are computed from the gradient. This
+estimator predicts the test part and nothing else, so that no cell is trained or evaluated twice.
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ class Search:
         if self.one_out:
             del options["shrinking"]  # shrinking does not pay in short rounds that leave out one example
             return left_out_cells(task, self.Cs, self.splits, wanted, score, **options)
-        del options["epsilon"]  # the task contains it
+        del options["epsilon"]  # the task contains epsilon
         return solve_cells(task, self.Cs, self.splits, wanted, self.seeder, score, **options)
 
     def _score(self, X: Any, labels: np.ndarray, number: int, first: int, task: Task) -> Score | None:

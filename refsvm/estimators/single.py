@@ -92,7 +92,7 @@ class SingleMachine(Incremental):
         return self
 
     def _start(self, problem: DualProblem, n: int, rows: np.ndarray) -> np.ndarray | None:
-        """Return a feasible α close to the previous one; None without one, or for another number of examples."""
+        """Return a feasible α close to the previous one; None without one, or if the number of examples differs."""
         if not hasattr(self, "alpha_"):
             return None
         if len(self.alpha_) != n:
@@ -116,7 +116,7 @@ class SingleMachine(Incremental):
         self.support_ = np.flatnonzero(alpha).astype(np.int32)
         self.n_support_ = np.array([len(self.support_)], dtype=np.int32)
         self.support_vectors_ = np.empty((0, 0)) if is_precomputed(self.kernel_) else X[self.support_]
-        self._examples = X if is_user_kernel(self.kernel_) else None  # X is a copy then
+        self._examples = X if is_user_kernel(self.kernel_) else None  # with a user's kernel X is a copy
         self.dual_coef_ = alpha[self.support_][None]
         there = solution.in_solver_coordinates()
         origin = there.problem.gram.origin if chosen is None else self.held_.get("origin")

@@ -91,8 +91,8 @@ class SVCCV(ChoosingClassifier, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds and all
-    C. Each solve starts from the solution for the previous C (`ActiveSet`) and from the change in the previous fold.
-    The decision values of a test part are read off the gradient.
+    C. Each solve starts from the solution for the previous C (`ActiveSet`), moved by the change that the previous
+    fold showed between the same two C. The decision values of a test part are computed from the gradient of the solve.
 
     From 1500 examples on, the matrix of an RBF kernel is stored in single precision if this is precise enough for the
     largest C: `tol` must be at least 1e-4, and at least ten times 2.4e-7 C √n, for n different examples.

@@ -69,8 +69,8 @@ class SVRCV(RegressorMixin, SearchCV):
     Notes
     -----
     The search costs less than `GridSearchCV` for three reasons. Kernel values are computed once for all folds, all C
-    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`) and from the change in the
-    previous fold. The predictions for a test part are read off the gradient.
+    and all ε. Each solve starts from the solution for the previous C (`ActiveSet`), moved by the change that the
+    previous fold showed between the same two C. The predictions for a test part are computed from the gradient.
 
     The estimator that a scorer gets knows the predictions for the test part X and the parameters of the cell; it
     refuses other X. A single example has no R²: with ``cv="loo"`` an example's score is 1 − n (y − h)² / Σ (y − ȳ)²,

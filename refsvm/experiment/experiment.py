@@ -265,7 +265,7 @@ class Experiment(PlainNumbers, Shown):
         first: dict[str, tuple[_Run, list[Any]]] = {}
         for run in runs:
             if run.permutation:
-                continue  # another order of a problem already checked
+                continue  # this run has another order of a problem already checked
             held = opaque_parts(run.strategy, kernels[run.problem])
             other, known = first.setdefault(run.hash, (run, held))
             if any(one is not two for one, two in zip(held, known, strict=True)):
@@ -510,7 +510,7 @@ def _measured(run: _Run, instance: Instance) -> Any:
             _warm.add(settings)
         try:
             return run.strategy.run(instance.permuted(run.config["seed"], run.permutation))
-        # stored, so that tables can show the reason and a second call does not try again
+        # store the refusal, so that tables can show the reason and a second call does not try again
         except ValueError as refusal:
             return {"status": REFUSED, "reason": str(refusal)}
     except (StopIteration, StopAsyncIteration) as error:

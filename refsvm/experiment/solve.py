@@ -38,8 +38,8 @@ class Solve(Call):
     trace : bool
         Whether to count the planned steps and compare their lengths with Newton steps.
     cache_dtype : {"auto", "float64", "float32"}
-        As in `refsvm.solve`. Set it when you compare rules by kernel rows or seconds: "auto" stores rows of large
-        problems as float32, twice as many in the budget, but for some rules only.
+        As in `refsvm.solve`. Set it when you compare rules by kernel rows or seconds: for large problems
+        "auto" stores twice as many rows, as float32, but only with some of the rules.
 
     Raises
     ------

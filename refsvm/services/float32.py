@@ -43,7 +43,7 @@ READ_FLOAT32: Final = {
 def rows_for(problem: DualProblem, options: RunOptions) -> KernelRows:
     """Return storage for the kernel rows of a run: of the type that its options name, or of the faster type."""
     rules, dtype, budget = options.rules, options.cache_dtype, options.cache_mb
-    proves = isinstance(options.shrinking, SafeScreening)  # its proofs need exact kernel values
+    proves = isinstance(options.shrinking, SafeScreening)  # the proofs of screening need exact kernel values
     may_begin = dtype == "auto" and options.shrinking and not proves and problem.n >= FLOAT32_FROM
     if dtype == "float32" or (may_begin and begins_in_float32(problem.centred, rules, budget)):
         read = np.float32 if reads_float32(rules) else np.float64

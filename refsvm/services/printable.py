@@ -15,6 +15,6 @@ def printable(text: str) -> str:
     >>> printable("größe\x1b[2J") == r"größe\x1b[2J"
     True
     """
-    if text.isprintable():  # the usual case
+    if text.isprintable():  # most texts end here
         return text
     return "".join(c if c.isprintable() or c in "\n\t\xa0" else repr(c)[1:-1] for c in text)

@@ -244,7 +244,8 @@ class RunStore:
 
     def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
         """Raise an error if the file is not a store, or has another format."""
-        connection.execute("BEGIN")  # read once: another process may be creating the store
+        # read in one transaction, because another process may be creating the store
+        connection.execute("BEGIN")
         application, form = (
             connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )

@@ -43,7 +43,7 @@ WIDE: Final = 79
 WIDEST: Final = 96
 """Width of columns that are placed side by side, in characters."""
 
-# three repetitions of the class outweigh the styles of notebooks for tables
+# selectors repeat the class three times, so that they take precedence over the styles of notebooks for tables
 STYLE: Final = (
     "<style>"
     ".refsvm{font:13px/1.45 system-ui,sans-serif;border:1px solid #8888;border-radius:6px;display:inline-block;"

@@ -131,7 +131,7 @@ def _walk(case: Case, ask_again: bool) -> list[tuple[float, ...]]:
 
 
 def _check_asked_again(case: Case, state: SolverState) -> None:
-    """Check that the stopping rule answers alike when it is asked twice at one state."""
+    """Check that the stopping rule gives the same answer when it is called twice at one state."""
     stop = case.rules.stop
     before, first = state.stop_memory.copy(), validated_code(stop, stop.check(state))
     second = validated_code(stop, stop.check(state))
@@ -185,10 +185,10 @@ def _check_explained(case: Case, state: SolverState, before: SolverState) -> Non
         ("lower", problem.lower, "rules must not change the box"),
         ("upper", problem.upper, "rules must not change the box"),
         ("diagonal", before.diagonal, "rules must not change it"),
-        ("alpha", alpha, "only the loop may"),
-        ("gradient", gradient, "only the loop may"),
+        ("alpha", alpha, "only the loop may change it"),
+        ("gradient", gradient, "only the loop may change it"),
         *(
-            (name, getattr(expected, name), "only the loop may")
+            (name, getattr(expected, name), "only the loop may change it")
             for name in ("slope", "curvature", "low", "high")
         ),
     ):
@@ -227,9 +227,9 @@ def _check_carried(case: Case, state: SolverState, before: SolverState) -> None:
     size = 1.0 + np.abs(alpha).max()
     case.require(over <= 1e-12 * size, t, f"length() returned a (μ, κ) that leaves the box by {over:.3g}.")
     same = np.abs(alpha + change - state.alpha).max() <= 1e-12 * size
-    case.require(same, t, "a rule wrote to state.alpha; only the loop may.")
+    case.require(same, t, "a rule wrote to state.alpha; only the loop may change it.")
     same = np.array_equal(before.gradient - image, state.gradient)
-    case.require(same, t, "a rule wrote to state.gradient; only the loop may.")
+    case.require(same, t, "a rule wrote to state.gradient; only the loop may change it.")
 
 
 def _check_gain(case: Case, state: SolverState, cost: float) -> float:
@@ -261,7 +261,7 @@ def _check_end(case: Case, state: SolverState, last: SolverState, code: Any) -> 
     for name in ("alpha", "gradient"):
         same = np.array_equal(getattr(state, name), getattr(last, name))
         subject = "" if same else _rule_that_writes(case, state, last, name)
-        case.require(same, t, f"{subject} wrote to state.{name}; only the loop may.")
+        case.require(same, t, f"{subject} wrote to state.{name}; only the loop may change it.")
     # each step may add a little rounding error to the sum of α, but not more
     off = infeasibility(problem, alpha)
     message = f"α is infeasible by {off:.3g} times the size of the box; {step!r}.length() must return float64 numbers."

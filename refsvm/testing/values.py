@@ -92,7 +92,10 @@ def _check_twin(rule: Rule) -> None:
     """Check that `twin()` always returns the same compiled function, and that it fits the rule's role."""
     twin: Any = rule.twin
     same = not callable(twin) or twin() is twin()
-    require(same, f"{type(rule).__name__}.twin() returned two functions; make it once.")
+    require(
+        same,
+        f"{type(rule).__name__}.twin() returned different functions in two calls; make the function once.",
+    )
     from refsvm.compiled.twins import twin_of  # imported only if there is compiled code
 
     twin_of(rule)

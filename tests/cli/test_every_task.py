@@ -172,7 +172,7 @@ def test_a_path_of_several_classes(data, tmp_path):
         ("cv", "kind", ["--task", "ranking"], "task='ranking' is unknown; choose from"),
         ("cv", "y", ["--stratified", "-q"], "stratified=True shares classes among the folds, but regression"),
         ("tune", "kind", ["--task", "novelty"], "nu is the share of examples that may be outside"),
-        ("path", "kind", ["--task", "novelty"], "has no path of C, which is only a scale there"),
+        ("path", "kind", ["--task", "novelty"], "has no path of C, because C only scales alpha"),
         ("path", "y", ["--folds", 3, "-q"], "which for a regression is not a step function of C"),
         ("path", "kind", ["--plot", "path.png"], "draws the error along the path if there are 3 classes"),
     ],

@@ -490,7 +490,7 @@ SLIPS: dict[Any, dict[str, tuple[Any, ...]]] = {
         "leaves the lower set": ({"select": leaves_lower}, r"j = \d+, which is not in I_down"),
         "undecided": ({"select": undecided}, "in the first solve and .* in the second"),
         "alpha": (first(nudges, "select", Drawn), r"wrote to state\.alpha"),
-        "fresh twin": ({"twin": lambda self: lambda parameters, state: (-1, -1)}, r"twin\(\) returned two functions"),
+        "fresh twin": ({"twin": lambda self: lambda parameters, state: (-1, -1)}, r"twin\(\) returned different"),
     },
     Alternating: {
         "array": ({"length": lambda self, state, i, j: np.array([state.high])}, r"length\(\) returned .*array\(",

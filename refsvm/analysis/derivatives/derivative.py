@@ -104,13 +104,14 @@ class Derivative(Shown):
 
     def _card(self) -> Card:
         rates = dict.fromkeys(f"{side.intercept:.6g}" for side in (self.left, self.right))
-        smooth = "smooth" if self.is_two_sided else "a kink"
+        smooth = "smooth" if self.is_two_sided else "with a kink"
         pairs = {
             "db": " | ".join(rates), "at an event": f"{len(self.events):,}", "dependent": f"{len(self.dependent):,}",
             "condition": f"{self.condition:.1e}",
         }  # fmt: skip
         return Card(
-            f"by {self.name}, {smooth} here: db {pairs['db']}, condition {pairs['condition']}", pairs=pairs
+            f"with respect to {self.name}, {smooth}: db {pairs['db']}, condition {pairs['condition']}",
+            pairs=pairs,
         )
 
     @property
@@ -148,8 +149,8 @@ class Derivative(Shown):
     def _smooth(self) -> OneSided:
         if not self.is_two_sided:
             raise ValueError(
-                f"The examples {self.events[:10].tolist()} are at an event between two sets, so the "
-                f"derivative with respect to {self.name!r} has two sides; use its .left or .right."
+                f"The examples {self.events[:10].tolist()} are at an event, the change from one set to "
+                f"another, so the derivative with respect to {self.name!r} has two sides; use its .left or .right."
             )
         return self.right
 
@@ -217,8 +218,8 @@ def _along(optimum: Optimum, rates: Rates, name: str, along: Any) -> Any:
     if rates.each or rates.features:
         if along is None:
             raise ValueError(
-                f"Every {'example' if rates.each else 'feature'} has its own {name}; give the direction in which "
-                "they move as along=."
+                f"Every {'example' if rates.each else 'feature'} has its own {name}; give along=, "
+                f"the direction in which the values of {name} change."
             )
         return vector("along", along, rates.features or examples_of(optimum.problem.gram)[0].n)
     if along is not None:

@@ -265,7 +265,7 @@ def influence(
     left = int((~result.is_known).sum())
     rests = f"{left} of {len(members)} groups are not done" if left else "the changes depend on them"
     warn_of_unsolved(
-        "machines of influence", unsolved([*left_out.endings, result.status]), len(members), rests
+        "machines trained for influence", unsolved([*left_out.endings, result.status]), len(members), rests
     )
     return unless_interrupted("influence", result, interrupt.pressed)
 

@@ -127,7 +127,7 @@ def of_rbf(kernel: RBF, name: str, X: Any, Z: Any, along: Any = None) -> np.ndar
         return np.asarray(-squared_distances(kernel, X, Z) * kernel(X, Z))
     if along is None:
         raise ValueError(
-            "Each feature has a gamma of its own; give the direction in which they move as along=."
+            "Each feature has its own gamma; give along=, the direction in which the values of gamma change."
         )
     return -_weighted_distances(X, Z, vector("along", along, len(kernel.gamma))) * kernel(X, Z)
 

@@ -168,10 +168,9 @@ class Gradients(Stamped, Mapping[str, Any]):
 def _refuse_events(optimum: Optimum) -> None:
     if len(optimum.events):
         raise ValueError(
-            f"The examples {optimum.events[:10].tolist()} are at an event between two sets, so "
-            "derivatives have two sides and a gradient does not exist. Use solution.derivative(name).left or "
-            ".right, or "
-            "change a parameter slightly."
+            f"The examples {optimum.events[:10].tolist()} are at an event, the change from one set to another, "
+            "so derivatives have two sides and a gradient does not exist. Use solution.derivative(name).left or "
+            ".right, or change a parameter slightly."
         )
 
 

@@ -112,7 +112,7 @@ def _header(lines: list[str]) -> tuple[dict[str, list[str]], list[str]]:
 def _one(header: dict[str, list[str]], keyword: str) -> str:
     words = header.get(keyword, [])
     if len(words) != 1:
-        raise ValueError(f"the keyword {keyword} with one value is missing")
+        raise ValueError(f"the keyword {keyword} must have exactly one value")
     return words[0]
 
 

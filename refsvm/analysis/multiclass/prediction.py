@@ -2,9 +2,9 @@
 
     h_pq(x) = Σ αᵢ k(x, xᵢ) + b
 
-Only the support vectors are used. A block of examples takes one product with them, one call of the kernel function,
-and one product with the coefficients of all pairs, in the layout that `refsvm.analysis.multiclass.one_vs_one`
-describes. Threads share the blocks of large data.
+Only the support vectors are used. The decision values of a block of examples require one product
+with the support vectors, one call of the kernel function, and one product with the coefficients of all pairs, in the
+layout that `refsvm.analysis.multiclass.one_vs_one` describes. Threads share the blocks of large data.
 """
 
 from __future__ import annotations

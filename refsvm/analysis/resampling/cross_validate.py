@@ -250,7 +250,7 @@ class FoldTable:
 
     def __init__(self, task: Task, fold: np.ndarray, progress: Progress) -> None:
         self.task, self.fold, self.progress = task, fold, progress
-        self.values = np.full((len(fold), len(task.pairs)), np.nan)  # h
+        self.values = np.full((len(fold), len(task.pairs)), np.nan)  # decision values h
         self.reports, self.endings = list[FoldReport](), list[Status]()
         self.iterations, self.kernel_rows = 0, task.rows_computed
         total = int(fold.max() + 1) * len(task.pairs)
@@ -273,7 +273,7 @@ class FoldTable:
                 self.progress.begin("")
             self.iterations += each.iterations
             if each.left_out is not None:
-                # h(xᵢ) = vᵢ − Gᵢ + b for the fold, read off the gradient
+                # h(xᵢ) = vᵢ − Gᵢ + b for the fold, computed from the gradient
                 examples = each.left_out[: len(each.left_out) // machine.copies]
                 # a machine that a limit has ended early does not predict
                 if each.status not in CUT_SHORT:

@@ -180,5 +180,7 @@ def held_out_machines(
             change = solution.alpha.reshape(2, n).sum(axis=0) - beta
             where = np.flatnonzero(change)
             changes[place], intercepts[place] = (where, change[where]), solution.intercept
-    warn_of_unsolved("machines of the intervals", unsolved(ends), len(ends), "the intervals depend on them")
+    warn_of_unsolved(
+        "machines trained for the intervals", unsolved(ends), len(ends), "the intervals depend on them"
+    )
     return HeldOutMachines(beta, changes, intercepts, number, np.abs(task.labels - values), counts)

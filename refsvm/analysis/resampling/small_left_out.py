@@ -2,9 +2,10 @@
 
 A family of rounds for each pair of classes costs milliseconds before its first step. The pairs of small classes, and
 the rounds that leave out one example of a pair, are stacked instead. Such a round starts at α = 0, takes few steps, and
-ends with an exact step on its free variables. Each sign is proved as `refsvm.core.stopping.midpoint` derives, for all
-problems of a stack at once. A sign counts as a tie only if b may lie anywhere in an interval whose ends lead to
-different signs. If neither a sign nor a tie is proved for an example, its pair is solved round by round.
+ends with an exact step on its free variables. The signs of all problems of a stack are proved
+at once, by the inequalities of `refsvm.core.stopping.midpoint`. A sign counts as a tie only if b may lie anywhere in an
+interval whose ends lead to different signs. If neither a sign nor a tie is proved for an example, its pair is solved
+round by round.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class SmallPairs:
             stands = stack.solve(self.backend, self.options.rules, MOST_STEPS)
             own = left_out(stack, self.backend, self.round_rules, task.gram.facts.rounding)
             others = elsewhere(stack, K, task.gram.facts.rounding)
-            # `own` decides the examples of the pair itself, so that any name will do for them
+            # the entries of the pair's own examples are not read, because `own` decides them
             np.put_along_axis(others.names, stack.rows, TIE, axis=1)
             some = np.flatnonzero(stands & (own.names != "").all(axis=1) & (others.names != "").all(axis=1))
             numbers, rows = stack.numbers[some], stack.rows[some]

@@ -260,7 +260,7 @@ def task_given(
     if isinstance(X, DualProblem):
         return _task_of(X, {"y": y, "kernel": kernel, "gram": gram, "epsilon": epsilon, "nu": nu}, C)
     if epsilon is not None and nu is not None:
-        raise ValueError("epsilon makes a regression and nu makes novelty detection; give one of them.")
+        raise ValueError("epsilon is for regression and nu is for novelty detection; give one of them.")
     K = matrix_given(X, kernel, gram)
     if epsilon is not None:
         problem = DualProblem.regression(y=y, gram=K, C=C, epsilon=epsilon)

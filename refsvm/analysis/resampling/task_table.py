@@ -83,7 +83,7 @@ class TaskTable:
     def begin(self, part: LeftOutMachine, options: RunOptions) -> LeftOutTable:
         """Return the table of the next machine and its rounds."""
         rounds, start = Rounds.of(part.machine.problem, options), None
-        if self.task.kind == NOVELTY and self.fulls:  # the same machine with another z
+        if self.task.kind == NOVELTY and self.fulls:  # the machines differ only in z
             start = rounds.problem.feasible(self.fulls[0].alpha)
         should_end = self._should_end if self._callback else None
         table = LeftOutTable(part.machine, rounds, part.asked, start, self.progress, should_end)
@@ -139,7 +139,7 @@ class TaskTable:
 
     def _count(self) -> None:
         """Pass the numbers of decided and of wrong examples to the progress."""
-        # read both at once, because the thread of the progress line may call this while a machine ends
+        # read count and machine in one step, because the thread of the progress line may run this while a machine ends
         (count, under_way), wrong = self._place, None
         if under_way:
             self._copy(*under_way)

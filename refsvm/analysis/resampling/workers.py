@@ -48,7 +48,7 @@ class Workers:
 
 def workers(n_jobs: Any) -> Workers | None:
     """Return the workers for `n_jobs`; None if the calling thread works alone."""
-    if n_jobs is None and not joblib_is_set_up():  # the usual case
+    if n_jobs is None and not joblib_is_set_up():  # most calls end here
         return None
     count = worker_count(n_jobs)
     return Workers(count) if count > 1 else None

@@ -50,7 +50,7 @@ def rows_and_guards(
         (True, LongSolve),
         (True, FreshGradient),
         (not is_builtin(cast("type[Rule]", type(options.shrinking))), lambda: NoStepGuard(options.shrinking)),
-        (options.polish, Polish),  # may move α slightly off a bound; `Snap` moves it back
+        (options.polish, Polish),  # polishing may move α slightly off a bound; `Snap` moves it back
         (True, Snap),
         (rows.facts.keeps_float32, lambda: float32_guard(problem, options, limits, rows, reads_values)),
         (not rows.facts.is_psd, Indefinite),
@@ -65,5 +65,5 @@ def float32_guard(
     """Return the guard for float32 rows; it may replace them if they are a copy that the user did not choose."""
     may_leave = options.cache_dtype == "auto" and not rows.exact.facts.keeps_float32
     in_float64 = partial(float64_rows, problem, options) if may_leave else None
-    # decision values that are read off G may be wrong by a tenth of the tolerance
+    # decision values that the caller computes from G may be wrong by a tenth of the tolerance
     return Float32Rows(limits, in_float64, SHARE_OF_TOLERANCE if reads_values else 1.0)

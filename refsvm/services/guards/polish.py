@@ -135,7 +135,7 @@ def _attempt(
     """Return α_F + δ, and for each problem whether it lies in the box and δ gains."""
     m = alpha_F.shape[1]
     delta = solver(system, right)[:, :m, 0] / scale[:, None]
-    delta -= delta.sum(axis=1, keepdims=True) / m  # 1ᵀδ = 0 despite rounding
+    delta -= delta.sum(axis=1, keepdims=True) / m  # correct rounding errors, so that 1ᵀδ = 0
     points = alpha_F + delta
     inside = ((lower_F <= points) & (points <= upper_F)).all(axis=1)
     return points, inside & ((delta * right[:, :m, 0]).sum(axis=1) >= 0.0)

@@ -62,8 +62,9 @@ class LongSolve(Guard):
             return
         own = next(rule for rule in rules if not is_builtin(cast("type[Rule]", type(rule))))
         self.warn(
-            f"{state.iteration:,} steps on {len(state.alpha):,} variables have not solved the problem, with a rule of "
-            f"your own, {short(own)}; refsvm.testing.check_strategy({type(own).__name__}(…)) looks for a fault in it."
+            f"{state.iteration:,} steps with your rule {short(own)} have not solved the problem of "
+            f"{len(state.alpha):,} variables; "
+            f"refsvm.testing.check_strategy({type(own).__name__}(…)) checks the rule for faults."
         )
 
 

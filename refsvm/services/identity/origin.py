@@ -40,7 +40,7 @@ def _places() -> tuple[tuple[str, ...], tuple[str, ...]]:
 def of_file(file: str | None, name: str) -> Origin:
     """Return the owner of the code in a file; `name` is its module's name."""
     if file is None:
-        # built in, or typed into an interpreter
+        # the code is built into Python, or was typed into an interpreter
         built_in = name in sys.builtin_module_names or name.startswith("_frozen_importlib")
         return Origin.PYTHON if built_in else Origin.USER
     path = str(Path(file).resolve())

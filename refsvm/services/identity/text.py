@@ -33,7 +33,7 @@ def described(name: str, value: Any) -> str | int | float | bool | None:
     ------
     ValueError
         If the value is, or contains, a function or object that is only identified by its address, which differs in
-        every process, or cannot be copied. An attribute `identity` with a text of the user identifies such a value.
+        every process, or cannot be copied. The user can identify such a value by a text in its attribute `identity`.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class _Walk:
 
     def __init__(self, without: tuple[str, ...]) -> None:
         self.without, self.opaque, self._tolerates = without, [], 0  # type: tuple[str, ...], list[Any], int
-        # by address: the depth of open values, final digests, and digests that are valid only inside an open value
+        # by the address of a value: depths of open values, final digests, and digests valid only inside an open value
         self._open: dict[int, int] = {}
         self._closed: dict[int, bytes] = {}
         self._partial: dict[int, tuple[int, bytes]] = {}

@@ -233,7 +233,7 @@ def test_groups_whose_sets_are_not_found_are_solved_by_steps(monkeypatch):
 def test_machines_that_are_not_solved_are_told(monkeypatch):
     monkeypatch.setattr(left_out, "settled", lambda *_: None)
     solution = solve(TWO, stop=KKTGap(1e-11))
-    with pytest.warns(UserWarning, match=r"machines of influence"):
+    with pytest.warns(UserWarning, match=r"machines trained for influence"):
         found = influence(solution, GROUPS, T, max_iter=2, engine="numpy")
     assert found.is_known.all()
     assert found.kkt_gaps.max() > 1e-6

@@ -248,9 +248,9 @@ def test_a_callable_kernel_and_fractional_labels_are_refused(tmp_path):
     ("pattern", "replacement", "reason"),
     [
         ("svm_type c_svc", "svm_type one_class_2", "svm_type one_class_2 is unknown"),
-        ("svm_type c_svc\n", "", "the keyword svm_type with one value is missing"),
+        ("svm_type c_svc\n", "", "the keyword svm_type must have exactly one value"),
         ("kernel_type rbf", "kernel_type cosine", "kernel_type cosine is unknown"),
-        ("gamma 0.5\n", "", "the keyword gamma with one value is missing"),
+        ("gamma 0.5\n", "", "the keyword gamma must have exactly one value"),
         ("gamma 0.5", "gamma -1", "gamma=-1.0 is negative"),
         ("gamma 0.5", "gamma half", "gamma contains words that are not numbers"),
         ("gamma 0.5", "gamma 0_5", "gamma contains words that are not numbers"),

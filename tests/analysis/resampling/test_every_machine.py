@@ -324,7 +324,7 @@ def test_a_problem_says_what_it_asks():
     ("change", "words"),
     [
         ({"epsilon": -1.0}, "epsilon"),
-        ({"epsilon": 0.1, "nu": 0.5}, "epsilon makes a regression and nu makes novelty detection; give one"),
+        ({"epsilon": 0.1, "nu": 0.5}, "epsilon is for regression and nu is for novelty detection; give one"),
         ({"nu": 0.5}, "nu makes the task novelty detection, which has no labels; omit y"),
         ({"nu": 1.5, "y": None}, "nu"),
         ({"epsilon": 0.1, "stop": BallRule()}, "proves the sign .*, but regression needs the value"),
