@@ -50,7 +50,7 @@ class Opened(NamedTuple):
         """Return the problem, for strategies and functions of every task."""
         return Instance(self.data.X, self.data.y, self.kernel, self.C, **self.own)
 
-    def as_told(self) -> str:
+    def settings_in_words(self) -> str:
         """Return the kernel and the parameters of the task as a text."""
         sizes = self.own if self.task == NOVELTY else {"C": self.C} | self.own
         return ", ".join([short(self.kernel), *(f"{name}={value:.6g}" for name, value in sizes.items())])

@@ -55,7 +55,7 @@ def fit(
         | {"model": str(model)}
     )
     sentence = (
-        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {opened.as_told()}, "
+        f"{dataset.name}: {dataset.n} examples, {dataset.d} features, {opened.settings_in_words()}, "
         f"{of_task.sentence.format_map(row)}; model written to {model}."
     )
     output.show({"problem": training.described(opened), **row}, [row], lambda: tables.echo(sentence))

@@ -23,7 +23,7 @@ UNFINISHED: Final = 3
 _UNWRITTEN: Final = {errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EBADF, errno.EFBIG, errno.EDQUOT}
 """Codes of output errors: a full disk, a closed pipe, a quota."""
 
-_told: dict[str, bool] = {"quiet": False, "verbose": False}
+_flags: dict[str, bool] = {"quiet": False, "verbose": False}
 """The flags --quiet and --verbose, which the parser sets before a command starts."""
 
 # Base class of the parser's usage errors; typer's versions place it in different modules of the same family.
@@ -66,24 +66,24 @@ class OneSentence(TyperGroup):
 
 def be_quiet(wanted: bool) -> bool:
     """Suppress notes and progress; errors are still printed."""
-    _told["quiet"] = wanted
+    _flags["quiet"] = wanted
     return wanted
 
 
 def be_verbose(wanted: bool) -> bool:
     """Also print the package's log."""
-    _told["verbose"] = wanted
+    _flags["verbose"] = wanted
     return wanted
 
 
 def is_watched() -> bool:
     """Return whether progress is visible: stderr is a terminal, and --quiet was not given."""
-    return not _told["quiet"] and Stream(sys.stderr).isatty()
+    return not _flags["quiet"] and Stream(sys.stderr).isatty()
 
 
 def note(text: str) -> None:
     """Print a sentence on stderr, unless --quiet was given."""
-    if not _told["quiet"]:
+    if not _flags["quiet"]:
         _say(text)
 
 
@@ -148,7 +148,7 @@ def _tell_notice(record: logging.LogRecord) -> None:
 
     The package marks such records: ``logger.info("Compiling ...", extra={"notice": True})``.
     """
-    if getattr(record, "notice", False) or _told["verbose"]:
+    if getattr(record, "notice", False) or _flags["verbose"]:
         note(f"note: {record.getMessage()}")
 
 

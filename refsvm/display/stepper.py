@@ -121,7 +121,7 @@ class Stepper:
         against: Rule | Sequence[Rule] | None = None,
         seeder: Seeder | None = None,
     ) -> None:
-        self.task = self._given = StepperTask.of(X, y, pair, kernel=kernel, C=C, epsilon=epsilon, nu=nu)
+        self.task = self._original = StepperTask.of(X, y, pair, kernel=kernel, C=C, epsilon=epsilon, nu=nu)
         self.seeder = None if seeder is None else Seeder.checked("seeder", seeder)
         self.rules: list[Rules] = [chosen_rules(selector, step, stop)]
         if against is not None:
@@ -195,7 +195,7 @@ class Stepper:
 
     def reset(self) -> None:
         """Start at α = 0, with the original examples, C and γ."""
-        self._changed(self._given, "from the beginning", warm=False)
+        self._changed(self._original, "from the beginning", warm=False)
 
     def set_penalty(self, C: float, warm: bool = True) -> None:
         """Change C; continue from the scaled α, from the seeder's starting point, or, if not `warm`, from 0."""

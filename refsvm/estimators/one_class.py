@@ -123,7 +123,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
         """
         return self._partial(X, y, sample_weight, begins=self._begins())
 
-    def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
+    def _checked_examples(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
         X = self._checked(X, kernel=kernel, reset=reset)
         return X, np.zeros(X.shape[0])
 

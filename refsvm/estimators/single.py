@@ -26,7 +26,7 @@ class SingleMachine(Incremental):
     _largest_weight: ClassVar[float] = LARGEST_WEIGHT
 
     @abstractmethod
-    def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
+    def _checked_examples(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
         """Return checked examples and targets; the targets are zeros if the estimator takes none."""
 
     @abstractmethod
@@ -38,7 +38,7 @@ class SingleMachine(Incremental):
     def _train(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Train on the examples with positive weight."""
         self._validate_params()
-        X, y = self._given(X, y, self.kernel, reset=True)
+        X, y = self._checked_examples(X, y, self.kernel, reset=True)
         weights = checked_weights(sample_weight, X, most=self._largest_weight)
         rows, every = np.arange(len(y)) if weights is None else np.flatnonzero(weights > 0.0), weights
         weights = None if weights is None else weights[rows]
@@ -86,7 +86,7 @@ class SingleMachine(Incremental):
         """Hold the examples of the first call; later calls walk to the new optimum."""
         if begins:
             self.fit(X, y, sample_weight)
-        X, y = self._given(X, y, self.kernel_, reset=False)
+        X, y = self._checked_examples(X, y, self.kernel_, reset=False)
         weights = checked_weights(sample_weight, X, all_zero=True, most=self._largest_weight)
         self._add(X, y, np.ones(len(y)) if weights is None else weights)
         return self

@@ -200,7 +200,7 @@ class SVR(RegressorMixin, SingleMachine):
         """
         return self._partial(X, y, sample_weight, begins=self._begins())
 
-    def _given(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
+    def _checked_examples(self, X: Any, y: Any, kernel: Any, *, reset: bool) -> tuple[Any, np.ndarray]:
         X, y = self._checked(X, y, kernel=kernel, reset=reset, y_numeric=True)
         return X, np.asarray(y, dtype=np.float64)
 

@@ -43,7 +43,7 @@ DEFAULT: Final = Named()
 """The default kernel of `refsvm.SVC` and of all functions."""
 
 
-def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
+def chosen_kernel(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any = 0.0) -> Any:
     """Return the kernel for the arguments of a function: an object unchanged, a name as `Named`.
 
     For the default kernel the function returns None, because a kernel matrix or a whole problem may take its place.
@@ -56,8 +56,8 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
 
     Examples
     --------
-    >>> from refsvm.services.names import asked
-    >>> asked("poly", degree=2), asked("rbf")
+    >>> from refsvm.services.names import chosen_kernel
+    >>> chosen_kernel("poly", degree=2), chosen_kernel("rbf")
     (Named(name='poly', gamma='scale', degree=2, coef0=0.0), None)
     """
     if kernel is None or isinstance(kernel, str):
@@ -71,8 +71,8 @@ def asked(kernel: Any = None, gamma: Any = "scale", degree: Any = 3, coef0: Any 
 
 
 def kernel_named(*arguments: Any) -> Any:
-    """Return `asked` of these arguments; without arguments the default kernel itself (`refsvm.core.doors`)."""
-    return asked(*arguments) if arguments else DEFAULT
+    """Return `chosen_kernel` of these arguments; without arguments the default kernel itself (`refsvm.core.doors`)."""
+    return chosen_kernel(*arguments) if arguments else DEFAULT
 
 
 def _called(kernel: str, gamma: Any, degree: Any, coef0: Any) -> Named | None:

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 from refsvm import RBF, SVC, SVR, OneClassSVM, cross_validate, leave_one_out
-from refsvm.services.names import asked, kernel_called, of_features
+from refsvm.services.names import chosen_kernel, kernel_called, of_features
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -130,15 +130,15 @@ def test_intervals_and_scikit_learn():
 
 
 def test_names_and_gammas():
-    assert asked("rbf", np.array(GAMMAS)).gamma == tuple(GAMMAS)
-    assert asked("rbf", np.array(GAMMAS)).on(X) == RBF(GAMMAS)
+    assert chosen_kernel("rbf", np.array(GAMMAS)).gamma == tuple(GAMMAS)
+    assert chosen_kernel("rbf", np.array(GAMMAS)).on(X) == RBF(GAMMAS)
     assert kernel_called("rbf", X, gamma=GAMMAS) == RBF(GAMMAS)
     assert of_features(np.float64(0.5)) == 0.5
     assert of_features("auto") == "auto"
     with pytest.raises(ValueError, match="takes one number"):
-        asked("poly", GAMMAS)
+        chosen_kernel("poly", GAMMAS)
     with pytest.raises(ValueError, match="contains its own parameters"):
-        asked(RBF(0.5), GAMMAS)
+        chosen_kernel(RBF(0.5), GAMMAS)
 
 
 @pytest.mark.slow

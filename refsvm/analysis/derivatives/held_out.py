@@ -53,7 +53,7 @@ class Space:
         Bounds of θ.
     fixed : dict
         Values of the other parameters.
-    given : frozenset of str
+    bounded_by_user : frozenset of str
         Names of the parameters whose bounds the user gave.
     """
 
@@ -61,14 +61,14 @@ class Space:
     sizes: tuple[int, ...]
     bounds: np.ndarray
     fixed: dict[str, Any]
-    given: frozenset[str] = frozenset()
+    bounded_by_user: frozenset[str] = frozenset()
 
     def at_default_bounds(self, values: dict[str, Any]) -> list[str]:
         """Return a text for each scalar parameter at an end of its default bounds: name, value and end."""
         ends = [
             (name, values[name] / np.exp(self.bounds[sum(self.sizes[:place])]))
             for place, name in enumerate(self.names)
-            if name in values and name != "gammas" and name not in self.given
+            if name in values and name != "gammas" and name not in self.bounded_by_user
         ]
         return [
             f"{name}={values[name]:.4g} ({'smallest' if low <= EDGE else 'largest'})"

@@ -32,7 +32,7 @@ from refsvm.core.rounds.rounds import Rounds
 from refsvm.core.solver.options import RunOptions
 from refsvm.services.labels import classes_of, known_codes, refuse_missing_labels, signed
 from refsvm.services.line import checked_callback, line_of
-from refsvm.services.names import asked as kernel_asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.summary import Card, Shown, ended
 from refsvm.services.types import ArrayLike, KernelLike
 
@@ -226,7 +226,7 @@ def influence(
     """
     began = time.perf_counter()
     start = X.alpha if isinstance(X, Solution) else None
-    machine_given = kernel_asked(kernel, gamma, degree, coef0), gram
+    machine_given = chosen_kernel(kernel, gamma, degree, coef0), gram
     problem = X.problem if isinstance(X, Solution) else X
     if isinstance(problem, DualProblem):
         task = task_given(problem, y, *machine_given, C, epsilon=epsilon)
@@ -239,7 +239,7 @@ def influence(
         )
     watching = checked_callback(callback)
     names, members = groups_given(groups, task.gram.n)
-    evaluated = Asked.given(X_test, y_test, loss, task)
+    evaluated = EvaluatedExamples.of(X_test, y_test, loss, task)
     stop = task.gap(TOL)
     if tol is not None:
         stop = replace(stop, tol=not_negative("tol", tol))
@@ -323,7 +323,7 @@ def groups_given(groups: Any, n: int) -> tuple[np.ndarray, tuple[np.ndarray, ...
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvaluatedExamples:
     """The examples whose decision values are evaluated, and their loss."""
 
     X: Any
@@ -331,7 +331,7 @@ class Asked:
     loss: Loss | None
 
     @classmethod
-    def given(cls, X: Any, y: Any, loss: Any, task: Any) -> Asked:
+    def of(cls, X: Any, y: Any, loss: Any, task: Any) -> EvaluatedExamples:
         """Return the checked examples and loss of the arguments."""
         has_labels = task.kind == CLASSIFICATION
         known = None if loss is None else loss_called(loss, has_labels)
@@ -358,7 +358,7 @@ class Asked:
 
 
 def of_machines(
-    left_out: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], evaluated: Asked
+    left_out: LeftOutGroups, names: np.ndarray, members: tuple[np.ndarray, ...], evaluated: EvaluatedExamples
 ) -> Influence:
     """Return the changes of decision values and of the loss from the models without the groups."""
     g, m = len(members), left_out.matrix.n

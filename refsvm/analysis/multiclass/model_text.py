@@ -191,7 +191,7 @@ def model_of(lines: list[str]) -> Model | FunctionModel:
 
 def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
     """Return labels as integers, or the names stored after the support vectors."""
-    names = _kept(rest, NAMES, len(labels), "classes")
+    names = _names_after(rest, NAMES, len(labels), "classes")
     if names is not None:
         return np.array(names)
     # predictions could not distinguish two classes with one label
@@ -202,7 +202,7 @@ def _classes(labels: np.ndarray, rest: list[str]) -> np.ndarray:
 
 def _columns(rest: list[str], vectors: Any) -> tuple[str, ...] | None:
     """Return the names of the features, if they are stored after the support vectors."""
-    names = _kept(rest, COLUMNS, vectors.shape[1], "features")
+    names = _names_after(rest, COLUMNS, vectors.shape[1], "features")
     return None if names is None else tuple(names)
 
 
@@ -245,7 +245,7 @@ def _after(mark: str, rest: list[str]) -> list[Any]:
     return [json.loads(line.removeprefix(mark)) for line in rest if line.startswith(mark)]
 
 
-def _kept(rest: list[str], mark: str, size: int, things: str) -> list[str] | None:
+def _names_after(rest: list[str], mark: str, size: int, things: str) -> list[str] | None:
     """Return the names in the line that begins with a mark, if there is one."""
     if not (lines := _after(mark, rest)):
         return None

@@ -26,7 +26,7 @@ from refsvm.core.kernels.gram import Gram
 from refsvm.core.trackers.base import PathTracker
 from refsvm.services.labels import numbered
 from refsvm.services.line import line_of
-from refsvm.services.names import asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.summary import Card, Shown
 from refsvm.services.types import ArrayLike, FoldsLike, RandomLike
 
@@ -152,7 +152,7 @@ def cross_validate_path(
     """
     began, fold_progress = time.perf_counter(), Progress("cross_validate_path", "folds", "these")
     line = line_of(fold_progress, progress)
-    matrix = matrix_given(X, asked(kernel, gamma, degree, coef0), None).centred
+    matrix = matrix_given(X, chosen_kernel(kernel, gamma, degree, coef0), None).centred
     X = examples(X)
     n = matrix.n
     classes, codes = numbered(y, n)

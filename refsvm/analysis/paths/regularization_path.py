@@ -26,7 +26,7 @@ from refsvm.core.trackers.base import PathTracker
 from refsvm.core.walk.breakpoint import Breakpoint
 from refsvm.services.labels import labelled, signed
 from refsvm.services.line import line_of
-from refsvm.services.names import asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.types import ArrayLike
 
 C_MIN: Final = 1e-4
@@ -147,7 +147,7 @@ def regularization_path(
     >>> len(path.paths), path.predict(iris.data[::50], C=1.0)
     (3, array([0, 1, 2]))
     """
-    kernel = asked(kernel, gamma, degree, coef0)
+    kernel = chosen_kernel(kernel, gamma, degree, coef0)
     path_progress = Progress("regularization_path", "percent", "the path so far")
     line = line_of(path_progress, progress)
     if epsilon is not None:

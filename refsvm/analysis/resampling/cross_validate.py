@@ -28,7 +28,7 @@ from refsvm.core.rounds.walked import WALK, folds_walked_to
 from refsvm.core.seeders import AVG, SIR, Seeder
 from refsvm.core.solver.options import OPTIONS, RunOptions
 from refsvm.services.line import line_of
-from refsvm.services.names import asked as named
+from refsvm.services.names import chosen_kernel
 from refsvm.services.pool import share_memory
 from refsvm.services.types import ArrayLike, FoldsLike, RandomLike
 
@@ -174,7 +174,10 @@ def cross_validate(
     (0.8, 0.28, 5)
     """
     known_options("cross_validate", options, OPTIONS)
-    fold_progress, kernel = Progress("cross_validate", "folds", "these"), named(kernel, gamma, degree, coef0)
+    fold_progress, kernel = (
+        Progress("cross_validate", "folds", "these"),
+        chosen_kernel(kernel, gamma, degree, coef0),
+    )
     line, task = line_of(fold_progress, progress), task_given(X, y, kernel, gram, C, epsilon=epsilon, nu=nu)
     fold = folds_of(task, folds, stratified=stratified, rng=rng, groups=groups)
     # check folds before computing the kernel matrix; the time limit covers all machines

@@ -39,7 +39,7 @@ from refsvm.core.solver.options import RunOptions
 from refsvm.core.steps.base import StepRule
 from refsvm.core.stopping import BallRule, KKTGap, StoppingRule
 from refsvm.services.line import line_of
-from refsvm.services.names import asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.types import ArrayLike, KernelLike
 
 FULL_TOL: Final = 0.1, 1e-3
@@ -216,7 +216,7 @@ def leave_one_out(
     """
     report = Progress("leave_one_out", "examples", "these")
     with line_of(report, progress):
-        task = task_given(X, y, asked(kernel, gamma, degree, coef0), gram, C, epsilon=epsilon, nu=nu)
+        task = task_given(X, y, chosen_kernel(kernel, gamma, degree, coef0), gram, C, epsilon=epsilon, nu=nu)
         options = RunOptions(
             selector=selector, step=step, stop=stop, engine=engine, cache_mb=cache_mb, max_iter=max_iter,
             time_limit=time_limit, trace=trace, n_jobs=n_jobs,

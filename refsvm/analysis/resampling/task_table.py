@@ -65,7 +65,7 @@ class TaskTable:
     _place: tuple[int, Any] = 0, None
     """The number of examples that earlier machines decided, and the present machine with its table."""
 
-    _told = -np.inf
+    _last_report = -np.inf
 
     def __init__(self, task: Task, progress: Progress, callback: Any = None) -> None:
         n, pairs = task.gram.n, len(task.pairs)
@@ -153,8 +153,8 @@ class TaskTable:
     def _should_end(self, decided: int) -> bool:
         """Call the callback if enough time has passed; return whether it ends the call."""
         now = time.perf_counter()
-        if now < self._told + INTERVAL_SECONDS and self._place[0] + decided < self.total:
+        if now < self._last_report + INTERVAL_SECONDS and self._place[0] + decided < self.total:
             return False
-        self._told = now
+        self._last_report = now
         self.progress.look()
         return bool(self._callback and self._callback(self.progress))

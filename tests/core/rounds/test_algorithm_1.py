@@ -238,7 +238,7 @@ def test_settled_rounds_stay_solved_to_the_tolerance_that_was_asked_for():
 def test_the_callback_is_asked_from_time_to_time_and_at_the_end(monkeypatch):
     looked, answers = [], iter([0, 0, 1, 0])
     found = object.__new__(TaskTable)
-    found._told, found.total, found._place = -np.inf, 13, (4, None)
+    found._last_report, found.total, found._place = -np.inf, 13, (4, None)
     found.progress = SimpleNamespace(look=lambda: looked.append(1))
     found._callback = lambda progress: next(answers)
     now = [3.0]

@@ -14,7 +14,7 @@ from refsvm.core._checks import positive
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
 from refsvm.services.labels import signed
-from refsvm.services.names import asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.types import ArrayLike, KernelLike
 
 
@@ -71,7 +71,7 @@ def cost_path(
     >>> curve.fpr[[0, -1]], curve.tpr[[0, -1]]
     (array([0., 1.]), array([0., 1.]))
     """
-    K, C = matrix_given(X, asked(kernel, gamma, degree, coef0), gram), positive("C", C)
+    K, C = matrix_given(X, chosen_kernel(kernel, gamma, degree, coef0), gram), positive("C", C)
     classes, labels = signed(y, K.n)
     whole = DualProblem.classification(y=labels, gram=K, C=C)
     zero = np.zeros(whole.n)

@@ -11,7 +11,7 @@ from refsvm.analysis.paths.parametric_path import line_between
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
-from refsvm.services.names import asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.types import ArrayLike, KernelLike
 
 
@@ -69,7 +69,7 @@ def epsilon_path(
     >>> path.n_support(1.0), path.n_support(0.1), bool(path.kkt_audit().worst < 1e-8)
     (0, 7, True)
     """
-    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+    K = matrix_given(X, chosen_kernel(kernel, gamma, degree, coef0), gram)
     widest, narrowest = epsilon
     start, end = (DualProblem.regression(y=y, gram=K, C=C, epsilon=each) for each in (widest, narrowest))
     return line_between("epsilon_path", start, end, lambda path: path, name="epsilon", t=epsilon, **options)

@@ -11,7 +11,7 @@ from refsvm.analysis.paths.parametric_path import line_between
 from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
-from refsvm.services.names import asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.types import ArrayLike, KernelLike
 
 
@@ -64,7 +64,7 @@ def nu_path(
     >>> (path.decision_function(np.array([[5.0]]), 0.3) < 0.0).tolist(), path.alpha(0.5).sum().round(12).tolist()
     ([True], 2.0)
     """
-    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+    K = matrix_given(X, chosen_kernel(kernel, gamma, degree, coef0), gram)
     first, last = nu
     start, end = (DualProblem.one_class(gram=K, nu=each, weights=weights) for each in (first, last))
     return line_between("nu_path", start, end, lambda path: path, name="nu", t=nu, **options)

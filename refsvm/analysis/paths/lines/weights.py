@@ -11,7 +11,7 @@ from refsvm.analysis.resampling.of_model import takes_model
 from refsvm.core.kernels.checked import matrix_given
 from refsvm.core.problem import DualProblem
 from refsvm.services.labels import signed
-from refsvm.services.names import asked
+from refsvm.services.names import chosen_kernel
 from refsvm.services.types import ArrayLike, KernelLike
 
 
@@ -68,7 +68,7 @@ def weight_path(
     >>> path.alpha(0.0)[3], path.alpha(0.5)[3].round(3)
     (np.float64(0.0), np.float64(1.0))
     """
-    K = matrix_given(X, asked(kernel, gamma, degree, coef0), gram)
+    K = matrix_given(X, chosen_kernel(kernel, gamma, degree, coef0), gram)
     first, last = C
     classes, labels = signed(y, K.n)
     start, end = (DualProblem.classification(y=labels, gram=K, C=each) for each in (first, last))
