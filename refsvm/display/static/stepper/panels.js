@@ -1,15 +1,15 @@
-// The pictures of one state, as SVG text with a caption; what a state is, the page or the kernel says.
+// The pictures of one state, as SVG text with a caption. The page or the kernel computes the states.
 //
-// A state here: { alpha, G, b, gap, y, lower, upper, tol, next }, with next null or
+// A state is { alpha, G, b, gap, y, lower, upper, tol, next }, with next null or
 // { i, j, mu, slope, q, raw, low, high, kappa, along, planned, to: [αᵢ, αⱼ after it], K: [Kᵢᵢ, Kⱼⱼ, Kᵢⱼ] }, where
-// planning ahead is looked at with plan: { k, l, mu, fits, gains, curvature, slope, base } as well, or null.
+// a stepper of planning ahead adds plan: { k, l, mu, fits, gains, curvature, slope, base }, or null.
 "use strict";
 
 const panels = (() => {
   const { SIDE, scale, show, levelLine } = picture;
-  const FEW = 300; // variables with a bar that is an element
+  const FEW = 300; // up to this number of variables, each bar is an SVG element
 
-  // `named`: [[t, letter], …] to be ringed; `lines`: boundary and margins as SVG.
+  // `named`: [[t, letter], …], the examples with a ring; `lines`: boundary and margins as SVG.
   function points(s, plane, lines, named) {
     const room = (t) => s.upper[t] - s.lower[t], part = (t) => (room(t) > 0 ? Math.abs(s.alpha[t]) / room(t) : 0);
     const isFree = (t) => s.alpha[t] !== 0 && Math.abs(s.alpha[t]) < room(t);
@@ -21,20 +21,20 @@ const panels = (() => {
       `${s.labels === false ? "Examples, " : '<span class="negative">●</span> −1 <span class="positive">▲</span> +1, '}filled by |α|/C: ${free.length} free, in thin rings, ${bounded} at C.`];
   }
 
-  // The box of (αᵢ, αⱼ) with the line on which the sum stays the same, level lines of f, and below the parabola.
+  // The box of (αᵢ, αⱼ) with the line of constant sum and level lines of f, and the parabola below it.
   function pair(s, hidden, why = "choose two different examples that can move") {
     if (!s.next) return ["", s.gap <= s.tol && !s.failure ? `No pair is left: ψ ≤ ${show(s.tol)}.` : `No step: ${why}.`];
     if (hidden) return ["", "Hidden until both examples are tapped, or Reveal is pressed."];
     const { i, j, mu, slope, q, raw, low, high, kappa, planned, to, K: [Kii, Kjj, Kij] } = s.next, { lower, upper } = s;
     const side = 150, left = (SIDE - side) / 2, top = 22;
-    // a side that is open is drawn a little beyond what is there
+    // draw an open side a little beyond the points
     const far = 1.3 * Math.max(...to.map(Math.abs), Math.abs(s.alpha[i]), Math.abs(s.alpha[j]), 1e-9);
     const drawn = (bound) => (Number.isFinite(bound) ? bound : Math.sign(bound) * far);
     const [west, east, south, north] = [lower[i], upper[i], lower[j], upper[j]].map(drawn);
     const x = scale([west, east], [left, left + side]), v = scale([south, north], [top + side, top]);
     const nodes = 31, values = new Float64Array(nodes * nodes);
     for (let r = 0; r < nodes; r++) {
-      for (let c = 0; c < nodes; c++) { // what f gains at (αᵢ + a, αⱼ + d)
+      for (let c = 0; c < nodes; c++) { // the gain of f at (αᵢ + a, αⱼ + d)
         const a = west + (east - west) * c / (nodes - 1) - s.alpha[i];
         const d = south + (north - south) * r / (nodes - 1) - s.alpha[j];
         values[r * nodes + c] = s.G[i] * a + s.G[j] * d - 0.5 * (Kii * a * a + 2 * Kij * a * d + Kjj * d * d);
@@ -62,7 +62,7 @@ const panels = (() => {
        ${told(s.next)}`];
   }
 
-  // Words on the plan, where planning ahead is looked at.
+  // A sentence about the plan, in a stepper of planning ahead.
   function told({ plan, planned }) {
     if (plan === undefined) return "";
     if (plan === null) return "No plan: the step before was cut or planned itself.";
@@ -70,7 +70,7 @@ const panels = (() => {
     return `${best}${planned ? "." : fits ? ", not taken: both together lose." : ", not taken: it leaves the box."}`;
   }
 
-  // A curve of a gain between two lengths, and the part of it that the box allows.
+  // The curve of a gain between two step lengths, and its part inside the box.
   function curve(g, [from, to], low, high) {
     const steps = 60, all = Array.from({ length: steps + 1 }, (_, k) => from + k / steps * (to - from));
     const inside = all.filter((m) => low <= m && m <= high);
@@ -80,14 +80,14 @@ const panels = (() => {
     return { values: all.map(g), all: (x, v) => line(all, x, v), inside: (x, v) => line(inside, x, v) };
   }
 
-  // g(μ) = μℓ − ½qμ²; grey where the box is left. Over it, dashed, the gain of a plan, of this step and the next.
+  // g(μ) = μℓ − ½qμ², grey outside the box; and, dashed, the gain of a planned step together with the next step.
   function parabola({ mu, slope, q, low, high, along, plan }) {
     const newton = slope / q, far = [mu, newton, plan ? plan.mu : 0];
     const span = [Math.min(0, ...far), Math.max(0, ...far)].map((end) => 1.9 * end), top = plan ? 222 : 205, bottom = SIDE - 22;
     const g = (m) => m * slope - 0.5 * along * m * m, one = curve(g, span, low, high);
     const g2 = (m) => plan.base + m * plan.slope - 0.5 * plan.curvature * m * m, both = plan ? curve(g2, span, low, high) : null;
     const values = [0, g(mu), ...one.values, ...(both ? both.values : [])], peak = Math.max(...values);
-    const floor = Math.max(Math.min(...values), -2 * peak); // a short parabola beside a long one is cut below
+    const floor = Math.max(Math.min(...values), -2 * peak); // cut the lower part of a short parabola beside a long one
     if (!(peak > floor)) return "";
     const x = scale(span, [30, SIDE - 30]), v = (value) => scale([floor, peak], [bottom, top])(Math.max(value, floor));
     const planned = both ? `<path class="plan" d="${both.all(x, v)}"/><circle class="top" cx="${x(plan.mu)}" cy="${v(g2(plan.mu))}" r="4"/>
@@ -99,7 +99,7 @@ const panels = (() => {
       <text x="${x(newton)}" y="${SIDE - 6}" text-anchor="middle">ℓ/q</text>`;
   }
 
-  // Two pairs with the same i as parabolas on one pair of axes, each up to a little beyond its top; see `smo.rivals`.
+  // The parabolas of two pairs with the same i, on the same axes, up to a little beyond their tops; see `smo.rivals`.
   function rivals(s, all, hidden) {
     if (hidden) return ["", "Hidden until both examples are tapped, or Reveal is pressed."];
     if (s.gap <= s.tol || !all.length) return ["", "No pair is left to compare."];
@@ -121,15 +121,15 @@ const panels = (() => {
       ? "The steepest pair has the largest ½ℓ²/q here; dotted is the next best." : "The steepest pair has the shorter parabola here."}`];
   }
 
-  // f from below and F from above, and under them F − f and ψ, against steps; each entry is [steps, f, F, ψ].
-  // `others`: [steps, ψ] of a second run.
+  // f (rising) and F (falling) against steps, and below them F − f and ψ; each entry is [steps, f, F, ψ].
+  // `others`: entries [steps, ψ] of a second run.
   function closing(all, tol, others) {
     const [, f, F, gap] = all[all.length - 1], least = Math.min(...all.map((each) => each[2])), half = 150;
     const low = Math.min(0, ...all.map((each) => each[1])), reach = Math.max(Number.isFinite(least) ? least : 0, f, 1e-9);
     const top = Math.max(1.6 * reach, 1e-9), lastOf = (list) => (list ? list[list.length - 1][0] : 0), last = Math.max(lastOf(all), lastOf(others));
     const x = scale([0, Math.max(20, last)], [44, SIDE - 12]), clip = (value, from, to) => Math.min(Math.max(value, from), to);
     const v = (value) => scale([low, top], [half, 14])(clip(value, low, top));
-    const finite = all.filter((each) => Number.isFinite(each[2])); // F is infinite where an open box has a loss
+    const finite = all.filter((each) => Number.isFinite(each[2])); // F is infinite if a variable with an open box has a loss
     const apart = finite.map((each) => each[2] - each[1]);
     const smallest = Math.log10(tol) - 0.4, largest = Math.log10(Math.max(10, ...apart));
     const w = (value) => scale([smallest, largest], [SIDE - 22, half + 22])(Math.log10(clip(value, 10 ** smallest, Math.max(10 ** largest, ...apart))));
@@ -145,7 +145,7 @@ const panels = (() => {
        Below: F − f = ${show(F - f)}, solid; ψ = ${show(gap)}, dashed${others ? "; ψ of the second run, dotted" : ""}.`];
   }
 
-  // Bars from b to Gᵢ: what may rise has to end below b, what may fall above.
+  // Bars from b to Gᵢ: at the optimum the bar of an α that may rise lies below b, of one that may fall above b.
   function gradient(s, reach, hidden) {
     const { b, y, lower, upper } = s, bottom = SIDE - 20, width = (SIDE - 50) / 2 / y.length, v = scale([-reach, reach], [bottom, 34]);
     const bar = (t, begin, wrong) => {
@@ -153,13 +153,13 @@ const panels = (() => {
       return `<rect class="${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}" x="${begin + at.get(t) * width}" y="${Math.min(from, to)}"
         width="${width * 0.8}" height="${Math.abs(to - from)}"/>`;
     };
-    // where there are labels, bars stand by class, so that colour is not alone in telling it
+    // if there are labels, order the bars by class, so that colour is not the only sign of the class
     const at = new Map(Array.from(y.keys()).sort((a, c) => (s.labels === false ? 0 : y[a] - y[c]) || a - c).map((t, place) => [t, place]));
     const lows = y.reduce((count, v) => count + (v < 0), 0), centre = [lows / 2, (lows + y.length) / 2];
     const classes = s.labels === false ? [] : [15, SIDE / 2 + 10].flatMap((begin) => ["−1", "+1"].map((name, k) =>
       `<text x="${begin + centre[k] * width}" y="${bottom + 12}" text-anchor="middle">${name}</text>`));
     let bars = "";
-    const few = y.length <= FEW, paths = new Map(); // of many bars one path for each look
+    const few = y.length <= FEW, paths = new Map(); // many bars share one path for each style
     const line = (t, begin, wrong) => {
       const look = `${y[t] < 0 ? "negative" : "positive"}${wrong ? " wrong" : ""}`;
       paths.set(look, `${paths.get(look) ?? ""}M${(begin + (at.get(t) + 0.4) * width).toFixed(2)} ${v(0).toFixed(1)}V${v(s.G[t] - b).toFixed(1)}`);
@@ -181,8 +181,8 @@ const panels = (() => {
        b = ${show(b)}.`];
   }
 
-  // h of an example that is left out, on an axis around 0: a bar of what is proved, and a dot where a machine was trained
-  // without it. `left`: { r, by, sign, low, high, margin, value }, see `rounds.leaveOut`; y is its label.
+  // h of a left-out example, on an axis around 0: a bar for its proved range, and a dot for its value if a machine was
+  // trained without the example. `left`: { r, by, sign, low, high, margin, value }, see `rounds.leaveOut`; y: its label
   function leftOut({ r, by, sign, low, high, margin, value }, y, height = 96) {
     if (by === "alone") return ["", `Example ${r} is alone in its class: no machine is trained without it.`];
     const half = { "training error": y > 0 ? [-Infinity, margin] : [-margin, Infinity],
@@ -208,7 +208,7 @@ const panels = (() => {
       <circle class="there dot" cx="${x(value)}" cy="${middle}" r="4.5"/>${text(SIDE - 14, height - 6, "h", "end")}`, words[by]];
   }
 
-  // ψ against steps, of one solve or of several, each a list of [steps, ψ]; from `top` to the lower edge.
+  // ψ against steps for one or several solves, each a list of [steps, ψ]; drawn from `top` to the lower edge.
   function history(all, tol, top, width = SIDE, height = SIDE) {
     const bottom = height - 20, most = Math.max(...all.map((gaps) => gaps[gaps.length - 1][0]));
     const x = scale([0, Math.max(20, most)], [40, width - 10]), v = scale([Math.log10(tol) - 0.4, 1], [bottom, top]);

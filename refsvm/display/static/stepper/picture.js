@@ -1,11 +1,11 @@
-// What both steppers draw with: SVG as text, scales, level lines, and the picture of the examples.
+// Tools with which both steppers draw: SVG as text, scales, level lines, and the picture of the examples.
 "use strict";
 
 const picture = (() => {
-  const SIDE = 320; // of a picture, in units of its SVG
-  const CELLS = 56; // of the grid on which h is known
+  const SIDE = 320; // width and height of a picture, in units of its SVG
+  const CELLS = 56; // number of cells on each side of the grid for h
   const MARGIN = 0.08;
-  const NEAR = 18; // how far from an example a finger may be
+  const NEAR = 18; // largest distance from which a finger touches an example
 
   const scale = (from, to) => (x) => to[0] + (x - from[0]) / (from[1] - from[0]) * (to[1] - to[0]);
   const triangle = (x, y, r) => `M${x} ${y - r * 1.25}l${r * 1.15} ${r * 2.05}h${-r * 2.3}z`;
@@ -16,11 +16,12 @@ const picture = (() => {
     return text.replace("-", "−").replace("e−", "e-").replace("e+", "e");
   };
 
-  // The Gaussian kernel; the linear one for γ = 0.
+  // The Gaussian kernel; for γ = 0 the linear kernel.
   const kernel = (gamma, a, b) =>
     (gamma ? Math.exp(-gamma * ((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)) : a[0] * b[0] + a[1] * b[1]);
 
-  // Level line of a function known at the nodes of a grid, rows from below: marching squares, as a path.
+  // A level line of a function, by marching squares, as an SVG path. Its values at the nodes of a grid come row by
+  // row, the lowest first.
   function levelLine(values, nodes, level, toX, toY) {
     let d = "";
     const at = (r, c) => values[r * nodes + c] - level;
@@ -40,7 +41,7 @@ const picture = (() => {
     return d;
   }
 
-  // The examples in the plane: where they are on the picture, and h on a grid.
+  // The examples in the plane: their positions on the picture, and h on a grid.
   class Plane {
     constructor(X, y, gamma, range) {
       this.X = X.map((x) => x.slice());
@@ -53,7 +54,7 @@ const picture = (() => {
       this.toY = scale(range[1], [SIDE, 0]);
       this.width = range[0][1] - range[0][0];
       this.range = range;
-      this.columns = gamma === undefined ? null : X.map((x, t) => this.column(t)); // null: h comes from elsewhere
+      this.columns = gamma === undefined ? null : X.map((x, t) => this.column(t)); // null: the caller passes h
     }
 
     // k(·, xₜ) at the nodes of the grid
@@ -65,7 +66,7 @@ const picture = (() => {
       return values;
     }
 
-    // Move example t; what is left of the move at the edge is lost.
+    // Move example t; a move beyond the edge ends at the edge.
     place(t, x) {
       this.X[t] = x.map((v, d) => Math.min(Math.max(v, this.range[d][0]), this.range[d][1]));
       if (this.columns) this.columns[t] = this.column(t);
@@ -75,7 +76,7 @@ const picture = (() => {
       return this.X.map((a) => this.X.map((b) => kernel(this.gamma, a, b)));
     }
 
-    // The example nearest to a place on the picture, −1 if there is none near.
+    // The example nearest to a position on the picture; −1 if none is near.
     nearest(px, py) {
       const far = this.X.map((x) => Math.hypot(this.toX(x[0]) - px, this.toY(x[1]) - py));
       const t = far.indexOf(Math.min(...far));
@@ -95,14 +96,14 @@ const picture = (() => {
       return this.levels(h, all);
     }
 
-    // The same of h at the nodes of the grid.
+    // The same lines, from values of h at the nodes of the grid.
     levels(h, all = [-1, 0, 1]) {
       const [x, y] = [scale([0, CELLS], [0, SIDE]), scale([0, CELLS], [SIDE, 0])];
       return all.map((level) =>
         `<path class="${level ? "margin" : "boundary"}" d="${levelLine(h, CELLS + 1, level, x, y)}"/>`).join("");
     }
 
-    // The mark of example t, filled by its share of C: enough to be seen, if it has one at all.
+    // The mark of example t, filled in proportion to α/C; if α > 0, the filled part is large enough to be seen.
     mark(t, part) {
       const share = part > 0 ? Math.max(part, 0.15) : 0;
       const [x, y] = [this.toX(this.X[t][0]), this.toY(this.X[t][1])];
@@ -127,7 +128,7 @@ const picture = (() => {
     }
   }
 
-  // The start of an element: reads the data and makes room for figures, controls and a line of words.
+  // Initialises an element: reads the data, and adds places for figures, controls and a line of text.
   function open(root, titles) {
     const data = JSON.parse(root.querySelector("script").textContent);
     root.querySelector(".stepper-strip").remove();
@@ -142,7 +143,7 @@ const picture = (() => {
       buttons: root.querySelector(".stepper-buttons"),
       controls: root.querySelector(".stepper-controls"),
       say: (words) => { root.querySelector(".stepper-said").textContent = words; },
-      // what plays by itself is not read out
+      // screen readers skip text that changes while the stepper plays
       hush: (quiet) => { root.querySelector(".stepper-said").setAttribute("aria-live", quiet ? "off" : "polite"); },
       panel,
       draw: (name, content, caption) => {
@@ -152,7 +153,7 @@ const picture = (() => {
     };
   }
 
-  // Buttons by name, the actions of which they call; each but "play" stops playing.
+  // Buttons by name, each of which calls its action; every button except "play" stops playing.
   function press(buttons, actions, stop) {
     buttons.addEventListener("click", (event) => {
       const name = event.target.dataset.do;
@@ -161,7 +162,7 @@ const picture = (() => {
     });
   }
 
-  // The arrow keys step, unless they belong to what has the focus.
+  // The arrow keys take steps, unless the element with the focus uses them.
   function arrows(root, actions, stop) {
     root.addEventListener("keydown", (event) => {
       if (event.target.matches("input, select, svg") || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -173,7 +174,7 @@ const picture = (() => {
     });
   }
 
-  // Do something again and again until it says no; returns a function that starts and stops.
+  // Repeat an action until it returns false; return a function that starts and stops the repetition.
   function player(button, once, pause) {
     let timer = 0;
     const stop = () => { clearInterval(timer); timer = 0; button.textContent = "Play"; };
@@ -188,8 +189,8 @@ const picture = (() => {
     };
   }
 
-  // Examples that can be dragged, tapped, and reached by keys. `on`: move(t, x), tap(t), choose(t), chosen(), grab(), and
-  // where examples can be added adds(), whether a tap does so, and add(x).
+  // Lets the user drag and tap examples, or choose them by keys. `on`: move(t, x), tap(t), choose(t), chosen(), grab();
+  // if examples can be added, also add(x), and adds(), whether a tap adds one.
   function examples(svg, plane, on) {
     const place = (event) => {
       const rect = svg.getBoundingClientRect();
@@ -216,7 +217,7 @@ const picture = (() => {
       drag = null;
     });
     svg.addEventListener("pointercancel", () => { drag = null; });
-    // A finger on an example drags it; beside one it scrolls the page.
+    // A finger that starts on an example drags it; elsewhere it scrolls the page.
     svg.addEventListener("touchstart", (event) => {
       if (plane().nearest(...place(event.touches[0])) >= 0) event.preventDefault();
     }, { passive: false });
@@ -237,10 +238,10 @@ const picture = (() => {
     });
   }
 
-  // A state as the fragment of an address: #stepper-1?C=10&steps=3
+  // Returns a state as the fragment of an address: #stepper-1?C=10&steps=3
   const write = (name, items) => `#${name}?${new URLSearchParams(items)}`;
 
-  // Put a fragment into the address of the page, and copy all of it if the browser allows that.
+  // Put a fragment into the address of the page, and copy the whole address if the browser allows it.
   function copy(fragment, say) {
     history.replaceState(null, "", fragment);
     const done = [" The link is copied.", " The address of this page is now the link."];
@@ -248,7 +249,7 @@ const picture = (() => {
     return navigator.clipboard.writeText(location.href).then(() => say(done[0]), () => say(done[1]));
   }
 
-  // Restore what the address says of this stepper, now and whenever it changes.
+  // Restore the state of this stepper from the address, now and whenever the address changes.
   function follow(name, root, restore) {
     const read = () => {
       const [where, items] = location.hash.slice(1).split("?");
@@ -256,7 +257,7 @@ const picture = (() => {
       restore(Object.fromEntries(new URLSearchParams(items)));
       root.scrollIntoView();
     };
-    // once more when what is above has its height
+    // once more when the elements above have their final heights
     window.addEventListener("load", () => Promise.resolve(window.MathJax?.startup?.promise).then(() => {
       if (location.hash.startsWith(`#${name}?`)) root.scrollIntoView();
     }));

@@ -1,8 +1,8 @@
-// The stepper of a notebook: the kernel takes the steps, `picture` and `panels` draw what it sends.
+// The stepper of a notebook: the kernel takes the steps, and `picture` and `panels` draw the states that it sends.
 "use strict";
 
 const { SIDE, show } = picture;
-const numbers = (view, Kind = Float64Array) => // bytes may begin anywhere
+const numbers = (view, Kind = Float64Array) => // copy, because a view may begin at any byte
   new Kind(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
 const plainly = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const TITLES = [["points", "Examples, boundary, margins"], ["pair", "The pair that moves next"], ["gradient", "G on either side of b"],
@@ -10,7 +10,7 @@ const TITLES = [["points", "Examples, boundary, margins"], ["pair", "The pair th
 const rowsOf = (flat, width) => Array.from({ length: flat.length / width }, (_, k) => Array.from(flat.slice(k * width, (k + 1) * width)));
 const BUTTONS = [["reset", "Restart"], ["back", "Back"], ["step", "Step"], ["play", "Play"], ["end", "End"],
   ["predict", "Predict"], ["minus", "Add −1"], ["plus", "Add +1"]];
-const PATIENCE = 6000; // milliseconds until a kernel that does not answer is taken for none
+const PATIENCE = 6000; // milliseconds without an answer after which the kernel counts as missing
 
 function render({ model, el }) {
   const names = model.get("runs").map((run) => run.title), inPlane = model.get("examples").X !== null;
@@ -21,7 +21,7 @@ function render({ model, el }) {
     <input type="range" aria-label="${text}" data-set="${name}" min="${least}" max="${most}" step="0.05"></label>`;
   const root = document.createElement("div");
   root.className = "stepper";
-  root.classList.toggle("dark", document.querySelector("html.dark, body.dark") !== null); // of marimo, across its shadow root
+  root.classList.toggle("dark", document.querySelector("html.dark, body.dark") !== null); // marimo sets the class outside its shadow root
   root.innerHTML = `<div class="stepper-buttons">${BUTTONS.map(([name, title]) =>
     `<button type="button" data-do="${name}">${title}</button>`).join("")}</div>
     <div class="stepper-controls">${slider("C", "C", -2, 4)}${slider("gamma", "γ", -4, 3)}
@@ -38,7 +38,7 @@ function render({ model, el }) {
   const sliders = ["C", "gamma"].map((name) => find(`[data-set=${name}]`));
   let given, runs, plane = null, guess = null, first = -1, chosen = -1, right = 0, asked = 0, note = "";
 
-  // --- to the kernel and back: one message at a time; of several that wait, the last ---
+  // --- messages to the kernel, one at a time; if several wait, only the last is sent ---
 
   let waiting = 0, later = null, ending = false;
   function ask(name, ...values) {
@@ -122,19 +122,19 @@ function render({ model, el }) {
     say();
   }
 
-  // The value beside a slider, and what a screen reader says of it: the value of its own is the logarithm.
+  // Sets the value beside a slider, and the text for screen readers, because the slider's own value is the logarithm.
   function tell(slider, value) {
     slider.previousElementSibling.textContent = show(value);
     slider.setAttribute("aria-valuetext", show(value));
   }
 
-  // ψ of both runs: half as wide where there is little room, so that its words stay legible
+  // ψ of both runs: half as wide on a narrow screen, so that its text stays legible
   let across = 960;
   function drawRace() {
     find(".stepper-race").setAttribute("viewBox", `0 0 ${across} 130`);
     find(".stepper-race").innerHTML = panels.history(runs.map((s) => s.gaps), given.tol, 15, across, 130);
   }
-  const sized = new ResizeObserver(() => requestAnimationFrame(() => { // which changes the height of what is observed
+  const sized = new ResizeObserver(() => requestAnimationFrame(() => { // later, because drawing changes the height of the observed element
     const fit = root.clientWidth < 800 ? 480 : 960;
     if (fit === across || runs.length < 2 || !root.clientWidth) return;
     across = fit;
@@ -146,7 +146,7 @@ function render({ model, el }) {
     find(".stepper-said").textContent = `Step ${k}${said ? `; ${said.replace(/\.$/, "")}.` : "."}${note}${added}`;
   }
 
-  // --- predict the next pair of the first run; without that, two taps move a pair, and two on one example relabel it ---
+  // --- predict the next pair of the first run; otherwise two taps move a pair, or relabel an example tapped twice ---
 
   function predict() {
     if (guess) return reveal();
@@ -185,7 +185,7 @@ function render({ model, el }) {
 
   function forget() { stop(); note = ""; guess = null; first = -1; }
 
-  // --- the reader ---
+  // --- actions of the reader ---
 
   const forward = () => { if (!waiting) { note = ""; guess = null; first = -1; ask("step"); } return more(); };
   const play = picture.player(find("[data-do=play]"), forward, 300);
@@ -207,12 +207,12 @@ function render({ model, el }) {
   const hands = { grab: stop, move: (t, x) => { forget(); ask("move", t, x); }, tap: tapped, chosen: () => chosen,
     choose: (t) => { chosen = t; draw(); } };
   if (inPlane) for (const section of sections) picture.examples(section.querySelector("[data-panel=points]"), () => plane, hands);
-  // JupyterLab takes d, d as "delete the cell" wherever the focus is, unless the element with the focus says no; keys
-  // with Ctrl or Cmd, such as those that save, are left to it
+  // JupyterLab deletes the cell at the keys d, d wherever the focus is, unless the focused element stops these events;
+  // keys with Ctrl or Cmd, such as those that save, still reach JupyterLab
   const guard = ({ target, ctrlKey, metaKey }) => {
     if (root.contains(target)) target.toggleAttribute("data-lm-suppress-shortcuts", !ctrlKey && !metaKey);
   };
-  window.addEventListener("keydown", guard, true); // before JupyterLab, which listens at the document
+  window.addEventListener("keydown", guard, true); // the window receives events before the document, where JupyterLab listens
   model.on("change:serial", answered);
   read();
   sized.observe(root);
