@@ -177,7 +177,7 @@ def _of_pairs(folds: Any, pairs: Iterable[Any], n: int) -> np.ndarray:
         )
     if partial is not None:
         raise ValueError(
-            f"folds={shown(folds)} does not train on all examples that round {partial} does not hold out; give "
+            f"folds={shown(folds)}: round {partial} neither trains on some examples nor holds them out; give "
             "folds whose rounds train on all other examples, such as KFold(10, shuffle=True), or use scikit-learn's "
             "cross_val_score."
         )

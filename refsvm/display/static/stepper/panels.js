@@ -177,7 +177,7 @@ const panels = (() => {
     return [`<rect class="gap" x="8" y="${v(half)}" width="${SIDE - 16}" height="${Math.max(0, v(-half) - v(half))}"/>${bars}${classes.join("")}
       <path class="axis" d="M8 ${v(0)}H${SIDE - 8}"/><text x="${SIDE / 2}" y="${v(0) - 3}" text-anchor="middle">b</text>${letters.join("")}
       <text x="15" y="14">may rise</text><text x="${SIDE / 2 + 10}" y="14">may fall</text>`,
-      `ψ = ${show(s.gap)}, the height of the band: what may rise is to end below b, what may fall above.
+      `ψ = ${show(s.gap)}, the height of the band. At the optimum, bars of α that may rise end below b, and bars of α that may fall above b.
        b = ${show(b)}.`];
   }
 
