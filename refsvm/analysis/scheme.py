@@ -92,7 +92,7 @@ def problems_of_pairs(gram: KernelMatrix, codes: np.ndarray, penalties: np.ndarr
     """Yield the problem for each pair of classes over all n examples, in the order and with the signs of `OneVsOne`.
 
     Examples of other classes have L = U = 0. All pairs therefore share one kernel matrix, and the decision values of
-    all examples are read off each gradient.
+    all examples are computed from each gradient.
 
     Parameters
     ----------

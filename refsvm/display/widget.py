@@ -80,7 +80,9 @@ def run_of(stepper: Any, run: int, reach: float) -> dict[str, Any]:
 
 
 def rivals_of(problem: DualProblem, state: RecordedState) -> np.ndarray:
-    """Return two pairs with i = argmax G over I_up: the best by ½ℓ²/q, and the steepest or else the second best.
+    """Return two pairs with i = argmax G over I_up: the best by ½ℓ²/q, and the steepest.
+
+    If the best pair is also the steepest, the second pair is the second best.
 
     Returns
     -------
