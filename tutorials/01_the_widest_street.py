@@ -96,8 +96,8 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
 # new point is nearer to an old point of its kind than the geometric margin, the line puts both on the same side. So the
-# widest street forgives the largest error of position at every point. It also forgives errors of the line: if the line
-# is turned a little, every point stays on its side as long as the line does not reach it.
+# widest street forgives the largest error of position at every point. It also forgives errors of the line: a line that
+# is turned a little still separates the points.
 #
 # Two theorems support wide streets. The first is about the perceptron, a classifier that corrects itself after every
 # example that it gets wrong. It makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric
@@ -304,10 +304,8 @@ print("without slack:", hard.status.value)
 # the separating hyperplane of largest margin (1963). B. Boser, I. Guyon and V. Vapnik gave this hyperplane a kernel
 # (1992), and C. Cortes and V. Vapnik added the slacks (1995).
 #
-# The later papers on training start from small problems (E. Osuna, R. Freund and F. Girosi, 1997), which J. Platt
-# reduced to two variables (1998). The papers on many related problems start from a seed (D. DeCoste and K. Wagstaff,
-# 2000) and from the path of :math:`C` (T. Hastie and others, 2004). The chapters name the authors; the picture shows
-# the years, with the numbers of the chapters in brackets.
+# The chapters name the authors of the later papers. The picture shows the years, with the numbers of the chapters in
+# brackets.
 #
 
 # fold: The code of this figure
@@ -379,7 +377,8 @@ for C in (0.03, 0.3, 30.0):
 # 1. A point off its margin has :math:`y_ih(x_i)>1`, so its constraint is not active near the solution. A minimum of a
 #    convex function stays the minimum if inactive constraints are dropped.
 # 2. :math:`w=0` and :math:`b=0` give every point the slack 1, so :math:`F=Cn`. The minimum is no larger.
-# 3. In each iteration it solves a linear system in all its variables, and each example brings a slack. Ten thousand of
-#    them make a matrix of more than :math:`10^8` numbers. :doc:`The next chapter <02_prices>` begins the way out.
+# 3. In each iteration a general optimiser solves a linear system in all its variables, and each example has a slack.
+#    Ten thousand examples make a matrix of more than :math:`10^8` numbers. :doc:`The next chapter <02_prices>` begins
+#    the way out.
 #
 # .. endfold::

@@ -259,10 +259,10 @@ print(f"{len(values)} steps; the last f {values[-1][0]:.4f}, the last F {values[
 #
 # The dual and the classifier :math:`h(x)=\sum_i\alpha_i\,x_i\cdot x+b` use the examples only in inner products. If
 # another function :math:`k(x,x')` replaces the inner product, all formulas stay. A *feature map* :math:`\varphi` then
-# takes the examples into another space; the street is straight in that space and bends in the space of the examples.
-# For example, :math:`\varphi(x)=(x,x^2)` takes points of a line to points of a plane. The inner points of the line are
-# of one kind, so no threshold separates the kinds. A straight line in the plane separates them, and becomes two
-# thresholds on the line. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
+# takes the examples into a space in which the street is straight; in the space of the examples the street bends. For
+# example, :math:`\varphi(x)=(x,x^2)` takes points of a line to points of a plane. The inner points of the line are of
+# one kind, so no threshold separates the kinds. A straight line in the plane separates them, and becomes two thresholds
+# on the line. The kernel is :math:`k(x,x')=xx'+x^2x'^2`.
 
 dots = np.linspace(-2.2, 2.2, 23)
 kind = np.where(np.abs(dots) < 1.25, 1, -1)

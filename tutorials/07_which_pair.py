@@ -176,10 +176,9 @@ print(
 )
 
 # %%
-# The shipped rules add a little to these functions. After a planned step (:doc:`chapter 10 <10_two_steps_at_once>`),
-# ``SecondOrder`` may rank pairs by their exact gain, and it also considers the working sets that the step planned with.
-# ``MaximumGain`` begins with the most violating pair, and an option says which rows it examines. ``Greedy`` examines
-# the whole map; it is too expensive for use and serves as a yardstick.
+# The shipped rules add a little to these functions. :doc:`Chapter 10 <10_two_steps_at_once>` explains what
+# ``SecondOrder`` does after a planned step. ``MaximumGain`` begins with the most violating pair, and an option says
+# which rows it examines. ``Greedy`` examines the whole map; it is too expensive for use and serves as a yardstick.
 #
 # .. shipped:: core/selectors/second_order.py
 #    :twin:
@@ -231,7 +230,7 @@ for C in (1.0, 30.0, 300.0):
 # %%
 # With a small :math:`C` most examples are bounded, and the passes cost more than they save. With a large :math:`C` few
 # examples are free, so a step of ``ImprovedSMO`` is cheap, but it takes more steps. If all kernel rows stay in memory,
-# each row is computed only once, and only the number of steps counts. Then the passes do not pay.
+# the passes do not pay.
 #
 # .. shipped:: core/selectors/improved_smo.py
 #    :twin:
@@ -343,8 +342,7 @@ plt.show()
 # %%
 # ``HybridMaximumGain`` first asks whether *both* variables of the previous working set stand at a bound. If they do, it
 # takes the most violating pair, which gains unless the point is optimal. On the four points it finds the pair that
-# maximum gain cannot see. (The paper's Figure 5 draws this step into the corner with all :math:`a_i=C`. The paper's
-# numbers lead to a point :doc:`a little before this corner </papers/maximum_gain>`.)
+# maximum gain cannot see.
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):
@@ -367,12 +365,12 @@ print("maximum gain:", maximum_gain(*there, [2, 0]), " the hybrid:", hybrid_maxi
 #    :twin:
 #    :fold: HybridMaximumGain in the package
 #
-# Can maximum gain get stuck anywhere but in a corner? No: if a variable of the previous set is free and the point is
-# not optimal, a pair with one of the two previous variables gains (Lemma 8). The authors checked 2,834,352 cases by
-# computer, and the tests of this package repeat the check. A short argument also proves it. Let variable :math:`r` be
-# free and suppose no pair with :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and
-# :math:`G_t\ge G_r` for every :math:`t` that may fall, so :math:`\psi\le0`: the point is optimal. Therefore the
-# exception in corners is enough to make the rule converge (Theorem 1).
+# Maximum gain gets stuck only in corners: if a variable of the previous set is free and the point is not optimal, a
+# pair with this variable gains (Lemma 8). The authors checked 2,834,352 cases by computer, and the tests of this
+# package repeat the check. A short argument also proves it. Let variable :math:`r` be free and suppose no pair with
+# :math:`r` gains. Then :math:`G_t\le G_r` for every :math:`t` that may rise and :math:`G_t\ge G_r` for every :math:`t`
+# that may fall, so :math:`\psi\le0`. Therefore the exception in corners is enough to make the rule converge (Theorem
+# 1).
 #
 # Corners are not rare, because with a small :math:`C` most variables end at a bound. The next lines count how often
 # each rule gets stuck on the banana with :math:`C=0.1`, in ten orders of the examples:

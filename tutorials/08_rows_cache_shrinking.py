@@ -340,11 +340,11 @@ plt.show()
 # ``outcome = all_variables(backend, limits, state, rules, min(budget, self.period), trace)``
 #     Otherwise the call takes one period of steps on all variables.
 #
-# When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers. The
-# previous call took ``recent`` steps, and this call is expected to take as many. The copy costs :math:`m` numbers for
-# each of the ``carried`` stored rows. The inequality at the end of ``_pays`` compares the saving with the copy.
-# ``restricted`` copies the columns :math:`A` of stored rows instead of computing them. ``displaced`` makes the problem
-# in :math:`\delta`, with ``G`` as its linear term.
+# When does a restriction pay? A step on :math:`m` of :math:`n` variables touches :math:`n-m` fewer numbers, and the
+# package expects as many steps as the previous call took (``recent``). The copy costs :math:`m` numbers for each of the
+# ``carried`` stored rows. The inequality at the end of ``_pays`` compares the saving with the copy. ``restricted``
+# copies the columns :math:`A` of stored rows instead of computing them. ``displaced`` makes the problem in
+# :math:`\delta`, with ``G`` as its linear term.
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: block

@@ -204,8 +204,7 @@ plt.show()
 # ==================================  ==================================  ===========================================
 #
 # The next table compares the kernel machine with logistic regression, whose boundary is straight, and a forest of a
-# hundred trees. The errors come from five folds. The :math:`\gamma` and :math:`C` of the kernel machine stand in the
-# loop; they were not chosen on a test set.
+# hundred trees. The errors come from five folds.
 
 # fold: Errors of three methods on four data sets
 from types import SimpleNamespace

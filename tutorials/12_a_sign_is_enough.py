@@ -165,9 +165,8 @@ figure.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 
 # %%
-# If all machines had the same intercept, the picture would prove the sign: all machines on one side of the dashed line
-# predict the same class for :math:`x_r`, and the whole disc is on one side. But the intercept changes with :math:`w`,
-# so the argument needs another step.
+# If all machines had the same intercept, the picture would prove the sign, because the whole disc is on one side of the
+# dashed line. But the intercept changes with :math:`w`, so the argument needs another step.
 #
 # Before the first step, use the full machine as :math:`w` and a seed as :math:`\tilde\alpha`. Write
 # :math:`c_i=w_r\cdot(\varphi_i-\varphi_r)`. The value :math:`h_r(x_r)` is the :math:`\zeta` that minimises
@@ -221,15 +220,15 @@ plt.show()
 
 # %%
 # The dots mark the lowest points; the middle dot is at :math:`\zeta=h_r(x_r)`. In the left panel even the curve with
-# the smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, wherever :math:`w_r` lies in the
-# ball, and the sign is negative. In the right panel the curve with the smallest :math:`c_i` falls at 0 and the curve
-# with the largest :math:`c_i` rises. The ball may contain machines of both signs, so the round is trained.
+# the smallest :math:`c_i` rises at 0. So the curve of :math:`w_r` also rises at 0, and the sign is negative. In the
+# right panel the curve with the smallest :math:`c_i` falls at 0. The ball may contain machines of both signs, so the
+# round is trained.
 #
 # A second test needs only a single variable. It uses :math:`T(w_r,b_r)`, which the ball ignores. Take an example
 # :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`, and let :math:`x` be the distance of :math:`w_r` from
-# the midpoint. The term of :math:`i` in :math:`T(w_r,b_r)` is at most :math:`\rho^2-x^2`, that is,
-# :math:`a\max(0,e_i)\le\rho^2-x^2`. So in the machine without :math:`r` the example has no large loss. This bounds
-# :math:`h_r(x_r)` from below:
+# the midpoint. The term of :math:`i` in :math:`T(w_r,b_r)` is at most what the distance leaves of the bound:
+# :math:`a\max(0,e_i)\le\rho^2-x^2`. So example :math:`i` has no large loss in the machine without :math:`r`, which
+# bounds :math:`h_r(x_r)` from below:
 #
 # .. math:: h_r(x_r)\;\ge\; t_i - x\lVert\varphi_i-\varphi_r\rVert-\frac{\rho^2-x^2}{a}, \qquad
 #           t_i = y_i-\tfrac12(w+\tilde w)\cdot(\varphi_i-\varphi_r) ,

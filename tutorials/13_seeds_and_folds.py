@@ -12,9 +12,9 @@ seeds of this chapter.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from refsvm import ATO, MIR, RBF, SIR, SVCCV, Cold, DualProblem, KKTGap, Rounds, cross_validate, solve
+from refsvm import ATO, MIR, RBF, SIR, Cold, DualProblem, KKTGap, Rounds, cross_validate, solve
 from refsvm.datasets import load
-from refsvm.display import GridDisplay, SeedDisplay
+from refsvm.display import SeedDisplay
 
 plt.rcParams.update(
     {"figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False}
@@ -260,7 +260,8 @@ for C in (10.0, 1000.0):
 
 # %%
 # Neither start is better everywhere. The right column includes the steps of the full solution. Rounds that start from
-# the full solution are independent, so several threads can solve them.
+# the full solution are independent, so several threads can solve them. ``SVCCV`` runs a grid: for each γ, all folds and
+# all :math:`C` are boxes over the same matrix.
 #
 # .. shipped:: core/seeders/sir.py
 #    :twin:
@@ -281,27 +282,9 @@ for C in (10.0, 1000.0):
 # .. shipped:: core/seeders/neighbour.py
 #    :fold: Extrapolation from a neighbouring round
 #
-# A grid
-# ------
-#
-# ``SVCCV`` runs a grid: for each γ, all folds and all :math:`C` are boxes over the same matrix. Each cell shows the
-# mean score, and below it the mean number of steps:
-
-# fold: The code of this figure
-# alt: A grid of four values of C and four of gamma is coloured by score. Each cell shows the score and the mean number
-#     of steps; a ring marks the best cell. The highest scores are at a small gamma.
-model = SVCCV(Cs=[0.1, 1.0, 10.0, 100.0], gammas=[0.001, 0.01, 0.1, 1.0]).fit(heart.X, heart.y)
-GridDisplay.from_results(model, steps=True)
-plt.show()
-print(
-    f"best C = {model.best_params_['C']:g}, gamma = {model.best_params_['gamma']:g}: {model.best_score_:.3f} right"
-)
-
-# %%
 # .. admonition:: Known elsewhere as
 #
-#    Starting from a seed is a *warm start* or *alpha seeding* (D. DeCoste and K. Wagstaff, 2000). The last picture is a
-#    *grid search*.
+#    Starting from a seed is a *warm start* or *alpha seeding* (D. DeCoste and K. Wagstaff, 2000).
 #
 # Exercises
 # ---------

@@ -230,9 +230,9 @@ except ValueError as error:
 #    \max_{s,\,\beta}\ s \quad\text{where}\quad
 #    L_M \;\le\; \hat s_M + s\,d_p + N\beta \;\le\; U_M, \qquad 0\le s\le s_{\max},
 #
-# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. The solution is a corner,
-# at which one twin of each pair goes to a bound and leaves the elbow. The example has two points, each with a twin, and
-# all four on the elbow. SciPy's solver takes the two bounds as rows of inequalities:
+# At :math:`s_{\max}` the first bounded variable reaches :math:`G_i=b`, whatever :math:`u` is. The solution is a corner
+# of this program, at which variables go to their bounds and leave the elbow. The next lines solve it for two points,
+# each with a twin, with all four on the elbow:
 
 
 def longest(rate, gap, null, limit):

@@ -110,6 +110,19 @@ plt.show()
 # n`. An example outside the region has :math:`\alpha_i=1`, so at most :math:`\nu n` examples are outside: this is the
 # meaning of :math:`\nu`.
 #
+# **ν-SVC.** Let :math:`\rho`, the value of :math:`|h|` on the margins, be an unknown that earns :math:`\nu`:
+#
+# .. math::
+#
+#    \min\ \tfrac12\lVert w\rVert^2-\nu\rho+\tfrac1n\sum_i\xi_i
+#    \quad\text{where}\quad y_ih(x_i)\ge\rho-\xi_i,\quad \xi_i,\,\rho\ge0 .
+#
+# A slack costs :math:`1/n`, so :math:`a_i\le1/n`. If :math:`\rho>0`, the slope of the bill in :math:`\rho` vanishes,
+# which means :math:`\sum_ia_i=\nu`. So at most :math:`\nu n` examples are inside the street or wrong. This second sum
+# does not fit the problem above, but dividing :math:`w`, :math:`b`, :math:`\xi` and :math:`\rho` by the optimal
+# :math:`\rho` leaves the classification of chapter 1 with :math:`C=1/(n\rho)`. So the path of :math:`C` passes through
+# every ν-SVC with :math:`\rho>0`.
+#
 # The table has a line for each constraint:
 #
 # ========================================================  =======================  ================  =============
