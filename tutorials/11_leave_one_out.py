@@ -219,8 +219,8 @@ for reason, count in loo.counts.items():
 #
 # The mean of the leave-one-out error over many samples is the mean error of machines trained on :math:`n-1` examples,
 # so the estimate has nearly no bias. For a single sample it may be far off. If it chooses :math:`C` and :math:`\gamma`,
-# the smallest estimate is also too optimistic. The table shows forty samples of sixty points, with the errors on 2000
-# new points:
+# the smallest estimate is also too optimistic. The table shows forty samples of sixty points, with the errors on two
+# thousand new points:
 
 # fold: Estimates and errors on new points
 new = make_banana(2000, rng=1)
