@@ -24,8 +24,7 @@ print("the line: w =", machine.coef_[0].round(2), "and b =", machine.intercept_.
 
 # fold: The code of this figure
 # alt: Two panels show the same points of two kinds. In the left panel four different lines separate the kinds. The
-#     right panel shows the widest street, which is shaded, and the line in its middle; its dashed margins touch the
-#     nearest points.
+#     right panel shows the widest street, shaded, with the line in its middle.
 import matplotlib.pyplot as plt
 from scipy.optimize import minimize
 
@@ -96,14 +95,14 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 #
 # Why should the street be wide? The classifier has to *generalise*: to be right on points that it has not seen. If a
 # new point is nearer to an old point of its kind than the geometric margin, the line puts both on the same side. So the
-# widest street forgives the largest error of position at every point. It also forgives errors of the line: a line that
-# is turned a little still separates the points.
+# widest street forgives the largest error of position at every point. The widest street also forgives errors of the
+# line: a line that is turned a little still separates the points.
 #
 # Two theorems support wide streets. The first is about the perceptron, a classifier that corrects itself after every
-# example that it gets wrong. It makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the geometric
-# margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin). The second
-# is about leaving each example out once. Only an example on a margin can then be predicted wrongly, because no other
-# example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
+# example that it gets wrong. A perceptron makes at most :math:`(R/\rho)^2` corrections, where :math:`\rho` is the
+# geometric margin and :math:`R` the length of the longest example (A. Novikoff, 1962, for lines through the origin).
+# The second is about leaving each example out once. Only an example on a margin can then be predicted wrongly, because
+# no other example changes the street (:doc:`chapter 11 <11_leave_one_out>`).
 #
 # Turn the line, and shift it. The left picture shows the street around the line that holds no point. The curve in the
 # right picture shows how wide a street of each direction can be. The top of the curve belongs to the widest street of
@@ -114,7 +113,7 @@ print("the widest street:", round(2.0 / float(np.linalg.norm(machine.coef_[0])),
 # Found by a general optimiser
 # ----------------------------
 #
-# For twenty points SciPy's optimiser SLSQP is good enough. It takes any smooth function and any smooth constraints.
+# For twenty points SciPy's optimiser SLSQP is good enough. SLSQP takes any smooth function and any smooth constraints.
 
 
 def widest_street(X, y):
@@ -148,8 +147,9 @@ figure.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# Only few points stand on a margin. They hold the street in place and are called *support vectors*. If the other points
-# are removed, or moved outside the street on their own side, the street stays the same. The first exercise checks this.
+# Only few points stand on a margin. These points hold the street in place and are called *support vectors*. If the
+# other points are removed, or moved outside the street on their own side, the street stays the same. The first exercise
+# checks this.
 #
 # Does width help on new points? The next lines draw 200 sets of twenty points, and compare the widest street with
 # streets in other directions that separate the points:
@@ -194,16 +194,16 @@ print(
 #
 # .. math:: \min_{w,b}\ F, \qquad F = \tfrac12\lVert w\rVert^2 + C\sum_i\max\bigl(0,\,1-y_ih(x_i)\bigr).
 #
-# This :math:`F` is the *primal objective*. It is convex, as the sum of a parabola and functions with one bend, so every
-# local minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. It is convex and never below the count
-# of errors, which is not convex. Logistic regression instead uses a smooth loss that is never zero. Every example then
-# pulls at the line, so every example would be a support vector.
+# This :math:`F` is the *primal objective*. The objective :math:`F` is convex, as the sum of a parabola and functions
+# with one bend, so every local minimum is global. The function :math:`\max(0,1-yh)` is the *hinge loss*. The hinge loss
+# is convex and never below the count of errors, which is not convex. Logistic regression instead uses a smooth loss
+# that is never zero. Every example then pulls at the line, so every example would be a support vector.
 
 # %%
 
 # fold: The code of this figure
 # alt: Three losses are drawn over y times h. The count of errors drops from one to zero at 0. The hinge loss falls in a
-#     straight line and is zero from the margin at 1 on. The logistic loss is a smooth curve that stays above zero.
+#     straight line to zero at 1. The logistic loss stays above zero.
 margins = np.linspace(-2.0, 3.0, 501)
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.step(margins, margins < 0.0, color="0.6", lw=1.5, label="error, 0 or 1")
@@ -283,8 +283,8 @@ hard = solve(DualProblem.classification(X, turned, kernel=Linear(), C=np.inf))
 print("without slack:", hard.status.value)
 
 # %%
-# For later reference, this is the code with which the package computes :math:`F`. It uses the variables :math:`\alpha`
-# and :math:`G` of the next chapter, which explains the lines.
+# For later reference, this is the code with which the package computes :math:`F`. The code uses the variables
+# :math:`\alpha` and :math:`G` of the next chapter, which explains the lines.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.primal_objective
@@ -293,7 +293,7 @@ print("without slack:", hard.status.value)
 # .. admonition:: Known elsewhere as
 #
 #    Other texts call the middle of the widest street the *maximum-margin* or *optimal hyperplane*, and a street without
-#    slack a *hard margin*. They call :math:`F` the *regularised risk*, its first term *weight decay* or an
+#    slack a *hard margin*. The objective :math:`F` is the *regularised risk*, its first term *weight decay* or an
 #    :math:`\ell_2` penalty, and :math:`b` the *bias* or *offset*. LIBSVM stores :math:`-b` as ``rho``.
 #
 # Where it comes from
@@ -309,11 +309,9 @@ print("without slack:", hard.status.value)
 #
 
 # fold: The code of this figure
-# alt: A time axis runs from 1961 to today in three columns, with the number of a chapter at each entry. The left column
-#     lists models and replacements of the matrix: the dual, perceptrons, the widest margin, kernels, slacks, novelty,
-#     finite features. The middle column lists training: chunks, pairs, shrinking, second order, gain, planned and
-#     conjugate steps. The right column lists many related problems: seeds, the path of C, signs of left-out examples,
-#     the slope of the optimum, and the balls of this package.
+# alt: A time axis from 1961 to today lists papers in three columns, with the number of a chapter at each entry. The
+#     left column lists models and replacements of the matrix, the middle column training, the right column many related
+#     problems.
 events = {
     "models, and large n": (
         (1961, "dual problem (2)"), (1962, "perceptron (1)"), (1963, "widest margin (1)"),

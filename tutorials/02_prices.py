@@ -153,7 +153,7 @@ print(
 # -----------
 #
 # Three lines show that :math:`f(\alpha)` is never above :math:`F`. Take any feasible :math:`\alpha`, any :math:`b`, and
-# the street with :math:`w=\sum_i\alpha_ix_i`. Its :math:`\lVert w\rVert^2` is :math:`\alpha^\top
+# the street with :math:`w=\sum_i\alpha_ix_i`. For this street :math:`\lVert w\rVert^2` is :math:`\alpha^\top
 # K\alpha=\sum_i\alpha_i\,w\cdot x_i=\sum_i\alpha_ih(x_i)`, where :math:`b` drops out because :math:`\sum_i\alpha_i=0`.
 # The third line uses :math:`\alpha_iy_i=a_i`, which holds because :math:`y_i^2=1`:
 #
@@ -212,8 +212,8 @@ plt.show()
 
 # %%
 # At the optimum :math:`f` and :math:`F` are equal. This is *strong duality*, which :doc:`chapter 6
-# <06_when_it_is_over>` proves. It makes every term of the last sum zero: either the price of a constraint is zero or
-# the constraint holds with equality. This is *complementary slackness*, and it sorts the examples:
+# <06_when_it_is_over>` proves. Strong duality makes every term of the last sum zero: either the price of a constraint
+# is zero or the constraint holds with equality. This is *complementary slackness*, and it sorts the examples:
 #
 # =====================  ============================  =======================================================
 # :math:`a_i`            :math:`y_ih(x_i)`             the example
@@ -276,8 +276,8 @@ print(f"a line in the plane separates them: {(kind * (mapped @ w_map + b_map) > 
 # %%
 
 # fold: The code of this figure
-# alt: The left panel shows points on a line; the inner points are of one kind, and two thresholds separate the kinds.
-#     The right panel shows the same points on a parabola in a plane, where one straight line separates the kinds.
+# alt: The left panel shows points on a line; two thresholds separate the inner points from the outer points. The right
+#     panel shows the same points on a parabola, where one straight line separates them.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.8))
 for label, colour, marker in ((-1, NEGATIVE, "o"), (1, POSITIVE, "^")):
     left.plot(
@@ -319,7 +319,7 @@ plt.show()
 # (A map for all points at once takes :math:`x` to the function :math:`k(x,\cdot)`, with the inner product
 # :math:`k(x,\cdot)\cdot k(x',\cdot)=k(x,x')`; N. Aronszajn, 1950.) However many coordinates :math:`\varphi` has, the
 # best :math:`w` is a combination of the examples, :math:`w=\sum_i\alpha_i\varphi(x_i)`. This is the *representer
-# theorem* of G. Kimeldorf and G. Wahba (1971). Its reason is short: a part of :math:`w` at a right angle to all
+# theorem* of G. Kimeldorf and G. Wahba (1971). The reason is short: a part of :math:`w` at a right angle to all
 # :math:`\varphi(x_i)` changes no :math:`h(x_i)`, and makes :math:`w` longer.
 #
 # The most used kernel is :math:`k(x,x')=e^{-\gamma\lVert x-x'\rVert^2}`, the Gaussian kernel ``RBF``.
@@ -339,9 +339,9 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 # %%
 # The gradient :math:`G=\nabla f(\alpha)` holds the slope of :math:`f` in each variable: :math:`G_i=\partial
 # f/\partial\alpha_i=v_i-\sum_jK_{ij}\alpha_j` is the gain of :math:`f` per unit if :math:`\alpha_i` rises a little. In
-# one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Remember this symbol before all others. It explains
-# the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert w\rVert^2`,
-# the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
+# one line :math:`G=v-K\alpha`, and for classification :math:`v=y`. Remember this symbol before all others. The gradient
+# explains the code of :math:`F` at the end of chapter 1: ``alpha @ (v - G)`` is :math:`\alpha^\top K\alpha=\lVert
+# w\rVert^2`, the losses come from :math:`y_i-h(x_i)=G_i-b`, and ``b=None`` asks for the best intercept.
 #
 # .. shipped:: core/problem.py
 #    :object: DualProblem.gradient DualProblem.objective DualProblem.duality_gap
@@ -349,8 +349,8 @@ print("inner products right:", np.allclose(coordinates @ coordinates.T, K))
 # .. admonition:: Known elsewhere as
 #
 #    The prices are also called *dual variables*, and their problem is the *Wolfe dual*. Replacing the inner product is
-#    the *kernel trick*. Most texts, and LIBSVM, use :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`. They
-#    minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`.
+#    the *kernel trick*. Most texts, and LIBSVM, use :math:`a_i=y_i\alpha_i\ge0` and :math:`Q_{ij}=y_iy_jK_{ij}`. These
+#    texts minimise :math:`\tfrac12a^\top Qa-\sum_ia_i`, whose gradient is :math:`-y_iG_i`.
 #
 # Exercises
 # ---------

@@ -39,9 +39,8 @@ problem = DualProblem.classification(X, y, kernel=RBF(gamma=0.5), C=2.0)
 # of the three pairs has its own direction.
 
 # fold: The code of this figure
-# alt: The plane of two variables shows contours of the objective and the feasible region, a shaded triangle. At a point
-#     inside the triangle arrows show the directions of the three pairs, two along the axes and one diagonal. A star on
-#     the edge of the triangle marks the optimum.
+# alt: The plane of two variables shows contours of the objective and the feasible region, a shaded triangle. Arrows
+#     show the directions of the three pairs. A star on the edge of the triangle marks the optimum.
 grid = np.meshgrid(np.linspace(-0.3, 2.3, 200), np.linspace(-0.3, 2.3, 200))
 alpha = np.stack([*grid, -grid[0] - grid[1]])
 K = RBF(gamma=0.5)(X, X)
@@ -79,8 +78,8 @@ plt.show()
 #
 #    \text{lo}=\max(L_i-\alpha_i,\ \alpha_j-U_j) \quad\text{and}\quad \text{hi}=\min(U_i-\alpha_i,\ \alpha_j-L_j).
 #
-# In the package ``measure`` computes both limits for the pair that is about to move. It also computes the slope and the
-# curvature, which :doc:`the next chapter <04_one_step>` explains.
+# In the package ``measure`` computes both limits for the pair that is about to move. The method also computes the slope
+# and the curvature, which :doc:`the next chapter <04_one_step>` explains.
 #
 # .. shipped:: core/state.py
 #    :object: SolverState.measure
@@ -124,8 +123,8 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # --------------
 #
 # Could some direction that moves many variables gain although no pair does? It cannot. Let :math:`d` lead from
-# :math:`\alpha` to another feasible point. Its entries sum to zero, so its positive entries can be matched with its
-# negative entries:
+# :math:`\alpha` to another feasible point. The entries of :math:`d` sum to zero, so its positive entries can be matched
+# with its negative entries:
 #
 # .. math:: d = \sum_{i:\,d_i>0}\ \sum_{j:\,d_j<0} t_{ij}\,(e_i-e_j), \qquad t_{ij}\ge0 .
 #
@@ -203,8 +202,8 @@ print("3. without b:", alpha.round(4), "with b:", best.round(4))
 # %%
 # 1. A step on :math:`(j,i)` is a step on :math:`(i,j)` with the opposite sign, so lo of :math:`(j,i)` is minus hi of
 #    :math:`(i,j)`.
-# 2. The search compares :math:`2n` numbers, :math:`n` for the maximum and :math:`n` for the minimum. It does not go
-#    through all pairs.
+# 2. The search compares :math:`2n` numbers, :math:`n` for the maximum and :math:`n` for the minimum. The search does
+#    not go through all pairs.
 # 3. The solver takes Newton's step for one variable, clipped to the box: afterwards :math:`G_i=0`, or the variable is
 #    at a bound.
 #

@@ -8,9 +8,9 @@ chapter derives the step, draws it from two sides, and treats a pair whose parab
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Two panels show a free step, from above and from the side. The left panel shows the box of the two variables,
-#     contours of the objective, and the line along which the sum of the variables is fixed; the step ends where the
-#     line touches a contour. The right panel shows the parabola of the gain; the step ends at its top.
+# alt: Two panels show a free step. The left panel shows the box of the two variables and the line along which their sum
+#     is fixed; the step ends where the line touches a contour. In the right panel the step ends at the top of the
+#     parabola of the gain.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -90,8 +90,8 @@ plt.show()
 # of the box is *clipped*. The next figure shows a clipped step of the same run.
 
 # fold: The code of this figure
-# alt: Two panels show a clipped step, from above and from the side. The parabola still rises beyond the edge of the
-#     box, where the picture is grey; the step goes up to that edge and gains less than the Newton step would.
+# alt: Two panels show a clipped step. The parabola still rises beyond the edge of the box, where the picture is grey;
+#     the step ends at that edge and gains less than the Newton step would.
 state = show_step(8)
 plt.show()
 

@@ -8,9 +8,8 @@ read the loop of the package line by line; it is not much longer. Both take the 
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Five panels show two interleaved kinds of points and the boundary of the machine after more and more steps, with
-#     the objective above each panel. At first the boundary cuts through both kinds; the last panels look alike near the
-#     points.
+# alt: Five panels show two interleaved kinds of points and the boundary of the machine after more and more steps. At
+#     first the boundary cuts through both kinds; the last panels look alike near the points.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -131,8 +130,8 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #     selection should consider; the first line clears them. :doc:`Chapter 10 <10_two_steps_at_once>` presents two rules
 #     that look further than one step.
 # ``state.move(i, j, mu)``
-#     The state updates :math:`\alpha` and :math:`G` as in chapter 4. It then finds the most violating pair of the new
-#     point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
+#     The state updates :math:`\alpha` and :math:`G` as in chapter 4. The state then finds the most violating pair of
+#     the new point and its :math:`\psi`, which the next ``check`` compares with its tolerance. A rule with *momentum*
 #     (``step.uses_momentum``) also moves other variables. You can skip this branch until chapter 10 introduces it.
 # ``yield state``
 #     The caller of the loop may look at the state after every step. The state is a single object that changes: copy
@@ -212,8 +211,7 @@ print(f"{free.sum()} free and {bounded.sum()} bounded support vectors of {len(y)
 
 # fold: The code of this figure
 # alt: Shading shows the decision value of the trained machine, a solid line its boundary, and dashed lines its margins.
-#     Circles mark free support vectors, which lie on the margins; crosses mark bounded support vectors, which lie
-#     between the margins or on the wrong side.
+#     Circles mark free support vectors on the margins; crosses mark bounded support vectors.
 figure, axes = plt.subplots(figsize=(5.6, 6))
 display = DecisionBoundaryDisplay.from_estimator(
     model, X, response_method="decision_function", grid_resolution=150, eps=0.4, ax=axes,

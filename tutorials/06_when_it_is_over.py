@@ -33,8 +33,7 @@ problem = DualProblem.classification(data.X, data.y, kernel=RBF(gamma=0.5), C=2.
 
 # fold: The code of this figure
 # alt: Three panels show the gradient of every example, with upward marks for variables that may rise and downward marks
-#     for variables that may fall. At first the marks overlap in a wide shaded band; at the end all upward marks are on
-#     or below a line, and all downward marks on or above it.
+#     for variables that may fall. At first the marks overlap in a wide shaded band; at the end a line separates them.
 moments = {0: problem.v * 0.0}
 for state in iterate(problem, step=NewtonStep()):
     moments[state.iteration] = state.alpha.copy()
@@ -94,15 +93,16 @@ print(f"b = {solution.intercept:.4f}; G of the {free.sum()} free variables withi
 # The gap :math:`\psi` has the unit of the labels. With the tolerance :math:`\varepsilon=10^{-3}` every condition holds
 # up to half a thousandth of the distance from the middle of the street to its margin. How large is the error of the
 # objective? Put :math:`b=(\max_{I_\text{up}}G+\min_{I_\text{down}}G)/2` into the third line of the certificate of
-# chapter 2. The term of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. It is zero unless the example breaks its
-# condition. No example breaks it by more than :math:`\psi/2`, so every term is at most :math:`C\psi/2`:
+# chapter 2. The term of example :math:`i` is :math:`C\xi_i-\alpha_i(G_i-b)`. This term is zero unless the example
+# breaks its condition. No example breaks its condition by more than :math:`\psi/2`, so every term is at most
+# :math:`C\psi/2`:
 #
 # .. math:: f^* - f(\alpha) \;\le\; F-f \;\le\; \tfrac12\,n\,C\,\psi .
 #
 # At an optimum :math:`\psi\le0`, so both objectives are equal there: this proves the strong duality of chapter 2.
 #
 # In practice the duality gap :math:`F-f` is far smaller than this bound, and the true error :math:`f^*-f` is even
-# smaller. The table shows the bound, the gap and the error. Its last line shows how many times the bound exceeds the
+# smaller. The table shows the bound, the gap and the error. The last line shows how many times the bound exceeds the
 # gap:
 
 heart = load("heart")
@@ -129,9 +129,9 @@ print(f"bound / gap from {min(ratios):.0f} to {max(ratios):.0f}")
 # :math:`F` depends on :math:`b`, and before the end the middle of the overlap is not always the best :math:`b`. The
 # best :math:`b` can be found exactly. Written with :math:`G`, the slack is
 # :math:`\xi_i=\max\bigl(0,\,y_i(G_i-b)\bigr)`. So as a function of :math:`b` alone :math:`F` is convex and made of
-# straight pieces that meet at the :math:`G_i`. Its slope is :math:`C` times the number of negative examples with
-# :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The best :math:`b` is the
-# :math:`G_i` at which this slope changes its sign.
+# straight pieces that meet at the :math:`G_i`. The slope of :math:`F` is :math:`C` times the number of negative
+# examples with :math:`G_i<b`, less :math:`C` times the number of positive examples with :math:`G_i>b`. The best
+# :math:`b` is the :math:`G_i` at which this slope changes its sign.
 
 # fold: The code of this figure
 # alt: The cost F is drawn as a function of b alone, a convex curve. The best b is at its lowest point; the middle of
@@ -200,9 +200,8 @@ print(f"{count} free support vectors; b from {low:.3f} to {high:.3f}, the packag
 # disturb other pairs.
 
 # fold: The code of this figure
-# alt: Two panels show runs of MostViolatingPair and SecondOrder over the steps. In the left panel the KKT gap falls in
-#     the long run and jumps up and down on the way. In the right panel the distance of the objective from its maximum
-#     never rises. SecondOrder ends first.
+# alt: Two panels show two runs over the steps. In the left panel the KKT gap falls in the long run and jumps on the
+#     way. In the right panel the distance of the objective from its maximum never rises.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6))
 for selector, colour in ((MostViolatingPair(), NEGATIVE), (None, POSITIVE)):
     seen = [(s.gap, best - s.objective) for s in iterate(wide, selector=selector, step=NewtonStep())]

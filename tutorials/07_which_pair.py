@@ -73,9 +73,9 @@ plt.show()
 # largest first. So the most violating pair lies in the top right corner of the coloured part.
 
 # fold: The code of this figure
-# alt: A map of all pairs is coloured by exact gain, and blank where a pair gains nothing. The most violating pair is
-#     the upper right corner of the coloured part. The choice of second-order selection is in the same row, further
-#     left; the choices of maximum gain and the greedy rule are in the same column, further down.
+# alt: A map of all pairs is coloured by exact gain. The most violating pair is the upper right corner of the coloured
+#     part. The choice of second-order selection is in the same row; the choices of maximum gain and the greedy rule are
+#     in the same column.
 small = make_banana(60, rng=1)
 few = DualProblem.classification(small.X, small.y, kernel=RBF(gamma=0.5), C=10.0)
 for state in iterate(few, step=NewtonStep(), cache_mb=np.inf):
@@ -132,8 +132,8 @@ print("previous working set", state.working_sets[0])
 #    :twin:
 #
 # ``SecondOrder`` keeps the :math:`i` of that corner and searches its row of the map for the largest
-# :math:`\tfrac12\ell^2/q`. It needs only one kernel row, which the step needs anyway. The gain :math:`\tfrac12\ell^2/q`
-# is exact if the box does not cut the step.
+# :math:`\tfrac12\ell^2/q`. The search needs only one kernel row, which the step needs anyway. The gain
+# :math:`\tfrac12\ell^2/q` is exact if the box does not cut the step.
 
 
 def second_order(K, G, alpha, lower, upper):
@@ -414,7 +414,7 @@ for name, solutions in ended.items():
 #
 # 1. Which selector sees the best pair?
 # 2. The default budget keeps all rows in memory.
-# 3. Which rows does a step need? Compare with the examples that ever moved.
+# 3. Which rows does a step need? Compare these rows with the examples that ever moved.
 #
 # .. endfold::
 #
@@ -460,9 +460,9 @@ for selector in (SecondOrder(), HybridMaximumGain()):
 
 # %%
 # 1. The table is sorted by the number of steps. ``Greedy`` needs the fewest steps and examines every pair in each step.
-#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. They compare twice as
-#    many pairs, but only pairs with one of the two variables that have just moved, so on average they find a smaller
-#    share of the best available gain.
+#    ``MaximumGain`` and its hybrid take equally many steps here, and more than ``SecondOrder``. These two rules compare
+#    twice as many pairs, but only pairs with one of the two variables that have just moved, so on average they find a
+#    smaller share of the best available gain.
 # 2. The more rows a rule examines, the fewer steps it takes, and the more each step costs.
 # 3. Each selector computes the row of every example that moved at least once, and computes it once.
 #

@@ -7,9 +7,9 @@ variables that will not move. The first two ideas change no step. The third, *sh
 optimum. It solves a smaller problem within the problem, with the same loop; you will write it in twenty lines."""
 
 # fold: Imports, the data, and the code of this figure
-# alt: The left panel shows in how many steps each example took part, busiest first, on a logarithmic axis: a few took
-#     part in hundreds, most in a handful or in none. The right panel shows the hit rate against the rows that fit into
-#     memory: the curve rises steeply and then is flat, just below one.
+# alt: The left panel shows in how many steps each example took part: a few in hundreds, most in a handful or in none.
+#     The right panel shows the hit rate against the rows that fit into memory: the curve rises steeply and then is
+#     flat.
 import time
 
 import matplotlib.pyplot as plt
@@ -121,8 +121,7 @@ for room in (4, 16):
 
 # fold: The code of this figure
 # alt: The rows in a store for eight rows are drawn over sixty steps: a line for each row while it is kept, a cross
-#     where it is computed, a dot where it is used again. Some rows are used again and again. Many rows are dropped
-#     before they are used again, and some of these rows are computed anew.
+#     where it is computed, a dot where it is used again. Some dropped rows are computed anew.
 begin, many, room = 300, 60, 8
 window = list(lru(pairs, room))[begin : begin + many]
 shown = sorted({t for _, kept in window for t in kept})
@@ -145,9 +144,9 @@ plt.show()
 # -----------------------
 #
 # Many examples never move, and most other examples move early and then sit at a bound. A variable at its lower bound
-# may only rise. It is in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. A variable at its upper bound may
-# only fall, and is in no violating pair while :math:`G_i>\max_{I_\text{up}}G`. The gradient thus shows which variables
-# can be left out:
+# may only rise. Such a variable is in no violating pair while :math:`G_i<\min_{I_\text{down}}G`. A variable at its
+# upper bound may only fall, and is in no violating pair while :math:`G_i>\max_{I_\text{up}}G`. The gradient thus shows
+# which variables can be left out:
 #
 # .. shipped:: core/solver/active_sets.py
 #    :object: distance_to_violation active_set
@@ -162,9 +161,8 @@ plt.show()
 # The remaining variables are the *active set*. The figure shows how the active set shrinks during a solve:
 
 # fold: The code of this figure
-# alt: Two panels show numbers of variables over the steps. In the left panel the number of active variables falls fast
-#     from all examples to a small part. In the right panel the number of variables left out by mistake, as a mean over
-#     fifty steps, is small, falls in waves, and is zero towards the end.
+# alt: Two panels show numbers of variables over the steps. In the left panel the number of active variables falls fast.
+#     In the right panel the number of variables left out by mistake is small, and zero towards the end.
 from refsvm.core.solver.active_sets import active_set
 
 final, active, wrong = solve(problem, step=NewtonStep(), shrinking=False).alpha, [], []
@@ -185,8 +183,8 @@ print(
 )
 
 # %%
-# Shrinking makes mistakes: it may leave out a variable that has to move later. This does no harm if the solver checks
-# the excluded variables again at the end.
+# Shrinking makes mistakes: it may leave out a variable that has to move later. A mistake does no harm if the solver
+# checks the excluded variables again at the end.
 #
 # A problem within the problem
 # ----------------------------
@@ -292,9 +290,8 @@ for name, active in (
 
 # fold: The code of this figure
 # alt: The number of active variables is drawn over the steps for three ways to solve. With all variables it is a flat
-#     line at four hundred. In place it falls in stairs every four hundred steps, and is back at four hundred once, for
-#     some three hundred steps. With restricted problems it has a stair for each problem; the first problem has all
-#     variables.
+#     line. With shrinking in place it falls in stairs, and is back at four hundred once. With restricted problems it
+#     has a stair for each problem.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 axes.axhline(problem.n, color="0.7", lw=1, ls=":", label="all variables")
 axes.plot(dropped, color=NEGATIVE, label="in place, as LIBSVM")
@@ -315,10 +312,10 @@ plt.show()
 # Shrinking in the package
 # ------------------------
 #
-# By default, the package shrinks with restricted problems. It first steps on all variables, because the early gradient
-# does not show which variables can be left out. Restricted problems shrink in turn. If kernel rows are expensive, the
-# solver begins with *blocks*: a block holds the free variables and the most violating bounded variables, and one
-# product computes its missing rows.
+# By default, the package shrinks with restricted problems. The solver first steps on all variables, because the early
+# gradient does not show which variables can be left out. Restricted problems shrink in turn. If kernel rows are
+# expensive, the solver begins with *blocks*: a block holds the free variables and the most violating bounded variables,
+# and one product computes its missing rows.
 #
 # .. shipped:: core/solver/shrinking.py
 #    :object: Restriction restricted displaced

@@ -64,10 +64,10 @@ plt.show()
 # * Hence :math:`i` also rises and falls infinitely often.
 #
 # Repeating the argument gives an infinite ascending chain among finitely many variables, which is impossible. So in the
-# end each variable only rises or only falls. It meets a bound at most once, so only finitely many steps are clipped. We
-# already know that only finitely many are free. This contradicts the assumption: **the loop ends, for every**
-# :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved it for
-# second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
+# end each variable only rises or only falls. Then it meets a bound at most once, and only finitely many steps are
+# clipped. We already know that only finitely many steps are free. This contradicts the assumption: **the loop ends, for
+# every** :math:`\varepsilon>0`. (Keerthi and Gilbert published this theorem in 2002. Chen, Fan and Lin (2006) proved it
+# for second-order selection, Glasmachers and Igel (2006) for the hybrid, and Glasmachers (2008) for planned steps.)
 #
 # A bound is not a forecast:
 
@@ -260,14 +260,14 @@ for C in (0.01, 1.0, 100.0):
 #    \varphi_D(x) = \sqrt{2/D}\,\bigl(\cos(\omega_1\cdot x+u_1),\ \dots,\ \cos(\omega_D\cdot x+u_D)\bigr),
 #    \qquad \varphi_D(x)\cdot\varphi_D(x') \approx k(x,x') ,
 #
-# the inner product is a mean of :math:`D` numbers between −2 and 2. Its error falls like :math:`1/\sqrt D` (A. Rahimi
-# and B. Recht, 2007). A linear machine on :math:`\varphi_D` needs :math:`D` operations a step, whatever the number of
-# examples. The errors below are means over a hundred draws of all directions; the decisions come from the first draw.
+# the inner product is a mean of :math:`D` numbers between −2 and 2. The error of this mean falls like :math:`1/\sqrt D`
+# (A. Rahimi and B. Recht, 2007). A linear machine on :math:`\varphi_D` needs :math:`D` operations a step, whatever the
+# number of examples. The errors below are means over a hundred draws of all directions; the decisions come from the
+# first draw.
 
 # fold: The code of this figure
-# alt: In the left panel the error of kernel values made from random features falls in parallel to a dashed line, one
-#     over the root of the number of features. In the right panel the share of decisions that agree with the kernel
-#     machine rises to one.
+# alt: In the left panel the error of kernel values made from random features falls like one over the root of their
+#     number. In the right panel the share of decisions that agree with the kernel machine rises to one.
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
 K = RBF(gamma=0.005)(heart.X, heart.X)

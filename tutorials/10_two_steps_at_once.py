@@ -122,9 +122,8 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 # figure shows the second step of the three points, in the plane of its two variables and along its line.
 
 # fold: The code of this figure
-# alt: The left panel shows the second step in the box of its two variables; the planned step goes further along the
-#     feasible line than the Newton step. The right panel shows the gain of this step, and the gain of this step and the
-#     next step together, whose top is further out and higher.
+# alt: The left panel shows the second step in the box of its two variables; the planned step goes further than the
+#     Newton step. The right panel shows the gain of this step, and of this step and the next step together.
 state = next(iterate(three, step=PlanningAheadStep()))
 i, j = SecondOrder().select(state)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.9), width_ratios=(5, 4))
@@ -186,7 +185,7 @@ print(f"planned step {own:.3f}")
 # The formula ignores the box, and the next step may not be the planned step. The rule guards against both dangers:
 #
 # * It plans a step only if the previous step was free and not planned, and only if both planned steps end strictly
-#   inside the box. Otherwise it takes the clipped Newton step.
+#   inside the box. Otherwise the rule takes the clipped Newton step.
 #   (:class:`~refsvm.core.steps.eager_planning.EagerPlanningStep` also plans after clipped steps.)
 # * After a planned step the selector also considers the working set that the step was planned with. If the planned step
 #   differed from the Newton step by more than 0.9 of it, the selector ranks pairs by their exact gain. Then the next
@@ -281,10 +280,10 @@ for count, share in enumerate(ahead.mean(axis=0), 1):
 #
 # So a conjugate step is longer than the Newton step and gains more, :math:`\ell^2/2q_p`. In a plane of two directions,
 # as above, two conjugate steps reach the very top. A conjugate step needs no new kernel row, because
-# :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. Its price is that more than two variables move, and any
-# of them may meet its bound. If a variable of the pair meets its bound, the step ends at this bound, and a plain Newton
-# step follows. If another variable meets its bound, only the part along :math:`\Delta` is cut: the pair moves to its
-# own maximum, and the next step continues along the pair. Without the box the rule is short:
+# :math:`Kp=K_{i\cdot}-K_{j\cdot}-\tfrac\beta{q_\Delta}K\Delta`. The price of a conjugate step is that more than two
+# variables move, and any of them may meet its bound. If a variable of the pair meets its bound, the step ends at this
+# bound, and a plain Newton step follows. If another variable meets its bound, only the part along :math:`\Delta` is
+# cut: the pair moves to its own maximum, and the next step continues along the pair. Without the box the rule is short:
 
 
 def conjugate_move(K, G, i, j, last):
@@ -322,8 +321,8 @@ print("slopes after two conjugate steps", three.gradient(first + conjugate_move(
 # -------------------
 #
 # The lowest index wins a tie, so the number of steps depends on the order of the examples. The table therefore shows
-# means over three orders, relative to the Newton step. It compares the two rules of this chapter with a much cheaper
-# trick, which makes every Newton step a tenth longer.
+# means over three orders, relative to the Newton step. The table compares the two rules of this chapter with a much
+# cheaper trick, which makes every Newton step a tenth longer.
 
 samples = {
     "chessboard": (board, 1e3, 0.5),

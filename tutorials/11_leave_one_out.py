@@ -122,12 +122,12 @@ for tol in (1.0, 1e-3):
 #
 # For one example, the figure draws :math:`f` on two straight ways from the optimum to a point without :math:`r`. At the
 # end of the first way all free variables share the weight of :math:`r` equally; the second way ends at the best point.
-# Both end above the lower bound.
+# Both ways end above the lower bound.
 
 # fold: The code of this figure
 # alt: The objective falls along two straight ways from the full optimum to points without the example. The way to the
-#     best point ends a little higher than the way that hands the weight on. Both end above the lower bound, a dashed
-#     parabola.
+#     best point ends a little higher than the way that hands the weight on. Both ways end above the lower bound, a
+#     dashed parabola.
 whole = solve(problem, stop=KKTGap(1e-9))
 xi = np.maximum(0.0, 1.0 - heart.y * whole.decision_values)
 free = (problem.lower < whole.alpha) & (whole.alpha < problem.upper)
@@ -218,8 +218,8 @@ for reason, count in loo.counts.items():
 # --------------------------
 #
 # The mean of the leave-one-out error over many samples is the mean error of machines trained on :math:`n-1` examples,
-# so the estimate has nearly no bias. For a single sample it may be far off. If it chooses :math:`C` and :math:`\gamma`,
-# the smallest estimate is also too optimistic. The table shows forty samples of sixty points, with the errors on two
+# so the estimate has nearly no bias. For a single sample it may be far off. The smallest estimate for several :math:`C`
+# and :math:`\gamma` is also too optimistic. The table shows forty samples of sixty points, with the errors on two
 # thousand new points:
 
 # fold: Estimates and errors on new points
@@ -385,7 +385,7 @@ for seeder in (TOP(), AVG()):
     print(f"3. {type(seeder).__name__}: {first:.4f} + {second:.4f}; lost {lost:.4f}, lacks {lacks:.4f}")
 
 # %%
-# 1. They do not change: the checks are theorems. Without checks each example needs a round.
+# 1. The predictions do not change: the checks are theorems. Without checks each example needs a round.
 # 2. The first check is :math:`\alpha_r=0`, the second :math:`y_rh(x_r)<0`. No example passes both checks: a training
 #    error has a slack above one, and so :math:`|\alpha_r|=C`.
 # 3. A seed is never further from the optimum than its loss, because the optimum without an example is at most the

@@ -10,9 +10,9 @@ this package.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: Three curves are drawn over the steps of a round, near the optimum. The primal objective falls in jumps to the
-#     dual objective, which rises from below. The bound H ends above both. A vertical line marks where the primal
-#     objective first falls below H, long before the last step.
+# alt: Three curves are drawn over the steps of a round. The primal objective falls in jumps, the dual objective rises.
+#     The bound H ends above both. A vertical line marks where the primal objective first falls below H, long before the
+#     last step.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -102,10 +102,10 @@ print(
 #
 #   .. math:: T(w,b)=\sum_{i\ne r}(U_i-\tilde\alpha_i)\max(0,e_i)+(\tilde\alpha_i-L_i)\max(0,-e_i) .
 #
-# Write the second line at :math:`(w,b)` and at :math:`(w_r,b_r)`, subtract, and use the first line. The squared
-# distances of :math:`w` and of :math:`\tilde w` from :math:`w_r` appear. By the parallelogram law, their sum is twice
-# the squared distance of the midpoint :math:`\tfrac12(w+\tilde w)` from :math:`w_r`, plus half the squared distance
-# between :math:`w` and :math:`\tilde w`. This gives
+# Write the second statement at :math:`(w,b)` and at :math:`(w_r,b_r)`, subtract, and use the first statement. The
+# squared distances of :math:`w` and of :math:`\tilde w` from :math:`w_r` appear. By the parallelogram law, the sum of
+# these distances is twice the squared distance of the midpoint :math:`\tfrac12(w+\tilde w)` from :math:`w_r`, plus half
+# the squared distance between :math:`w` and :math:`\tilde w`. This gives
 #
 # .. math::
 #
@@ -141,9 +141,8 @@ assert distance <= radius < abs(to_line)
 # %%
 
 # fold: The code of this figure
-# alt: A disc is drawn in the plane of the two weights. A dotted line through its centre joins the machine with the
-#     example and the seed. The machine without the example lies inside the disc. A dashed line, on which machines
-#     cannot decide the example, passes outside the disc.
+# alt: A disc is drawn in the plane of the two weights. The machine with the example, the seed and the machine without
+#     the example lie inside the disc. A dashed line, on which machines cannot decide the example, passes outside.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")
@@ -177,10 +176,9 @@ plt.show()
 # example of the disc and another example:
 
 # fold: The code of this figure
-# alt: Two panels show the sum of the losses of the other examples over the value at the example left out. Each panel
-#     has three convex curves of straight pieces: for the smallest values that the ball allows, for the machine without
-#     the example, and for the largest values. In the left panel all three curves rise at zero. In the right panel the
-#     curve of the smallest values falls at zero.
+# alt: Two panels show the sum of losses of the other examples over the value at the example left out, with three convex
+#     curves each. In the left panel all curves rise at zero. In the right panel the curve of the smallest values falls
+#     at zero.
 
 
 def of_losses(c, left, zeta):
@@ -224,7 +222,7 @@ plt.show()
 # right panel the curve with the smallest :math:`c_i` falls at 0. The ball may contain machines of both signs, so the
 # round is trained.
 #
-# A second test needs only a single variable. It uses :math:`T(w_r,b_r)`, which the ball ignores. Take an example
+# A second test needs only a single variable. This test uses :math:`T(w_r,b_r)`, which the ball ignores. Take an example
 # :math:`i` that can still rise, :math:`a=U_i-\tilde\alpha_i>0`, and let :math:`x` be the distance of :math:`w_r` from
 # the midpoint. The term of :math:`i` in :math:`T(w_r,b_r)` is at most what the distance leaves of the bound:
 # :math:`a\max(0,e_i)\le\rho^2-x^2`. So example :math:`i` has no large loss in the machine without :math:`r`, which
@@ -281,7 +279,7 @@ for stop in (KKTGap(), LOODualityGap(), BallRule()):
 # .. admonition:: Known elsewhere as
 #
 #    *Safe screening rules* also use balls around unknown solutions; they prove which variables can be left out. The
-#    first line of the proof is *strong convexity*.
+#    first statement of the proof is *strong convexity*.
 #
 # Exercises
 # ---------
@@ -329,7 +327,7 @@ slack[left] = 0.0
 print(f"3. H = {bound:.6f}, F of its machine {w_flat @ w_flat / 2 + 0.3 * slack.sum():.6f}")
 
 # %%
-# 1. It is zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
+# 1. The entry is zero: :math:`K'_{ii}=K_{ii}-2K_{ri}+K_{rr}=\lVert\varphi(x_i)-\varphi(x_r)\rVert^2=0`.
 # 2. The true squared distance is less than :math:`\rho^2`: the machine is inside the ball.
 # 3. The printed :math:`H` and :math:`F` are equal. The machine :math:`w=\sum_i\eta_i(\varphi(x_i)-\varphi(x_r))` with
 #    :math:`h(x_r)=0` costs :math:`H`, so no machine with :math:`h(x_r)=0` costs less.

@@ -59,7 +59,7 @@ print(
 print(f"and {(near & heavy).sum()} of the {heavy.sum()} that have a weight")
 
 # %%
-# A seed has to satisfy the sum and the box. It changes the solution only within the tolerance, so a prediction can
+# A seed has to satisfy the sum and the box. A seed changes the solution only within the tolerance, so a prediction can
 # differ only if :math:`h` is nearly zero. Three seeds redistribute the weight of the removed examples:
 #
 # * **SIR**, *single instance replacement*, gives the weight of each removed example to the most similar added example
@@ -113,7 +113,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 
 # %%
 # If no added example of the class is left, the package's SIR gives the weight, with the sign turned, to a random unused
-# example. It then spreads what the sum still lacks over the added examples.
+# example. SIR then spreads what the sum still lacks over the added examples.
 #
 # **MIR** looks for weights :math:`x` of the added examples that restore optimality. Let the examples :math:`R` be
 # removed and :math:`T` added, and let :math:`X` be all examples of the new problem. If :math:`\alpha_R` goes to zero
@@ -130,7 +130,7 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 #    \begin{pmatrix}K_{XT}\\ \mathbf 1^\top\end{pmatrix}x \;\approx\;
 #    \begin{pmatrix}K_{XR}\,\alpha_R-dG_X\\ \mathbf 1^\top\alpha_R\end{pmatrix} .
 #
-# MIR solves the system by least squares and clips the solution to the box. It spreads what the sum then lacks over
+# MIR solves the system by least squares and clips the solution to the box. MIR spreads what the sum then lacks over
 # :math:`T`, then over the free variables, then over all variables.
 #
 # The loop over the folds
@@ -205,8 +205,7 @@ for C in (10.0, 1000.0):
 
 # fold: The code of this figure
 # alt: Bars show the steps of the ten rounds, from a cold start and from the three seeds. The bars of SIR and MIR are
-#     about as tall as the bars of the cold start, some taller. ATO has a bar in the first round only; its other rounds
-#     take no step.
+#     about as tall as the bars of the cold start. ATO has a bar in the first round only.
 figure, axes = plt.subplots(figsize=(6.4, 3.4))
 for k, (name, colour) in enumerate(
     (("Cold", "0.6"), ("SIR", NEGATIVE), ("MIR", "#009E73"), ("ATO", POSITIVE))

@@ -220,9 +220,9 @@ print(
 #    = \begin{pmatrix}P&0\\0&0\end{pmatrix}+\frac{zz^\top}{s} .
 #
 # To check the formula, multiply from the left, with :math:`APu-u=0` and :math:`u^\top Pu-K_{kk}=-s`. To remove an
-# example, read the formula backwards. Its column in the large inverse is :math:`p=-z/s`, with the diagonal entry
-# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` from the large inverse leaves :math:`P`. An update takes :math:`m^2`
-# operations, solving anew :math:`m^3`.
+# example, read the formula backwards. Column :math:`k` of the large inverse is :math:`p=-z/s`, with the diagonal entry
+# :math:`p_k=1/s`; subtracting :math:`pp^\top/p_k` leaves :math:`P`. An update takes :math:`m^2` operations, solving
+# anew :math:`m^3`.
 
 
 def joined(P, u, corner):
@@ -244,8 +244,8 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 
 # %%
 # The pivot :math:`s` is the squared distance, in the space of :math:`\varphi`, of the new example from the plane
-# through the free examples. If it is zero the matrix becomes singular; :doc:`chapter 15 <15_the_path_of_c>` shows how
-# the walk continues.
+# through the free examples. If the pivot is zero, the matrix becomes singular; :doc:`chapter 15 <15_the_path_of_c>`
+# shows how the walk continues.
 #
 # .. shipped:: core/walk/walk.py
 #    :object: Walk.advance Walk.direction Walk.reach Walk.rates Walk.distances Walk.move Walk.join Walk.leave

@@ -154,8 +154,8 @@ for C in (1.5, 5.0, 20.0):
 # :math:`C`. A grid may miss its minimum; the step function cannot:
 
 # fold: The code of this figure
-# alt: The error of ten-fold cross-validation on heart is a step function of C. It falls, is least in a narrow band, and
-#     rises slowly. The six dots of a grid are not in the band.
+# alt: The error of ten-fold cross-validation on heart is a step function of C. The error falls, is least in a narrow
+#     band, and rises slowly. The six dots of a grid are not in the band.
 validated = cross_validate_path(heart.X, heart.y, kernel=RBF(0.005), C_min=0.01, C_max=1e3, folds=10)
 low, high, error = validated.curve.best()
 print(

@@ -9,9 +9,8 @@ box, and need not know what they mean. More than two classes make several such p
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The left panel shows a regression, a wavy function with a shaded tube around it; ringed support vectors lie on
-#     the edge of the tube or outside. The right panel shows novelty detection, a function that is near zero where the
-#     examples lie and falls on both sides of them.
+# alt: The left panel shows a regression, a wavy function with a shaded tube around it. The right panel shows novelty
+#     detection, a function that is near zero where the examples lie and falls on both sides of them.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -369,7 +368,7 @@ print(f"   predicted there: class {np.unique(model.predict(grid[round_robin]))}"
 # 3. Move both towards zero by the same amount: :math:`w` and the sum stay, and :math:`v^\top\alpha` gains
 #    :math:`2\varepsilon` for each unit.
 # 4. The box is :math:`[3L_r,3U_r]`.
-# 5. It happens where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle, and far from all examples.
-#    Class 0 wins, because it comes first.
+# 5. Each class has one vote where 0 beats 1, 1 beats 2 and 2 beats 0, or the reverse: in the very middle, and far from
+#    all examples. Class 0 wins, because it comes first.
 #
 # .. endfold::

@@ -174,7 +174,7 @@ class ShortStep(StepRule):
 
 
 # %%
-# The *twin* is the same rule as a Numba function. It receives the hyper-parameters as an array and the state as a
+# The *twin* is the same rule as a Numba function. The twin receives the hyper-parameters as an array and the state as a
 # record. The record holds numbers in ``state.now[0]`` and arrays by their names. The same operations in the same order
 # give the same bits. A rule without a twin runs in the NumPy loop.
 
@@ -201,7 +201,7 @@ for engine in ("numpy", "numba"):
 # ---------------
 #
 # ``check(state)`` returns 0 to go on, or the number of its reason to stop. The rule below stops when the certificate of
-# chapter 2 proves that the error of the objective is below a given share. Its best intercept requires sorting :math:`n`
+# chapter 2 proves that the error of the objective is below a given share. The best intercept requires sorting :math:`n`
 # numbers, which costs more than a step, so the rule tests the certificate only at every fiftieth call.
 
 
@@ -338,8 +338,8 @@ print(f"{len(path.C)} breakpoints")
 # --------------------
 #
 # :func:`~refsvm.testing.strategy.check_strategy` runs a rule of any kind on random and degenerate problems: duplicates,
-# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. It tests what the base
-# class of the rule requires, and compares rule and twin bit for bit.
+# singular and indefinite kernels, constant features, two examples, tiny and huge :math:`C`. The function tests what the
+# base class of the rule requires, and compares rule and twin bit for bit.
 
 for rule in (InTurn(), ShortStep(), InProportion()):
     report = check_strategy(rule)
@@ -410,9 +410,9 @@ for share in (0.5, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6):
 assert max(steps for share, steps in taken.items() if share > 1.0) < taken[1.0]
 
 # %%
-# 1. It reports that (0, 0) is not a pair: a step needs two different variables.
-# 2. It reports that the returned value is not a pair.
-# 3. The printed shares above one take fewer steps than a share of one: they make the over-relaxed step of chapter 4.
-#    The best share differs from problem to problem.
+# 1. ``check_strategy`` reports that (0, 0) is not a pair: a step needs two different variables.
+# 2. ``check_strategy`` reports that the returned value is not a pair.
+# 3. With a share above one the solver takes fewer steps than with a share of one: this is the over-relaxed step of
+#    chapter 4. The best share differs from problem to problem.
 #
 # .. endfold::

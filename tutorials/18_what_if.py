@@ -4,14 +4,13 @@ r"""
 
 How does the machine change if a parameter changes a little? Between two events the optimum is a smooth function of
 every number in the problem. The linear system of :doc:`chapter 14 <14_straight_lines>` gives its derivative without
-following a path. It also gives the derivative with respect to parameters of the kernel, along which the optimum does
-not move in straight lines. So a machine can learn which features count.
+following a path. The system also gives the derivative with respect to parameters of the kernel, along which the optimum
+does not move in straight lines. So a machine can learn which features count.
 """
 
 # fold: Imports, the data, and the code of this figure
-# alt: The left panel shows the decision value of a point over a logarithmic axis of C, a curve of many short pieces,
-#     with its tangent at one value of C. The right panel shows the same curve near an event, where it bends: two half
-#     tangents with different slopes meet in the event.
+# alt: The left panel shows the decision value of a point over C, a curve of many short pieces, with its tangent at one
+#     value of C. The right panel shows the curve near an event, where two half tangents with different slopes meet.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -324,6 +323,6 @@ print(f"4. the sum is {each.sum():.6f}, the gradient by the one γ of all {alone
 # 2. :math:`d/d\log\gamma=\gamma\,d/d\gamma`.
 # 3. A weight moves the bound :math:`\pm C`. Only examples at this bound change with it; for all other examples a
 #    slightly longer box changes nothing.
-# 4. It is the gradient with respect to one :math:`\gamma` for all features.
+# 4. The sum is the gradient with respect to one :math:`\gamma` for all features.
 #
 # .. endfold::
