@@ -131,12 +131,12 @@ def test_shrinking_of_chapter_8_ends_at_the_optimum(seed):
     best = solve(problem, stop=KKTGap(1e-8)).objective
     bound = 0.5 * problem.n * penalty(problem) * 1e-3
     if isinstance(seed, int):
-        alpha, sizes, steps, gains = book.shrunk(problem)
+        alpha, sizes, steps, gains, _ = book.shrunk(problem)
         assert problem.kkt_gap(alpha) <= 1e-3 + 1e-9
         assert 0.0 <= best - problem.objective(alpha) + 1e-9 <= bound + 1e-9
         assert len(sizes) == len(steps) == len(gains)
         assert min(gains) > 0.0
-    alpha, active = book.in_place(problem)
+    alpha, active, _ = book.in_place(problem)
     assert problem.kkt_gap(alpha) <= 1e-3 + 1e-9
     assert isinstance(seed, int) or problem.objective(alpha) == pytest.approx(best, rel=1e-5)
     assert isinstance(seed, int) or sum(active) < len(active) * problem.n
