@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from refsvm import ATO, MIR, RBF, SIR, Cold, DualProblem, KKTGap, Rounds, cross_validate, solve
-from refsvm.datasets import load
+from refsvm.datasets import load, make_banana
 from refsvm.display import SeedDisplay
 
 plt.rcParams.update(
@@ -133,6 +133,42 @@ print(f"{gave} removed examples had a weight, {took} added ones have it now")
 # MIR solves the system by least squares and clips the solution to the box. MIR spreads what the sum then lacks over
 # :math:`T`, then over the free variables, then over all variables.
 #
+# The next figure draws the three seeds on points of a plane. Rings show the weight of removed examples, discs the
+# weight that added examples receive, and grey discs the change of shared examples. Only ATO changes shared examples:
+
+# fold: The code of this figure
+# alt: Three panels, for SIR, MIR and ATO, show points of a plane with rings for removed weight and discs for received
+#     weight. With SIR the discs lie near the rings, with MIR they are smaller. Only ATO has grey discs.
+plane, fold_of = make_banana(120, rng=2), np.random.default_rng(0).permutation(120) % 6
+flat = DualProblem.classification(plane.X, plane.y, kernel=RBF(0.5), C=10.0)
+before = solve(flat.without(np.flatnonzero(fold_of == 0)))
+after = flat.without(np.flatnonzero(fold_of == 1))
+colour = np.where(plane.y > 0, POSITIVE, NEGATIVE)
+figure, row = plt.subplots(1, 3, figsize=(10, 3.8))
+for seeder, axes in zip((SIR(), MIR(), ATO(budget=np.inf)), row, strict=True):
+    guess = seeder.seed(before, after)
+    axes.scatter(*plane.X.T, s=3, c="0.75")
+    for members, weight, look in (
+        (fold_of > 1, guess - before.alpha, {"color": "0.5"}),
+        (
+            fold_of == 1,
+            before.alpha,
+            {"facecolors": "none", "edgecolors": colour[fold_of == 1]},
+        ),
+        (fold_of == 0, guess, {"color": colour[fold_of == 0]}),
+    ):
+        axes.scatter(*plane.X[members].T, s=12 * np.abs(weight[members]), **look)
+    axes.set(xticks=[], yticks=[], aspect="equal", title=type(seeder).__name__)
+for name, look in (
+    ("removed", {"facecolors": "none", "edgecolors": INK}),
+    ("added", {"color": INK}),
+    ("change of shared", {"color": "0.5"}),
+):
+    row[0].scatter([], [], s=40, label=name, **look)
+figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
+plt.show()
+
+# %%
 # The loop over the folds
 # -----------------------
 #
