@@ -279,10 +279,10 @@ for name, (sample, C, gamma) in problems.items():
         )
 
 # %%
-# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere it needs
-# more steps and more rows. The kernel of ionosphere is narrow: it is nearly zero between any two different examples. A
-# step all but settles its two variables, and moving one of them again gains little. The paper warns against reselecting
-# with a narrow kernel, and with a kernel so wide that most variables end at a bound (§4.3).
+# On tic-tac-toe the hybrid takes more steps than second-order selection but computes fewer rows. On ionosphere the
+# hybrid needs more steps and more rows. The kernel of ionosphere is narrow: it is nearly zero between any two different
+# examples. A step all but settles its two variables, and moving one of them again gains little. The paper warns against
+# reselecting with a narrow kernel, and with a kernel so wide that most variables end at a bound (§4.3).
 #
 # The figure shows the runs on tic-tac-toe, over steps and over rows. The thin lines show the gap, the thick lines the
 # smallest gap so far:
@@ -340,9 +340,9 @@ axes.set_title("the step that maximum gain cannot see")
 plt.show()
 
 # %%
-# ``HybridMaximumGain`` first asks whether *both* variables of the previous working set stand at a bound. If they do, it
-# takes the most violating pair, which gains unless the point is optimal. On the four points it finds the pair that
-# maximum gain cannot see.
+# ``HybridMaximumGain`` first asks whether *both* variables of the previous working set stand at a bound. If both do,
+# the rule takes the most violating pair, which gains unless the point is optimal. On the four points it finds the pair
+# that maximum gain cannot see.
 
 
 def hybrid_maximum_gain(K, G, alpha, lower, upper, last):

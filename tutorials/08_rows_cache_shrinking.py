@@ -242,9 +242,9 @@ print(
 
 # %%
 # LIBSVM shrinks in place: now and then it drops the variables that can be left out, and from then on it updates only
-# the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, it computes
-# the whole gradient again and checks all variables. How many numbers do both ways touch, if a step touches one number
-# for each variable that it updates, and a whole gradient touches all numbers of the rows that it needs?
+# the gradient of the remaining variables. When the gap is within ten times its tolerance, and at the end, LIBSVM
+# computes the whole gradient again and checks all variables. How many numbers do both ways touch, if a step touches one
+# number for each variable that it updates, and a whole gradient touches all numbers of the rows that it needs?
 
 # fold: Shrinking in place, as LIBSVM does it
 

@@ -113,8 +113,8 @@ print("what a step leaves", (lacking[1:] / lacking[:-1]).round(6))
 #    \text{largest at}\quad \mu_P = \frac{Q_{22}\ell_1-Q_{12}\ell_2}{Q_{11}Q_{22}-Q_{12}^2} .
 #
 # The step :math:`\mu_P` is the *planned step*. Since the next step is not known, the rule bets on the *previous*
-# working set: its kernel rows are in memory, and if steps undo each other, it is likely to come back. If the previous
-# step was a free Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
+# working set: its kernel rows are in memory, and if steps undo each other, this set is likely to come back. If the
+# previous step was a free Newton step, then :math:`\ell_2=0`, and the formula becomes very simple:
 #
 # .. math:: \mu_P = \frac{\hat\mu}{1-\cos^2\vartheta} .
 #
@@ -361,9 +361,9 @@ for name, (sample, C, gamma) in samples.items():
 
 # %%
 # The numbers under the names of the rules are ratios of steps. The column ``free`` is the share of steps that do not
-# hit the box, and ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned steps. If it is nearly zero,
-# consecutive steps do not disturb each other, and the planned step *is* the Newton step. Planning wins if many steps
-# are free and their directions are related. Such problems also take many steps.
+# hit the box, and ``cos²`` is the median of :math:`\cos^2\vartheta` over the planned steps. If :math:`\cos^2\vartheta`
+# is nearly zero, consecutive steps do not disturb each other, and the planned step *is* the Newton step. Planning wins
+# if many steps are free and their directions are related. Such problems also take many steps.
 #
 # The next figure shows the objective of one run of each rule on the chessboard. Most losses of planned steps are too
 # small to see: their median is less than a hundredth of :math:`f^*-f`. The largest loss sticks out of the curve as a

@@ -162,7 +162,8 @@ print(f"example {r}: the weights move by {moved:.4f}, at most by {np.sqrt(2 * R2
 # ---------------------------------------
 #
 # The three proofs are about the optimum, but a solver only returns a point near it. The duality gap of chapter 6 tells
-# how near. At a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms that are never negative:
+# how near this point is. At a feasible :math:`\alpha` and any :math:`b` the gap is a sum of terms that are never
+# negative:
 #
 # .. math:: \delta = P(w,b)-f(\alpha) = \sum_i (U_i-\alpha_i)\max(0,\,G_i-b)+(\alpha_i-L_i)\max(0,\,b-G_i) .
 #

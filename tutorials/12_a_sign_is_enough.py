@@ -59,9 +59,9 @@ print(
 #
 # Let :math:`F` be the primal objective without example :math:`r`, and let :math:`H` be a lower bound on :math:`F` for
 # all machines with :math:`h(x_r)=0`. If the current machine has :math:`F<H`, its :math:`h(x_r)` has the sign of the
-# optimum. For otherwise the segment from the current machine to the optimum would contain a machine with
-# :math:`h(x_r)=0`. Since :math:`F` is convex, this machine would cost at most as much as the current machine, hence
-# less than :math:`H`: a contradiction.
+# optimum. Otherwise the segment from the current machine to the optimum would contain a machine with :math:`h(x_r)=0`.
+# Since :math:`F` is convex, this machine would cost at most as much as the current machine, hence less than :math:`H`:
+# a contradiction.
 #
 # Weak duality provides :math:`H`, as in chapter 2. The condition :math:`h(x_r)=0` fixes the intercept,
 # :math:`b=-w\cdot\varphi(x_r)`, so :math:`h(x)=w\cdot(\varphi(x)-\varphi(x_r))`. This is a machine without intercept,
@@ -142,7 +142,8 @@ assert distance <= radius < abs(to_line)
 
 # fold: The code of this figure
 # alt: A disc is drawn in the plane of the two weights. The machine with the example, the seed and the machine without
-#     the example lie inside the disc. A dashed line, on which machines cannot decide the example, passes outside.
+#     the example lie inside the disc. A dashed line, on which machines cannot decide the example, passes outside the
+#     disc.
 figure, axes = plt.subplots(figsize=(5.6, 4.6))
 axes.add_patch(
     plt.Circle((w + w_start) / 2, radius, fc="0.93", ec=INK, lw=1, label=r"the ball, of radius $\rho$")

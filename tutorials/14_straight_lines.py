@@ -261,10 +261,10 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 #
 # .. admonition:: Known elsewhere as
 #
-#    Following the optimum is *parametric quadratic programming*, a *homotopy* or a *solution path*. Sets with a linear
-#    system are an *active set method*. A corner is a *breakpoint* or *kink*; for the lasso the idea is *LARS*.
-#    Following the weight of an example from 0 is *incremental* learning, and to 0 *decremental* learning (G.
-#    Cauwenberghs and T. Poggio, 2000).
+#    Following the optimum is *parametric quadratic programming*, a *homotopy* or a *solution path*. A method with such
+#    sets is an *active set method*. A corner is a *breakpoint* or *kink*; the walk for the lasso is *LARS*. Following
+#    the weight of an example from 0 is *incremental* learning, and to 0 *decremental* learning (G. Cauwenberghs and T.
+#    Poggio, 2000).
 #
 # Exercises
 # ---------
@@ -277,7 +277,7 @@ print("one more", np.allclose(more @ A, np.eye(7)), "one less", np.allclose(less
 # .. fold:: Hints
 #
 # 1. Which change makes an event? Which power of :math:`t` does :math:`\alpha^\top G` contain?
-# 2. The box of one variable closes while everything else stays. A variable whose box moves on its own needs the side
+# 2. The box of one variable closes while all other boxes stay. A variable whose box moves on its own needs the side
 #    ``CLOSED``.
 # 3. ``DualProblem.one_class`` has the box and the sum. Which of them depends on :math:`\nu`?
 #

@@ -96,8 +96,8 @@ plt.show()
 # :math:`v_{n+i}=y_i+\varepsilon`. Both variables share the kernel row of the example. The representer theorem makes
 # :math:`w=\sum_i(\alpha_i+\alpha_{n+i})\varphi(x_i)`. No cost contains :math:`b`, so the sum is :math:`z=0`.
 #
-# **Novelty detection.** The examples have no labels. Which region holds most of them? Ask for a half space far from the
-# origin:
+# **Novelty detection.** The examples have no labels. Which region holds most examples? Ask for a half space far from
+# the origin:
 #
 # .. math::
 #
@@ -157,15 +157,15 @@ problems = {
 # ----------------
 #
 # A grey bar is the interval :math:`[L_i, U_i]` of a variable, and a dot is its value at the optimum. In classification
-# the bar reaches up or down, as the label says. A hard margin leaves the far end of the bar open. In regression at most
-# one of the two variables of an example is not zero. In novelty detection all bars are :math:`[0, 1]`, and the sum of
-# the variables is :math:`z = \nu n = 8` instead of 0.
+# the bar reaches up for a positive label and down for a negative label. A hard margin leaves the far end of the bar
+# open. In regression at most one of the two variables of an example is not zero. In novelty detection all bars are
+# :math:`[0, 1]`, and the sum of the variables is :math:`z = \nu n = 8` instead of 0.
 
 
 # fold: The code of this figure
 # alt: Four panels show a grey bar for the box of each variable and a dot for its value. In classification bars reach up
-#     or down from zero, with a hard margin to the edge of the picture. In regression one half reaches up and one half
-#     down. In novelty detection all bars reach from zero to one.
+#     or down from zero, with a hard margin to the edge of the picture. In regression half of the bars reach up and half
+#     reach down. In novelty detection all bars reach from zero to one.
 def draw(axes, name, problem, alpha):
     """Draw the box of a problem, and α in it."""
     top = 1.15 * np.abs(alpha).max()
@@ -326,7 +326,7 @@ print(f"least, {error:.1%}, for C from {low:.3g} to {high:.3g}; at C = 3 it is {
 #    left?
 # 2. ★ Add a copy of an example of the hard margin, with the other label. Read ``solve(...).status``.
 # 3. ★★ Why can the two variables of a regression example not both differ from zero, for :math:`\varepsilon>0`?
-# 4. ★ Example :math:`r` counts three times. What is its box?
+# 4. ★ Example :math:`r` counts three times. What is the box of its variable?
 # 5. ★★ Three streets can give one vote to each of three classes. Where in the plane of the last picture does this
 #    happen, and which class wins?
 #
