@@ -205,7 +205,7 @@ print(f"a step within 1 ± 0.9 of the Newton step gains at least {1 - 0.9**2:.2f
 # chose 0.9; any number below one would serve.
 #
 # The convergence proof uses that the objective may fall in a planned step, but never over this step and the next step
-# together. The next lines count such falls on the chessboard, a problem known for its many steps:
+# together. The next lines count such losses on the chessboard, a problem known for its many steps:
 
 board = make_chessboard(300, rng=0)
 chessboard = DualProblem.classification(board.X, board.y, kernel=kernel, C=1e3)

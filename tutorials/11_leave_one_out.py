@@ -109,7 +109,7 @@ for tol in (1.0, 1e-3):
 #    :math:`a\,\xi_r+R^2a^2`; the optimum :math:`f_r^*` of the problem without :math:`r` can therefore be lower than
 #    :math:`f^*` by no more than this. Conversely, :math:`f` is concave with Hessian :math:`-K` and its gradient at the
 #    optimum allows no ascent, so :math:`f_r^*\le f^*-a\,\xi_r-\tfrac12\lVert w-w_r\rVert^2`. Comparing the two bounds
-#    gives :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`. The figure below has both bounds.
+#    gives :math:`\lVert w-w_r\rVert\le\sqrt2\,Ra`. The figure below shows both bounds.
 # 2. *So no difference of decision values grows much.* Let :math:`c_i=w_r\cdot(\varphi(x_i)-\varphi(x_r))`. Then
 #    :math:`c_i\le h(x_i)-h(x_r)+2R^2a`, which is less than :math:`h(x_i)`, because :math:`2R^2a<1-\xi_r\le h(x_r)`.
 # 3. *So the sign stays.* The new :math:`h_r(x_r)` is the number :math:`\zeta` that minimises
@@ -357,7 +357,7 @@ print("the seed of the package:", np.allclose(own, AVG().seed(full, problem.with
 #
 # 1. ``counts`` says how many examples each reason decided.
 # 2. Both checks compare an array of length :math:`n` with zero.
-# 3. ``seeder.seed`` returns the new :math:`\alpha`; the difference to the old one is :math:`\delta`.
+# 3. ``seeder.seed`` returns the new :math:`\alpha`; subtract the old :math:`\alpha` to get :math:`\delta`.
 #
 # .. endfold::
 #

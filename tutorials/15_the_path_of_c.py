@@ -217,8 +217,8 @@ except ValueError as error:
     print(error)
 
 # %%
-# A singular matrix has null vectors :math:`u=(u_0,u_M)`. Its first row gives :math:`\mathbf 1^\top u_M=0`, and the
-# other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying by :math:`u_M` gives :math:`\lVert\sum
+# A singular matrix has null vectors :math:`u=(u_0,u_M)`. The first row of the matrix gives :math:`\mathbf 1^\top
+# u_M=0`, and the other rows give :math:`K_{MM}u_M=-u_0\mathbf 1`. Multiplying by :math:`u_M` gives :math:`\lVert\sum
 # u_i\varphi(x_i)\rVert^2=0`. So moving :math:`\alpha` along :math:`u` changes neither :math:`w` nor any decision value:
 # **along** :math:`u` **the street does not move at all**. The direction of the path is unique only up to such
 # :math:`u`, and we may choose the :math:`u` that lets :math:`\lambda` fall furthest before a variable meets its bound.
@@ -288,7 +288,7 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 
 # %%
 # By default (``merge=True``), examples of equal features and label share one variable with a wider box, so duplicates
-# need no linear program. Points that are dependent without being equal still need it.
+# need no linear program. Points that are dependent without being equal still need the program.
 #
 # .. admonition:: Known elsewhere as
 #
@@ -299,7 +299,8 @@ print(f"same function at C/2: {np.abs(change).max():.0e}")
 # ---------
 #
 # 1. ★ Why has the path no more events once the left set is empty?
-# 2. ★ ``folds=len(y)`` also gives leave-one-out for the path. Compare its curve on the sixty points with ten folds.
+# 2. ★ ``folds=len(y)`` also gives leave-one-out for the path. Compare the curve of leave-one-out on the sixty points
+#    with the curve of ten folds.
 # 3. ★★ How does the number of breakpoints grow with the number of examples? Follow the path for 30, 60, 120 and 240
 #    points of the banana.
 #

@@ -76,9 +76,10 @@ plt.show()
 #    \max_\alpha\; v^\top\alpha - \tfrac12\alpha^\top K\alpha
 #    \quad\text{where}\quad \mathbf 1^\top\alpha = z,\; L \le \alpha \le U .
 #
-# Each constraint "at least" gets a price, a multiplier :math:`a\ge0`. The sign of :math:`h` in the constraint becomes
-# the sign of :math:`\alpha`, and the right-hand side becomes :math:`v`. A slack with the cost :math:`C` caps the price
-# at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z` of all :math:`\alpha`.
+# Each constraint of the form "at least" gets a price, a multiplier :math:`a\ge0`. The sign of :math:`h` in the
+# constraint becomes the sign of :math:`\alpha`, and the right-hand side becomes :math:`v`. A slack with the cost
+# :math:`C` caps the price at :math:`C`. The derivative with respect to :math:`b` fixes the sum :math:`z` of all
+# :math:`\alpha`.
 #
 # **Hard margin.** Slack is not allowed: :math:`y_ih(x_i)\ge1`. Nothing caps the prices, so the box is open on its far
 # side: :math:`[0,\infty)` or :math:`(-\infty,0]`. If no street exists, the prices grow for ever, and the solver notices

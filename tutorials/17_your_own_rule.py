@@ -92,8 +92,8 @@ for selector in (InTurn(), MostViolatingPair(), SecondOrder()):
 # %%
 
 # fold: The code of this figure
-# alt: The KKT gap is drawn over the steps for three selectors. With second order it falls fastest. With the new rule it
-#     falls in jumps, mostly above the curve of the most violating pair, but ends before it.
+# alt: The KKT gap is drawn over the steps for three selectors. The gap falls fastest with second order. With the new
+#     rule it falls in jumps, mostly above the curve of the most violating pair, but ends before it.
 ConvergenceDisplay.from_solutions(runs, metric="gap", against="iterations")
 plt.show()
 
