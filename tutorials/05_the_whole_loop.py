@@ -159,22 +159,9 @@ print("the package moved the same pairs, in the same order:", package == pairs)
 #
 # For your own rule, use :doc:`the stepper in a notebook </gallery/examples/06_step_through_your_own_rule>`.
 #
-# The table shows ten steps with the package's default selector, ``SecondOrder``, which also takes the curvature into
-# account (:doc:`chapter 7 <07_which_pair>`).
-
-# fold: The code of this table
-print(" step    i    j       mu    l/q  ends at       gap  objective")
-for state in iterate(problem, selector=SecondOrder(), step=NewtonStep()):
-    i, j = state.working_sets[0]
-    end = "the top" if state.last_free else "the box"
-    print(
-        f"{state.iteration:5d} {i:4d} {j:4d} {state.last_step:8.4f} {state.last_newton:6.2f}"
-        f"  {end} {state.gap:9.4f} {state.objective:10.4f}"
-    )
-    if state.iteration == 10:
-        break
-
-# %%
+# The package's default selector is ``SecondOrder``, which also takes the curvature into account (:doc:`chapter 7
+# <07_which_pair>`).
+#
 # The two engines
 # ---------------
 #

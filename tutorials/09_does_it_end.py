@@ -183,8 +183,8 @@ plt.show()
 # %%
 # At these sizes the exponents of the support vectors are still below one: their share is smaller at 4000 examples than
 # at 250. The share stays above twice the share of training errors. A row costs :math:`n\cdot d`, so the exponents of
-# work and memory are larger by one than the exponent of the rows. The steps follow no power of :math:`n`. The page
-# :doc:`/how_fast` compares the seconds of several solvers, for up to tens of thousands of examples.
+# work and memory are larger by one than the exponent of the rows. The steps follow no power of :math:`n`.
+# :doc:`/how_fast` lists seconds of several solvers, for up to tens of thousands of examples.
 #
 # When not a kernel machine
 # -------------------------
@@ -266,8 +266,8 @@ for C in (0.01, 1.0, 100.0):
 # first draw.
 
 # fold: The code of this figure
-# alt: In the left panel the error of kernel values made from random features falls like one over the root of their
-#     number. In the right panel the share of decisions that agree with the kernel machine rises to one.
+# alt: In the left panel the error of random features falls like one over the root of their number. In the right panel
+#     the share of decisions that agree with the kernel machine rises to one.
 rng = np.random.default_rng(0)
 numbers = np.array([10, 30, 100, 300, 1000, 3000])
 K = RBF(gamma=0.005)(heart.X, heart.X)
