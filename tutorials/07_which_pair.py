@@ -145,6 +145,22 @@ def second_order(K, G, alpha, lower, upper):
 
 
 # %%
+# How often would the exact gain choose another :math:`j`?
+
+# fold: Newton gain and exact gain
+for C in (0.1, 1.0, 10.0):
+    each, ratios = DualProblem.classification(small.X, small.y, kernel=RBF(gamma=0.5), C=C), []
+    for s in iterate(each, step=NewtonStep()):
+        i, j = second_order(K, s.gradient, s.alpha, each.lower, each.upper)
+        q, space = curvature[i], np.minimum(each.upper[i] - s.alpha[i], s.alpha - each.lower)
+        exact = exact_gain(s.gradient[i] - s.gradient, q, space)
+        ratios.append(exact[j] / exact.max())
+    other, share = np.mean(np.array(ratios) < 1.0), np.mean(ratios)
+    print(f"C = {C:4g}: in {other:.0%} of the steps; the chosen j has {share:.0%} of the best gain")
+
+# %%
+# If :math:`C` is small, the box often cuts the step, but the chosen :math:`j` is nearly as good.
+#
 # ``MaximumGain`` searches the rows and columns of the two variables that have just moved, because their kernel rows are
 # in memory. Since the next pair contains one of these variables, its step computes at most *one* new row.
 

@@ -209,9 +209,9 @@ for selector in (MostViolatingPair(), SecondOrder(), HybridMaximumGain()):
 # What the solutions mean
 # -----------------------
 #
-# The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` make the last
-# two problems and predict. The figure at the head of the chapter shows both. Examples inside the tube, of width
-# :math:`2\varepsilon`, cost nothing; the novelty detector calls an example new if :math:`h(x) < 0`.
+# The estimators :class:`~refsvm.estimators.svr.SVR` and :class:`~refsvm.estimators.one_class.OneClassSVM` made the
+# figure at the head of the chapter. Examples inside the tube, of width :math:`2\varepsilon`, cost nothing. Examples
+# with :math:`h(x) < 0` are outside.
 
 outside = int((novelty.predict(X) < 0).sum())
 print(f"{outside} of 40 examples are outside; at most ν·n = 8 may be")
