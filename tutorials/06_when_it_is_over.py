@@ -166,8 +166,8 @@ for tol in (1e-1, 1e-2, 1e-3):
     print(f"tolerance {tol:5g}: middle {abs(run.intercept - limit):.1e}, mean {abs(mean - limit):.1e} from b")
 
 # %%
-# Middle and mean are about equally near to the exact :math:`b`. Only for the middle is it certain that no condition is
-# broken by more than :math:`\psi/2`.
+# Middle and mean are about equally near to the exact :math:`b`. The middle breaks no condition by more than
+# :math:`\psi/2`; the mean may.
 #
 # At an optimum without a free support vector, the lowest part of this curve is flat. Every :math:`b` from the largest
 # :math:`G_i` of a variable that may rise to the smallest :math:`G_i` of a variable that may fall is valid. The package

@@ -5,8 +5,8 @@ r"""
 Three proofs decide most examples of :doc:`chapter 11 <11_leave_one_out>`; each remaining example needs a round of
 training. A round has to find one bit: on which side of the boundary the left-out example lies. Often the side is
 certain long before the optimum is reached. This chapter presents two proofs for use during a round: a bound that meets
-the objective, by V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which is new in
-this package.
+the objective, by V. Franc, P. Laskov and K.-R. Müller (2008), and a ball that contains the machine, which this package
+adds.
 """
 
 # fold: Imports, the data, and the code of this figure
