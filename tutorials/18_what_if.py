@@ -243,7 +243,9 @@ for step in range(40):
     gradient = machine.pullback(X=wide[judge], decision_function=by_h)["gamma"]
     slope = gammas * gradient  # by log γ
     gammas = gammas * np.exp(-0.5 / (1.0 + 0.1 * step) * slope / np.abs(slope).max())
-print(f"loss {history[0][1]:.3f} at first, {history[-1][1]:.3f} at last")
+h = fit(RBF(gammas), wide)[1]
+last, fair = (np.log1p(np.exp(-data.y[rows] * h(rows))).mean() for rows in (judge, test))
+print(f"loss {history[0][1]:.3f} at first, {last:.3f} at last, {fair:.3f} on the test points")
 print(f"error {error(RBF(gammas), wide):.3f} on the test points")
 print("γ of the plane:", gammas[:2].round(2), " of the noise: at most", gammas[2:].max().round(3))
 
