@@ -137,7 +137,7 @@ for name, at in (("α = 0", np.zeros(3)), ("start", np.append(start, -start.sum(
 # parabola that bends down, because :math:`d^\top Kd\ge0`. If the parabola does not rise at its start, it never rises.
 # So the point is optimal. **A point is optimal exactly if no pair gains.** This is the whole theory behind a solver
 # that moves pairs. The method is called *sequential minimal optimisation*, SMO, because every step solves the smallest
-# possible problem, with two variables.
+# possible problem.
 #
 # This function does the matching:
 

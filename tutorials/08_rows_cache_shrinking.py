@@ -60,9 +60,8 @@ for r, rows, share in zip(room, computed, hits, strict=True):
 #
 # A step needs two rows of :math:`K`. A row of the Gaussian kernel takes :math:`n` inner products of :math:`d` numbers
 # and :math:`n` exponentials; the remainder of a step is a few passes over :math:`n` numbers. A block of rows is a
-# product of two matrices: it reads all examples once for the whole block, not once for each row. On an idle machine a
-# block is therefore cheaper than its rows one by one. The next lines time both in turn, on one thread, and print the
-# fastest of many runs:
+# product of two matrices: it reads all examples once for the whole block. On an idle machine a block is therefore
+# cheaper than its rows one by one. The next lines print the fastest of many runs on one thread:
 
 wave = make_waveform(2000, rng=0)
 waves = DualProblem.classification(wave.X, wave.y, kernel=RBF(gamma=0.05), C=1.0)

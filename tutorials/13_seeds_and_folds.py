@@ -221,8 +221,8 @@ print("the decision values of the package:", np.allclose(values, result.decision
 # ---------------------
 #
 # The saving depends on the problem. With :math:`C=10` a round is short. ATO then usually expects its path to cost more
-# than it saves, and does not follow it. With :math:`C=1000` rounds are long. If ATO follows its path to the end, no
-# step is left:
+# than it saves, and does not follow it. With :math:`C=1000` rounds are long. Then ATO often follows its path to the
+# end, and no step is left:
 
 steps = {}
 for C in (10.0, 1000.0):
