@@ -1,4 +1,4 @@
-"""Auto: the backend that works in NumPy until loading compiled code pays.
+"""Auto: the backend that works in NumPy until loading compiled code saves time.
 
 With Numba, the first solve in a process would have to wait: some tenths of a second to load code that was compiled
 earlier, or several seconds to compile it. In this time NumPy solves many problems. Therefore this backend decides for
@@ -41,7 +41,7 @@ PIECE_PROBLEMS = 8
 """Number of small problems, solved one by one, between two checks for compiled code."""
 
 CHECK_SECONDS = 0.1
-"""Least number of seconds between two checks for compiled code on disk."""
+"""Smallest number of seconds between two checks for compiled code on disk."""
 
 PAUSE = 10.0
 """The pause between two checks is at least this many times as long as the last check."""
@@ -54,21 +54,21 @@ PLACES: Final = {
 
 
 class Process:
-    """What all backends of this process share."""
+    """Data that all backends of this process share: the loaded code, the seconds of NumPy work, and errors."""
 
     def __init__(self) -> None:
         self.seconds = 0.0  # seconds of NumPy work that compiled code could have done
         self.ready: set[tuple[object, ...]] = set()  # the loaded families, each with the types of its rules
         self.broken: list[Exception] = []  # the error because of which Numba cannot be used
-        # only one thread at a time may import Numba: others would find incomplete modules
+        # only one thread at a time may import Numba: other threads would find incomplete modules
         self.loading = threading.RLock()
         self.next_check: dict[tuple[str, ...], float] = {}
 
     def code_is_there(self, family: str, rules: Sequence[Any], module: str = "") -> bool:
         """Load code that is on disk and return True; otherwise let a child process compile it and return False.
 
-        If there can be no child process, the code is compiled here. For a function of the arithmetic, `module` is its
-        module (`refsvm.compiled.interface.families.load`).
+        If no child process can be started, this process compiles the code. For a function of the arithmetic, `module`
+        is its module (`refsvm.compiled.interface.families.load`).
         """
         places = [background_compiler.place_of(rule) for rule in rules]
         began, order = time.perf_counter(), (family, *places)
@@ -99,12 +99,11 @@ _held: list[Any] = []
 
 
 def _before_fork() -> None:
-    """Wait until no thread loads or compiles: a child would find unfinished modules, and locks that stay taken."""
+    """Wait until no thread loads or compiles: a child would find unfinished modules, and locks that nobody releases."""
     _held[:] = [process.loading]
     process.loading.acquire()
-    if numba := sys.modules.get(
-        "numba.core.compiler_lock"
-    ):  # whole, because it was imported under the first lock
+    # if the module is there, it is complete, because it was imported under the first lock
+    if numba := sys.modules.get("numba.core.compiler_lock"):
         _held.append(numba.global_compiler_lock)
         numba.global_compiler_lock.acquire()
 
@@ -136,7 +135,7 @@ class Auto:
         """Take up to `budget` steps, in compiled code as soon as it is available."""
         family = "loop" if state.rows.values.dtype == np.float64 else "single loop"
         end, code = state.iteration + budget, 0
-        # in small pieces, so that compiled code can take over before the end of a chunk
+        # take steps in small pieces, so that compiled code can take over before the end of a chunk
         while not code and state.iteration < end:
             if self._has(family, rules):
                 return int(self._compiled.steps(state, rules, end - state.iteration, trace))
@@ -160,7 +159,7 @@ class Auto:
             process.seconds += time.perf_counter() - began
 
     def rounds(self, runner: Any, waiting: Sequence[Any]) -> list[Any]:
-        """Run a chunk of rounds in compiled code, or one in NumPy."""
+        """Run a chunk of rounds in compiled code, or one round in NumPy; return their results."""
         family = (
             "single rounds"
             if runner.family.rows.gram.is_float32 and not runner.seeder.reads_rows
@@ -171,7 +170,7 @@ class Auto:
         return list(backend.rounds(runner, waiting))
 
     def seeder(self, seeder: Any, rows: Any) -> Any:
-        """Return the seeder, or its twin."""
+        """Return an object that calls the seeder's twin if its code is loaded; otherwise return the seeder."""
         return self._compiled.seeder(seeder, rows) if self._has("twin", [seeder]) else seeder
 
     def events(self, walk: Any, tracker: Any, end: float, most: int) -> list[Any]:
@@ -183,7 +182,7 @@ class Auto:
         return list(self._compiled.events(walk, tracker, end, most)) if self._has("twin", [tracker]) else []
 
     def _has(self, family: str, rules: Sequence[Any]) -> bool:
-        """Return True if a family's compiled code for these rules is loaded; load it if it is on disk and this pays."""
+        """Return True if a family's code for these rules is loaded; load it if it is on disk and saves time."""
         key = family, *map(type, rules)
         is_loaded = key in process.ready
         # if another call has already loaded Numba, loading code costs little
@@ -233,12 +232,12 @@ def compiled_backend() -> Backend:
         raise ValueError('engine="numba" needs the package numba; install it or use engine="numpy".')
     try:
         with process.loading:
-            made: Backend = import_module("refsvm.compiled.backend").CompiledBackend()
+            backend: Backend = import_module("refsvm.compiled.backend").CompiledBackend()
     except Exception as error:
         if not is_numba_trouble(error):
             raise
         raise ValueError(f'{numba_trouble(error)}, or choose engine="numpy".') from error
-    return made
+    return backend
 
 
 def auto() -> Backend:
@@ -248,7 +247,7 @@ def auto() -> Backend:
 
 
 def load_arithmetic(waits: bool = True) -> None:
-    """Load the compiled arithmetic for large work, if it is on disk; with `waits`, compile it if it is not."""
+    """Load the compiled arithmetic for large work if it is on disk; if it is not and `waits` is True, compile it."""
     if numba_is_installed() and not process.broken:
         try:
             with process.loading:

@@ -21,7 +21,7 @@ from refsvm.core.solver.rules import Rules
 from refsvm.core.state import SCALARS, SolverState
 
 _NAMES: Final = SCALARS.names or ()
-# the type of a view of several numbers, which are copied at once; making it would take longer than a chunk of steps
+# types of views of several numbers, which are copied at once; making a type would take longer than a chunk of steps
 _NUMBERS: Final = np.zeros(1, dtype=NOW)[[*_NAMES, "end", "stage"]].dtype
 _COUNTERS: Final = np.zeros(1, dtype=NOW)[["clock", "hits", "computed"]].dtype
 NONE: Final = np.empty(0)
@@ -47,7 +47,7 @@ class Session:
         self.rules, self.twins, self.trace = rules, twins, trace
         # numbers are passed in one record, because each argument of a compiled function costs time at every call
         record = np.zeros(1, dtype=NOW)
-        self._now = record[0]  # a plain record, as a recarray would look up fields in Python
+        self._now = record[0]  # a plain record, because a recarray would look up fields in Python
         self._numbers, self._counters = record.view(_NUMBERS), record.view(_COUNTERS)
         # views of single numbers, which are read ten times as fast as fields of a record
         self._clock, self._hits, self._missing = record["clock"], record["hits"], record["missing"]
@@ -65,14 +65,17 @@ class Session:
             *support_of(len(state.alpha) * rules.step.uses_momentum),
             self._buffer, record.view(np.recarray),
         )  # fmt: skip
-        # arrays are kept here, because compiled code counts no references
+        # this session keeps the arrays, because compiled code does not count references
         self._parameters = [parameters_of(rule) for rule in rules]
         select, length, check = twins
         self._source, self._stores = source_of(state.rows)
         self._steps: Iterator[int] = begin(select, length, check, self._parameters, self.shared, self._source)
 
     def fits(self, state: SolverState, rules: Rules, trace: Trace | None) -> bool:
-        """Return True if this session can continue with these rules (same twins, same arrays), and switch to them."""
+        """Return True if this session can continue with these rules, and switch to them.
+
+        The twins of the rules and the arrays of the state must be the same as before.
+        """
         shared = self.shared
         if trace is not self.trace or shared.stop_memory is not state.stop_memory:
             return False
@@ -97,7 +100,7 @@ class Session:
         """Take up to `budget` steps; return the stopping code (> 0), 0 after the budget, or −1 if no pair is left."""
         rows: Any = state.rows
         now = self._now
-        # copied to and from the record once for each chunk, because attributes of a Python object cannot be shared
+        # copy numbers to and from the record once for each chunk, because attributes of an object cannot be shared
         self._numbers[0] = *_numbers_of(state), state.iteration + budget, ENTERING
         while True:
             computed = rows.computed
@@ -115,11 +118,11 @@ class Session:
                 continue
             if outcome == NO_VARIABLE:
                 raise IndexError(
-                    f"A twin named a variable below 0 or beyond the last of {len(state.alpha)}, or a code below 0; "
+                    f"A twin returned a variable outside 0 to {len(state.alpha) - 1}, or a code below 0; "
                     "to get a kernel row, it must call row_or_ask(state, i) of refsvm.compiled.interface.rows."
                 )
             if self.trace is not None:
-                # the buffer is small, so that a trace only takes memory for steps that were taken
+                # the buffer is small, so that a trace takes memory only for steps that were taken
                 self.trace.extend(self._buffer[: int(now["traced"])].view(TRACE_ROW))
                 now["traced"] = 0
             if outcome != TRACE_FULL:
@@ -140,12 +143,12 @@ def source_of(rows: KernelRows) -> tuple[Source, list[tuple[KernelRows, Store]]]
 
 
 def fetch(state: SolverState, missing: int) -> None:
-    """Compute the kernel row that a twin has asked for."""
+    """Compute the kernel row that a twin has requested."""
     if not 0 <= missing < len(state.alpha):
         raise IndexError(f"A twin asked for kernel row {missing} of {len(state.alpha)}; rows count from 0.")
     if state.rows.slots[missing] >= 0:
         raise RuntimeError(
-            f"A twin asked for kernel row {missing}, which is in memory; it must go on where "
+            f"A twin asked for kernel row {missing}, which is in memory; it must continue if "
             "row_or_ask(state, i) finds the row."
         )
     state.rows.ensure(missing)

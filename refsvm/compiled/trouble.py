@@ -33,22 +33,22 @@ def numba_trouble(error: BaseException) -> str:
     if isinstance(error, TwinError):
         return str(error).rstrip(".")
     lines = str(error).strip().splitlines()
-    said = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    cause = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     folder = _cache_folder(error.__traceback__)
     if folder is not None:
         return (
-            f"Numba's cache in {folder!r} cannot be used ({said}); delete that folder, or name another one by the "
-            "variable NUMBA_CACHE_DIR"
+            f"Numba's cache in {folder!r} cannot be used ({cause}); delete that folder, or set the variable "
+            "NUMBA_CACHE_DIR to another folder"
         )
     if type(error).__module__ == "numba.core.errors":
         return (
-            f"The twin of a rule cannot be compiled ({said}); compile it by itself to see the whole message"
+            f"The twin of a rule cannot be compiled ({cause}); compile it by itself to see the whole message"
         )
-    return f"Numba is installed and cannot be used ({said}); repair the installation"
+    return f"Numba is installed and cannot be used ({cause}); repair the installation"
 
 
 def is_numba_trouble(error: BaseException) -> bool:
-    """Return True if Numba itself fails, not a rule: if it cannot be imported, or its cache cannot be used.
+    """Return True if Numba itself fails, not a rule: if Numba cannot be imported, or its cache cannot be used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Finds the twins of rules and prepares their arguments. Nothing here imports Numba."""
+"""Finds the twins of rules and prepares their arguments. This module does not import Numba."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def numba_compiles() -> bool:
 @cache
 def place_of_twin(module: str) -> str | None:
     """Return the module of `refsvm.compiled` that mirrors a module of `refsvm.core`, or None; does not import Numba."""
-    room, _, name = module.rpartition(".")
-    place = f"refsvm.compiled.{room.removeprefix('refsvm.').removeprefix('core.')}"
-    if not room.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
+    folder, _, name = module.rpartition(".")
+    place = f"refsvm.compiled.{folder.removeprefix('refsvm.').removeprefix('core.')}"
+    if not folder.startswith("refsvm.") or not find_spec(place) or not find_spec(f"{place}.{name}"):
         return None
     return f"{place}.{name}"
 
@@ -84,7 +84,7 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
     twin: Any = method()
     if twin is not None and not hasattr(twin, "py_func") and (numba_compiles() or not callable(twin)):
         raise TwinError(
-            f"{name}.twin() returned {twin!r}, which is no Numba function; decorate one with @twin(...) of "
+            f"{name}.twin() returned {twin!r}, which is not a Numba function; decorate a function with @twin(...) of "
             "refsvm.compiled.interface.twin."
         )
     if rule.role and hasattr(twin, "signature"):
@@ -92,14 +92,14 @@ def twin_of(rule: Any) -> Callable[..., Any] | None:
         place = import_module(f"refsvm.compiled.interface.{'seeding' if role == 'SEED' else 'layout'}")
         if twin.signature != getattr(place, role):
             raise TwinError(
-                f"{name}.twin() is a twin of another role; its own is decorated with @twin({role})."
+                f"{name}.twin() is a twin of another role; decorate the function with @twin({role})."
             )
-    found: Callable[..., Any] | None = twin
-    return found
+    checked: Callable[..., Any] | None = twin
+    return checked
 
 
 def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
-    """Return the twins of all rules; if a rule has none, raise ValueError that says what to do."""
+    """Return the twins of all rules; if a rule has no twin, raise a ValueError that says what to do."""
     twins = []
     for rule in rules:
         twins.append(twin_of(rule))
@@ -113,16 +113,16 @@ def twins_of(rules: Iterable[Any]) -> tuple[Callable[..., Any], ...]:
 
 
 def parameters_of(rule: Rule) -> np.ndarray:
-    """Return the hyper-parameters for the twin, shape (k,), followed by NaN in case that the twin reads more."""
-    given: Any = rule.parameters()
+    """Return the hyper-parameters for the twin, shape (k,), followed in memory by NaN in case the twin reads more."""
+    numbers: Any = rule.parameters()
     if is_builtin(type(rule)):
-        return np.array(given, dtype=np.float64)
+        return np.array(numbers, dtype=np.float64)
     try:
-        values = np.array(given, dtype=np.float64)
+        values = np.array(numbers, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.zeros(())
     if values.ndim != 1:
-        raise TwinError(f"{rule!r}.parameters() returned {given!r}; it must return a tuple of floats.")
-    room = np.full(len(values) + SPARE, np.nan)
-    room[: len(values)] = values
-    return room[: len(values)]
+        raise TwinError(f"{rule!r}.parameters() returned {numbers!r}; it must return a tuple of floats.")
+    padded = np.full(len(values) + SPARE, np.nan)
+    padded[: len(values)] = values
+    return padded[: len(values)]

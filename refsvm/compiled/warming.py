@@ -23,15 +23,15 @@ RESTRICTED: Final = ConjugateSecondOrder(), ConjugateStep(), KKTGap()
 NEWTON: Final = SecondOrder(), NewtonStep(), KKTGap()
 PAPER: Final = MostViolatingPair(), NewtonStep(), KKTGap()
 POINTERS: Final = MostViolatingPair(), OverrelaxedNewtonStep(), WorkingSetGap()
-"""Rules that are not built into a loop; compiling the loop with pointers for them serves all other rules."""
+"""Rules that are not built into a loop; the loop that is compiled for them calls all other rules through pointers."""
 
 TWINS: Final = [
     rule()
-    for room in (seeders, selectors, steps, stopping, trackers)
-    for rule in rules_in(room)
+    for folder in (seeders, selectors, steps, stopping, trackers)
+    for rule in rules_in(folder)
     if place_of_twin(rule.__module__)
 ]
-"""A rule for each twin."""
+"""One rule for each twin."""
 
 FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     ("kernels", ()),
@@ -55,7 +55,7 @@ FAMILIES: Final[list[tuple[str, tuple[Any, ...]]]] = [
     *((f"{name} float32", ()) for name in ("norms", "gaussian_rows", "products", "gaussian")),
     *((f"{name} float64", ()) for name in ("products_of_rows", "hyperbolic_tangents")),
 ]
-"""All families (`refsvm.compiled.interface.families`) with their rules, the most used first."""
+"""All families (`refsvm.compiled.interface.families`) with their rules; the most used families come first."""
 
 
 def load(family: str, rules: tuple[Any, ...]) -> None:
@@ -64,7 +64,7 @@ def load(family: str, rules: tuple[Any, ...]) -> None:
 
 
 def prepare_arithmetic() -> None:
-    """Compile or load the functions of float64 rows: which of them a solve calls depends on its size and its kernel."""
+    """Compile or load all functions for float64 rows; the size and kernel of a problem decide which it calls."""
     for family, rules in FAMILIES:
         if family in ("kernels", "sparse") or family.endswith("float64"):
             load(family, rules)
@@ -83,8 +83,8 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
 
     Without this call, ``engine="auto"`` works in NumPy while a child process compiles. Call `warm_up` to get full speed
     from the first call on, for example when a container is built. The code is kept in the folder that
-    ``NUMBA_CACHE_DIR`` names, by default next to the files of the package, or in the user's cache folder if these are
-    not writable.
+    ``NUMBA_CACHE_DIR`` names. By default this is a folder next to the files of the package, or the user's cache folder
+    if the first is not writable.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def warm_up(tell: Callable[[str], object] | None = None) -> float:
     if not numba_is_installed():
         raise ValueError("warm_up() needs Numba, which is not installed; install the package numba.")
     if not numba_compiles():
-        given = os.environ["NUMBA_DISABLE_JIT"]
-        raise ValueError(f"NUMBA_DISABLE_JIT={given} turns compilation off; unset it.")
+        value = os.environ["NUMBA_DISABLE_JIT"]
+        raise ValueError(f"NUMBA_DISABLE_JIT={value} turns compilation off; unset this variable.")
     began = time.perf_counter()
     for number, (family, rules) in enumerate(FAMILIES, start=1):
         if tell is not None:

@@ -134,9 +134,7 @@ def test_where_there_is_no_place_a_warning_names_the_variable(source, monkeypatc
         if code_files._said:
             code_files.save(source, "f.nbc", "key", b"code")
         else:
-            with pytest.warns(
-                UserWarning, match="no folder for it can be written to.*variable NUMBA_CACHE_DIR"
-            ):
+            with pytest.warns(UserWarning, match="no folder for it is writable.*variable NUMBA_CACHE_DIR"):
                 code_files.save(source, "f.nbc", "key", b"code")
     assert code_files.load(source, "f.nbc", "key") is None
 
@@ -224,4 +222,4 @@ def test_code_is_compiled_in_memory_where_there_is_no_folder_for_it(tmp_path):
     nowhere = {"HOME": "/dev/null/home", "XDG_CACHE_HOME": "/dev/null/cache"}
     note, *said = probed(tmp_path, **nowhere)
     assert said == ["22.0 compiled"]
-    assert note.startswith("note refsvm cannot keep compiled code (no folder for it can be written to)")
+    assert note.startswith("note refsvm cannot keep compiled code (no folder for it is writable)")

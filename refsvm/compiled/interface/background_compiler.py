@@ -2,11 +2,12 @@
 
 The child writes to Numba's cache, where its parent and all later processes find the code. It reads orders from its
 standard input, which is closed when the parent ends in any way, and then the child ends. The child holds a lock while
-it lives, so that only one of all processes that share a cache has a child. Nothing here imports Numba before it
-compiles.
+it lives, so that only one of all processes that share a cache has a child. This module imports Numba only in the child,
+when it compiles.
 
-``REFSVM_COMPILE_BESIDE=0`` switches this off: code that is not on disk is then compiled in the process itself when it
-is first needed. This also happens if no other Python can be started, as in frozen or embedding programs.
+``REFSVM_COMPILE_BESIDE=0`` switches background compilation off: code that is not on disk is then compiled in the
+process itself when it is first needed. This also happens if no other Python can be started, as in frozen or embedding
+programs.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ IDLE_SECONDS: Final = 1.0
 """Seconds that a child waits for another order."""
 
 NICENESS: Final = 5
-"""With one core, on which its parent gets three quarters of the time then."""
+"""Niceness of the child if there is only one core; the parent then gets three quarters of the core's time."""
 
 STAND_INS: Final = {
     "selectors": "most_violating_pair",
@@ -49,10 +50,10 @@ STAND_INS: Final = {
     "stopping": "working_set_gap",
     "seeders": "cold",
 }
-"""Rules that are compiled in place of a user's own rules, because all these are called through pointers."""
+"""Rules that are compiled in place of a user's own rules, because the loop calls all of them through pointers."""
 
 SLOW: Final = {"seeders.ato", "seeders.mir"}
-"""Twins that are compiled last, because they take longer than all others together."""
+"""Twins that are compiled last, because compiling them takes longer than compiling all other twins together."""
 
 PACKAGE: Final = str(Path(__file__).parents[2] / "__init__.py")
 
@@ -66,7 +67,7 @@ spec.loader.exec_module(sys.modules["refsvm"])
 from refsvm.compiled.interface.background_compiler import child
 child()
 """
-"""The child's program. It imports the package from the parent's file, because the path may lead to another one."""
+"""The child's program. It imports the package from the parent's file, because the path may lead to another copy."""
 
 
 @cache
@@ -91,9 +92,9 @@ class Compiler:
         self.has_warned = False
 
     def ask(self, order: str) -> bool:
-        """Order code from the child, unless this was done before; return False if no process can be started."""
+        """Order code from the child, unless it was ordered before; return False if no process can be started."""
         if self.has_ended():
-            # a child may die because memory runs out; a second attempt may have more
+            # a child may die because memory runs out; a second child may have more memory
             if self.trials.get(order, 0) == TRIALS:
                 self.warn()
                 return True
@@ -116,14 +117,14 @@ class Compiler:
         """Return True if there is no running child; forget a child that has ended."""
         process = self.process
         if process is not None and process.poll() is not None:
-            said = process.stdout.read().splitlines() if process.stdout is not None else []
-            self.reason = said[-1] if said else self.reason
+            messages = process.stdout.read().splitlines() if process.stdout is not None else []
+            self.reason = messages[-1] if messages else self.reason
             _close(process)
             self.process = None
         return self.process is None
 
     def start(self, lock: int) -> None:
-        """Start a child."""
+        """Start a child process, which inherits the lock."""
         # the child needs only one thread, because it only compiles
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         # a new child has no orders, so everything may be ordered again
@@ -171,7 +172,7 @@ _compiler = Compiler()
 
 
 def ask(family: str, rules: Any) -> bool:
-    """Order compiled code from a child process; return False if there can be none, so that it must be compiled here.
+    """Order compiled code from a child process; return False if none can be started and this process must compile.
 
     Warns
     -----
@@ -185,7 +186,7 @@ def ask(family: str, rules: Any) -> bool:
 
 def place_of(rule: Any) -> str:
     """Return the module path of one of the package's rules, such as "steps.newton", or of a user's rule's stand-in."""
-    # a subclass of a shipped rule from outside is called through a pointer, so its stand-in serves
+    # the loop calls a user's subclass of a package rule through a pointer, so its stand-in is compiled
     names = [base.__module__ for base in type(rule).__mro__ if base.__module__.startswith("refsvm.")]
     places = [name.removeprefix("refsvm.").removeprefix("core.") for name in names]
     if type(rule).__module__ == names[0]:
@@ -197,8 +198,8 @@ def place_of(rule: Any) -> str:
 def own_flags() -> list[str]:
     """Return this interpreter's options, such as -I, and the option that removes the working directory from the path.
 
-    Without them the child might run code that its parent does not run, such as a file json.py in the working directory
-    or in a folder of PYTHONPATH.
+    Without these options the child might run code that its parent does not run, such as a file json.py in the working
+    directory or in a folder of PYTHONPATH.
     """
     return ["-P", *subprocess._args_from_interpreter_flags()]  # type: ignore[attr-defined]
 
@@ -208,7 +209,8 @@ def own_path() -> list[str]:
 
     Python passes over entries of `sys.path` that are not strings.
     """
-    installed = sysconfig.get_paths().values()  # unless packages are installed there
+    # keep the working directory if packages are installed in it
+    installed = sysconfig.get_paths().values()
     entries: list[Any] = [*sys.path]
     strings = [each for each in entries if isinstance(each, str)]
     return [each for each in strings if each in installed or not _is_working_directory(each)]
@@ -228,7 +230,7 @@ def lock_folder() -> int:
     Raises
     ------
     OSError
-        If there is no such folder. In the folder for temporary files, other users may have made one of this name.
+        If there is no such folder. Other users may have made a folder of this name in the folder for temporary files.
     """
     name = f"refsvm-{os.getuid()}" if hasattr(os, "getuid") else "refsvm"
     place = Path(tempfile.gettempdir(), name)
@@ -250,8 +252,8 @@ def lock_file() -> int | None:
 
     Without a folder for locks, each process has its own child, which is slower but correct.
     """
-    of = f"{stamp()} {cache_folder()} {__file__} {os.getuid() if hasattr(os, 'getuid') else ''}"
-    name = f"refsvm-{hashlib.sha1(of.encode(), usedforsecurity=False).hexdigest()[:16]}.lock"
+    key = f"{stamp()} {cache_folder()} {__file__} {os.getuid() if hasattr(os, 'getuid') else ''}"
+    name = f"refsvm-{hashlib.sha1(key.encode(), usedforsecurity=False).hexdigest()[:16]}.lock"
     try:
         import fcntl
 
@@ -260,7 +262,7 @@ def lock_file() -> int | None:
             file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=folder)
         finally:
             os.close(folder)
-    except (ImportError, OSError):  # also a system that has no such locks
+    except (ImportError, OSError):  # the import fails on systems without such locks
         return os.open(os.devnull, os.O_RDWR)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -277,7 +279,7 @@ def end() -> None:
     """End the child with its parent."""
     process = _compiler.process
     if process is not None:
-        # killed, because compiling may take seconds, and an exit should not
+        # kill the child, because compiling may take seconds and the exit must not wait
         process.kill()
         process.wait()
         _close(process)
@@ -288,7 +290,7 @@ def _reset_after_fork() -> None:
     global _compiler
     process, _compiler = _compiler.process, Compiler()
     if process is not None:
-        process.returncode = 0  # this process must not wait for it
+        process.returncode = 0  # this process must not wait for the child
         _close(process)
 
 

@@ -88,14 +88,14 @@ def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
         starts = [at + sum(map(words, kind.types[:k])) for k in range(len(kind))]
         parts = [_loaded(context, builder, place, s, of) for s, of in zip(starts, kind, strict=True)]
         return context.make_tuple(builder, kind, parts)
-    found = []
+    items = []
     for k in range(at, at + words(kind)):
         word = builder.load(cgutils.gep_inbounds(builder, place, k))
         # compiled code never writes to a block, so one load serves all uses
         word.set_metadata("invariant.load", builder.module.add_metadata([]))
-        found.append(word)
+        items.append(word)
     if isinstance(kind, types.Array):
-        array, (pointer, *shape) = context.make_array(kind)(context, builder), found
+        array, (pointer, *shape) = context.make_array(kind)(context, builder), items
         size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
         strides = [WORD(size)]
         for length in shape[:0:-1]:
@@ -104,8 +104,8 @@ def _loaded(context: Any, builder: Any, place: Any, at: int, kind: Any) -> Any:
         populate_array(array, data=data, shape=shape, strides=strides, itemsize=WORD(size), meminfo=None)
         return array._getvalue()
     if isinstance(kind, Block):
-        return builder.inttoptr(found[0], cgutils.voidptr_t)
-    return builder.bitcast(found[0], context.get_data_type(kind))
+        return builder.inttoptr(items[0], cgutils.voidptr_t)
+    return builder.bitcast(items[0], context.get_data_type(kind))
 
 
 # -- in Python: packing --------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ def pack(values, block):  # type: ignore[no-untyped-def]
 
 @cache
 def packer(block: Block) -> Any:
-    """Return `pack` for this type, compiled or loaded."""
+    """Compile `pack` for this type, or load its code, and return it."""
     signature = void(types.BaseTuple.from_types(tuple(block.kinds.values())), int64[::1])
     made: Any = cached(copied(pack, f"pack_{block}"), signature)
     return made.overloads[signature.args].entry_point
@@ -156,7 +156,7 @@ class ByAddress:
     """The methods that `by_address` adds to a named tuple."""
 
     types: ClassVar[dict[np.dtype | None, Block]]
-    rows_field: ClassVar[str]  # a name that no field has
+    rows_field: ClassVar[str]  # no field of a tuple may have the name `rows_field`
 
     @property
     def kind(self) -> Block:

@@ -1,12 +1,12 @@
 """Files of compiled code: finds their folders, and checks who may have written them and whether they are complete.
 
-Compiled code is run without further checks. Therefore a folder is used only if no user can write to it except this one,
-the administrator, and users who can change the source beside it. A file is used only if its digest is right. Nothing
-here imports Numba.
+Compiled code is run without further checks. Therefore a folder is used only if no users can write to it except this
+user, the administrator, and users who can change the source beside it. A file is used only if its digest is right. This
+module does not import Numba.
 
 There are three folders, in this order: the folder that ``NUMBA_CACHE_DIR`` names, ``__pycache__`` beside the source,
-and the user's cache. Code is read from all folders up to the first writable one, and new code is written to that one.
-So all users can use code that an administrator has compiled beside the package.
+and the user's cache. Code is read from all folders up to the first writable folder, and new code is written to that
+folder. So all users can use code that an administrator has compiled beside the package.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _said: set[str] = set()
 """Warnings that were given in this process."""
 
 LOOKS: list[Callable[..., bool]] = []
-"""`refsvm.compiled.auto` adds its check for the code of a function here, which is False while a child compiles it."""
+"""Checks for the compiled code of a function; the check of `refsvm.compiled.auto` is False while a child compiles."""
 
 
 def cache_folder() -> str | None:
@@ -43,7 +43,7 @@ def cache_folder() -> str | None:
 
 
 def may_be_on_disk(place: str) -> bool:
-    """Return True if there seems to be code of a file in `compiled/`, such as "solver/loop"; loading makes sure."""
+    """Return True if there may be code of a file in `compiled/`, such as "solver/loop"; only loading makes sure."""
     file = COMPILED / place
     pattern = f"{file.name}.*_{stamp()}-*.nbc"
     return any(True for folder in folders_of(file) for _ in folder.glob(pattern))
@@ -77,7 +77,7 @@ def save(source: str | None, name: str, key: str, content: bytes) -> None:
         return
     folder = folders_of(source)[-1]
     try:
-        # set permissions regardless of the process's mask: `load` does not read what others may write to
+        # set permissions regardless of the process's mask: `load` reads no files to which others may write
         for each in (folder.parent, folder):
             each.mkdir(mode=0o755, parents=True, exist_ok=True)
         with written_whole(folder / name) as stream:
@@ -99,7 +99,7 @@ def can_keep(source: str | os.PathLike[str] | None) -> bool:
     folders = folders_of(source)
     if folders and _can_write(folders[-1]):
         return True
-    _warn_that_nothing_is_kept("no folder for it can be written to")
+    _warn_that_nothing_is_kept("no folder for it is writable")
     return False
 
 
@@ -137,19 +137,19 @@ def _folders(source: str | None, named: str | None) -> tuple[Path, ...]:
     if source is not None:
         beside = Path(source, "__pycache__")
         candidates.insert(named is not None, (beside, [_reason(beside, Path(source))]))
-    found: list[Path] = []
+    trusted: list[Path] = []
     for folder, reasons in candidates:
         if reason := next(filter(None, reasons), None):
             _once(
-                f"The compiled code in {reason}, and so could make this process run any other code; it is not used. "
-                "Delete that folder, take from others the right to write to it, or name a folder of your own by the "
-                "variable NUMBA_CACHE_DIR."
+                f"The folder of compiled code {reason}, so other users could make this process run their code; the "
+                "folder is not used. Delete it, remove the permission of others to write to it, or set the variable "
+                "NUMBA_CACHE_DIR to a folder of your own."
             )
             continue
-        found.append(folder)
+        trusted.append(folder)
         if _can_write(folder):
             break
-    return tuple(found)
+    return tuple(trusted)
 
 
 def _cache_of_user() -> str:
@@ -165,8 +165,8 @@ def _cache_of_user() -> str:
 def _can_write(folder: Path) -> bool:
     """Return True if a folder is writable, or can be made."""
     try:
-        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-        return there.is_dir() and os.access(there, os.W_OK)
+        nearest = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        return nearest.is_dir() and os.access(nearest, os.W_OK)
     except OSError:
         return False
 
@@ -207,16 +207,16 @@ def _is_private(group: int) -> bool:
         import grp
         import pwd
 
-        found, name = grp.getgrgid(group), pwd.getpwuid(os.geteuid()).pw_name
+        entry, name = grp.getgrgid(group), pwd.getpwuid(os.geteuid()).pw_name
     except (ImportError, KeyError):
         return False
-    return found.gr_name == name and set(found.gr_mem) <= {name}
+    return entry.gr_name == name and set(entry.gr_mem) <= {name}
 
 
 def _warn_that_nothing_is_kept(reason: str) -> None:
     _once(
         f"refsvm cannot keep compiled code ({reason}). engine='auto' goes on in NumPy, and engine='numba' compiles for "
-        "some seconds in each process; name a folder that can be written to by the variable NUMBA_CACHE_DIR."
+        "some seconds in each process; set the variable NUMBA_CACHE_DIR to a folder that can be written to."
     )
 
 

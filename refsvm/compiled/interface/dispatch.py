@@ -38,7 +38,7 @@ LOOPS = (
     (second_order, conjugate, kkt_gap),
     (conjugate_second_order, conjugate, kkt_gap),
 )
-"""Sets of rules that are built into a loop; each set has its own compiled loop, and all others share one."""
+"""Sets of rules that are built into a loop; each set has its own compiled loop, and all other sets share one loop."""
 
 BUILT_IN: dict[Any, Any] = {
     # each type needs its own name, because the disk cache finds a type by its name in this module
@@ -74,14 +74,14 @@ def are_pointers(rules: tuple[Any, ...]) -> bool:
 def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...]) -> Any:
     """Return a caller of a compiled function whose first arguments are these rules (three or none).
 
-    The function is compiled once for all pointers and once for each built-in set. The caller avoids Numba's search for
-    compiled code by argument types, which would take longer than many solves.
+    The function is compiled once for all rules that are passed as pointers, and once for each set of rules in `LOOPS`.
+    The caller avoids Numba's search for compiled code by argument types, which would take longer than many solves.
     """
-    if not isinstance(function, Dispatcher):  # NUMBA_DISABLE_JIT interprets it
+    if not isinstance(function, Dispatcher):  # with NUMBA_DISABLE_JIT, Python interprets the function
         return function
     uses_momentum = bool(rules) and getattr(rules[1], "signature", None) is LENGTH_AND_CARRY
     key = function, uses_momentum, *(type(rule) for rule in rules)
-    # compiled or loaded once in a process for each kind of rules; later calls find the address here
+    # compile or load the function once in a process for each kind of rules; later calls find its address in the table
     if key not in entry_points:
         if rules and type(rules[0]) in BUILT_IN:
             signature = *(typeof(rule) for rule in rules), *signature[3:]
@@ -93,13 +93,13 @@ def entry_point(function: Any, signature: tuple[Any, ...], rules: tuple[Any, ...
 
 
 class Pointer(WrapperAddressProtocol):
-    """Holds the address of a compiled twin as an argument; looking it up takes longer than some rounds."""
+    """Passes a compiled twin to compiled code by its address; looking up the address takes longer than some rounds."""
 
     def __init__(self, rule: Any) -> None:
-        # looked up once, because Numba would search by argument types in every call
+        # look up the address once, because Numba would search by argument types in every call
         self._signature = rule.signature
-        found = rule.get_compile_result(rule.signature)
-        self._address = found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name)
+        code = rule.get_compile_result(rule.signature)
+        self._address = code.library.get_pointer_to_function(code.fndesc.llvm_cfunc_wrapper_name)
 
     def __wrapper_address__(self) -> int:
         """Return the address."""
@@ -112,7 +112,7 @@ class Pointer(WrapperAddressProtocol):
 
 @cache
 def pointer_to(rule: Any) -> Any:
-    """Return a twin as an argument of compiled code."""
+    """Return a twin in the form in which it is passed to compiled code."""
     rule = ready(rule)
     return Pointer(rule) if isinstance(rule, Dispatcher) and hasattr(rule, "signature") else rule
 

@@ -68,5 +68,5 @@ def exponential(x):  # type: ignore[no-untyped-def]
 @overload(exponential, inline="always")
 def _exponential(x):  # type: ignore[no-untyped-def]
     if x == types.float32:
-        return lambda x: single_exponential(x)  # noqa: PLW0108  Numba wants these arguments
+        return lambda x: single_exponential(x)  # noqa: PLW0108  Numba needs these arguments
     return lambda x: double_exponential(x)  # noqa: PLW0108

@@ -1,8 +1,8 @@
 """Finds the largest of many floats by comparing several at once.
 
-The compiler normally compares floats one by one, because one of them may be NaN. `larger` and `smaller` promise that
-none is NaN, so that several can be compared at once. Comparing floats as integers also allows this, but takes more
-instructions without AVX-512; it is used for gains, which wait for divisions anyway.
+The compiler normally compares floats one by one, because some of them may be NaN. `larger` and `smaller` promise that
+no float is NaN, so that several floats can be compared at once. Comparing floats as integers also allows this, but
+takes more instructions without AVX-512; it is used for gains, whose loops wait for divisions in any case.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from refsvm.compiled.interface.twin import inlined
 
 LARGEST_INT64 = np.int64(0x7FFFFFFFFFFFFFFF)
 MOST = float(np.finfo(np.float64).max)
-"""The largest finite float; it is used in place of ∞, with which LLVM would turn a choice into a branch."""
+"""The largest finite float, which is used in place of ∞: with ∞, LLVM would turn a choice into a branch."""
 TILE = 128
-"""Number of variables in a tile. Extremes are compared after each tile, and the index of an extreme is then searched in
-its tile."""
+"""Number of variables in a tile. Loops compare the extremes of tiles, and then search one tile for the index."""
 TILE_OF_GAINS = 256
 """Number of variables in a tile for second-order selection, which spends most of its time on divisions."""
 
@@ -43,7 +42,7 @@ def bits(x):  # type: ignore[no-untyped-def]
 
 @inlined
 def from_bits(key):  # type: ignore[no-untyped-def]
-    """Return the float x ≥ 0 of `bits`."""
+    """Return the float x ≥ 0 with ``bits(x) == key``."""
     return np.int64(key).view(np.float64)
 
 
@@ -66,7 +65,9 @@ def _without_nan(name: str) -> Callable[..., Any]:
             double = ir.DoubleType()
             shape = ir.FunctionType(double, [double, double])
             function = cgutils.get_or_insert_function(builder.module, shape, f"llvm.{name}.f64")
-            return builder.call(function, arguments, fastmath=("nnan", "nsz"))  # nothing is rounded otherwise
+            return builder.call(
+                function, arguments, fastmath=("nnan", "nsz")
+            )  # these flags change no rounding
 
         return types.float64(types.float64, types.float64), generate
 
@@ -78,12 +79,12 @@ _larger, _smaller = _without_nan("maxnum"), _without_nan("minnum")
 
 @overload(larger, inline="always")
 def _overload_larger(a, b):  # type: ignore[no-untyped-def]
-    return lambda a, b: _larger(a, b)  # noqa: PLW0108  Numba wants these arguments
+    return lambda a, b: _larger(a, b)  # noqa: PLW0108  Numba needs these arguments
 
 
 @overload(smaller, inline="always")
 def _overload_smaller(a, b):  # type: ignore[no-untyped-def]
-    return lambda a, b: _smaller(a, b)  # noqa: PLW0108  Numba wants these arguments
+    return lambda a, b: _smaller(a, b)  # noqa: PLW0108  Numba needs these arguments
 
 
 @inlined
@@ -98,7 +99,7 @@ def first_gain(gains, largest):  # type: ignore[no-untyped-def]
 
 @inlined
 def place_on_side(values, sides, side, extreme):  # type: ignore[no-untyped-def]
-    """Return the lowest index on this side whose value is the extreme, and the last one if there is none."""
+    """Return the lowest index on this side whose value is `extreme`, or the last index if there is no such value."""
     last = np.int32(len(values) - 1)
     place = last
     for t in range(len(values)):

@@ -7,7 +7,7 @@
 "loop"           the loop for a selector, a step and a stopping rule; "single loop" for float32 rows
 "small"          the steps of many small problems for three such rules
 "rounds"         rounds for a seeder and three such rules; "single rounds" for float32 rows
-"twin"           the twin of a rule that Python calls: of a seeder or a tracker
+"twin"           the twin of a seeder or a tracker, which Python calls
 ===============  ====================================================================
 """
 
@@ -30,8 +30,8 @@ from refsvm.compiled.solver.loop import run_of
 
 
 def kernels(kind: Any = np.float64) -> None:
-    """Load sums of rows, products, kernel values and the violating pair, which is compiled at its import."""
-    import_module("refsvm.compiled.arithmetic")  # every family needs it between the readable parts
+    """Load sums of rows, products and kernel values; importing the arithmetic also compiles `most_violating_pair`."""
+    import_module("refsvm.compiled.arithmetic")  # every family needs the arithmetic
     addition_for(np.dtype(kind))
     if not only_loads():  # code on disk is loaded later, with the first sparse features
         index = np.dtype(np.int32)
@@ -67,14 +67,14 @@ def sparse() -> None:
         product_for(np.dtype(np.int32), np.dtype(kind))
 
 
-def one(rule: Any) -> None:
-    """Load one twin."""
+def single_twin(rule: Any) -> None:
+    """Load a single twin."""
     kernels()
     ready(rule)
 
 
 LOADERS: Final[dict[str, Callable[..., Any]]] = {
-    "kernels": kernels, "sparse": sparse, "twin": one,
+    "kernels": kernels, "sparse": sparse, "twin": single_twin,
     "loop": partial(loop, np.float64), "single loop": partial(loop, np.float32),
     "small": small_problems,
     "rounds": partial(rounds_of, np.float64), "single rounds": partial(rounds_of, np.float32),

@@ -25,10 +25,10 @@ __all__ = [
 ]  # fmt: skip
 
 AT_ONCE = 16
-"""Number of variables of the support that a compiled loop treats at once; zeros fill it up to a multiple of this."""
+"""Number of variables of the support that a compiled loop handles at once; zeros fill up the support to a multiple."""
 
 RISES, FALLS = 1, 2
-"""Marks of variables that a step may increase, and of variables that it may decrease."""
+"""Marks of variables: RISES if a step may increase the variable, FALLS if a step may decrease it."""
 
 NOW = np.dtype(
     [
@@ -37,14 +37,14 @@ NOW = np.dtype(
         ("missing", np.int64),  # kernel row that must be computed before the loop can continue, or −1
         ("i", np.int64),  # the selected pair
         ("j", np.int64),
-        ("stage", np.int64),  # where the current step continues: CHECKING, … in `loop`
+        ("stage", np.int64),  # the stage at which the current step continues: CHECKING, … in `loop`
         ("j_first", np.int64),  # 1 if row j is fetched before row i
         ("fetched", np.int64),  # number of fetched rows of the pair
         ("clock", np.int64),  # KernelRows.clock, .hits and .computed
         ("hits", np.int64),
         ("computed", np.int64),
         ("traced", np.int64),  # number of rows written to the trace buffer
-        ("every", np.int64),  # every `every`-th step is traced; 0 for no trace
+        ("every", np.int64),  # number of steps from one traced step to the next; 0 for no trace
         ("n_support", np.int64),  # number of variables that a step with momentum may move
     ]
 )
@@ -69,17 +69,15 @@ class State(NamedTuple):
     selector_memory: np.ndarray
     step_memory: np.ndarray
     stop_memory: np.ndarray
-    sides: (
-        np.ndarray
-    )  # for each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read in place of α, L, U
-    scratch: np.ndarray  # space for one value for each variable
-    displacement: (
-        np.ndarray
-    )  # Δ, up to date when the loop returns to Python, `displacement_of` in between; and KΔ;
-    displacement_image: np.ndarray  # these two and the next three are empty unless the step uses momentum
+    # for each variable: RISES if it is in I_up, plus FALLS if it is in I_down; read in place of α, L and U
+    sides: np.ndarray
+    scratch: np.ndarray  # memory for one value for each variable
+    # `displacement` and the next four arrays are empty unless the step uses momentum
+    displacement: np.ndarray  # Δ when the loop returns to Python; inside the loop, call `displacement_of`
+    displacement_image: np.ndarray  # KΔ
     support: np.ndarray  # the now.n_support variables that the step may move, in the order of their arrival
     places: np.ndarray  # for each variable: its position in the support, or −1
-    moving: np.ndarray  # rows Δ, α, L and U of the variables in the support, side by side
+    moving: np.ndarray  # four rows: Δ, α, L and U of the variables in the support
     trace: np.ndarray
     now: np.ndarray  # one record: ``state.now[0].gap`` …
 
@@ -92,9 +90,8 @@ class Store(NamedTuple):
     slots: np.ndarray
     stamps: np.ndarray
     owners: np.ndarray
-    numbers: (
-        np.ndarray
-    )  # filled; `ready`, up to where that may rise, −1 where Python computes the rows; the clock
+    # three numbers: filled; `ready`, up to which `filled` may rise, or −1 if Python computes the rows; the clock
+    numbers: np.ndarray
 
 
 @by_address(rows="X")
@@ -196,12 +193,12 @@ def fresh_state(
         read_only(rows.values), rows.slots, np.zeros(len(rows.stamps), dtype=np.int64),
         np.full((depth, 2), -1), np.zeros(depth), np.full((depth, 2), -1), np.zeros(depth),
         selector, step, stop, np.empty(n, dtype=np.int8), np.empty(n),
-        *room_to_carry(m),
+        *arrays_for_momentum(m),
         np.zeros(0, dtype=TRACE_ROW).view(np.recarray), np.zeros(1, dtype=NOW).view(np.recarray),
     )  # fmt: skip
 
 
-def room_to_carry(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def arrays_for_momentum(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return Δ, KΔ and the arrays of the support for a step with momentum on n variables."""
     return np.zeros(n), np.zeros(n), *support_of(n)
 

@@ -1,4 +1,4 @@
-"""Kernel rows for twins: compiled code cannot compute them, so a twin reads a stored row or asks Python for it.
+"""Kernel rows for twins: compiled code cannot compute them, so a twin reads a stored row or requests it from Python.
 
 On large problems, most time is spent waiting for rows to arrive from memory. The processor reads ahead only to the end
 of a page of 4 KiB; `prefetch` requests the memory after it.
@@ -19,7 +19,7 @@ AHEAD = 1024
 """Number of values between the position that is read and the position that is prefetched."""
 
 LONG = 3000
-"""Length of rows from which on prefetching pays; shorter rows stay in the processor's caches."""
+"""Rows of at least this length are prefetched; shorter rows stay in the processor's caches."""
 
 LINE_BYTES = 64
 """Number of bytes in a cache line."""
@@ -27,12 +27,12 @@ LINE_BYTES = 64
 
 @inlined
 def row_or_ask(state, i):  # type: ignore[no-untyped-def]
-    """Return kernel row i and True if it is in memory; otherwise ask for it and return any row and False.
+    """Return kernel row i and True if it is in memory; otherwise request it and return any other row and False.
 
     A twin that gets False must return at once, with any value; it is called again when the row has been computed.
     `state` is the twin's argument, a `State` or a `Seeding`.
     """
-    # also ask for an index out of range: Python then raises an error that explains it
+    # request even an index out of range, because Python then raises an error that explains the mistake
     slot = state.slots[i] if 0 <= i < len(state.slots) else -1
     if slot < 0:
         state.now[0].missing = i
@@ -50,12 +50,12 @@ def prefetch(row, start, width):  # type: ignore[no-untyped-def]
 
 
 def ask_for(row, t):  # type: ignore[no-untyped-def]
-    """Request the memory of row[t] by an instruction of the processor; does nothing if it is not compiled."""
+    """Request the memory of row[t] by an instruction of the processor; the uncompiled function does nothing."""
 
 
 @overload(ask_for, inline="always")
 def _ask_for(row, t):  # type: ignore[no-untyped-def]
-    return lambda row, t: _ask_memory_for(row, t)  # noqa: PLW0108  Numba wants these arguments
+    return lambda row, t: _ask_memory_for(row, t)  # noqa: PLW0108  Numba needs these arguments
 
 
 @intrinsic  # type: ignore[misc,unused-ignore]
@@ -67,7 +67,7 @@ def _ask_memory_for(typing_context, row, t):  # type: ignore[no-untyped-def]
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         shape = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         instruction = builder.module.declare_intrinsic("llvm.prefetch", [byte], shape)
-        # arguments: for reading, to be kept in all caches, data
+        # the arguments mean: read access, keep in all caches, data
         builder.call(instruction, [builder.bitcast(place, byte), number(0), number(3), number(1)])
         return context.get_dummy_value()
 

@@ -1,4 +1,4 @@
-"""The arguments of seeders' twins, and the signature of their role."""
+"""The arguments of the twins of seeders, and the signature of these twins."""
 
 from __future__ import annotations
 
@@ -25,32 +25,31 @@ if TYPE_CHECKING:
 class Seeding(NamedTuple):
     """The solved problem, the next problem, and the arrays to which a seeder's twin may write (the last four).
 
-    `scratch` has one entry for each variable, and additional entries, as many as `memory` has.
+    `scratch` has one entry for each variable, and then as many entries as `memory`.
     """
 
-    solved: np.ndarray  # α*, shape (n,), and its gradient
-    gradient: np.ndarray
+    solved: np.ndarray  # α*, the solution of the solved problem, shape (n,)
+    gradient: np.ndarray  # the gradient at α*
     solved_lower: np.ndarray  # the box of the solved problem
     solved_upper: np.ndarray
-    v: np.ndarray  # the next problem: v, its box, z
+    v: np.ndarray  # v, the box and z of the next problem
     lower: np.ndarray
     upper: np.ndarray
     z: float
-    kernel: (
-        np.ndarray
-    )  # KernelRows.values, read-only: row i of K is kernel[slots[i]], and missing if slots[i] < 0
+    # KernelRows.values, read-only: row i of K is kernel[slots[i]], and is missing if slots[i] < 0
+    kernel: np.ndarray
     slots: np.ndarray
     memory: np.ndarray  # the array that the seeder's `memory` returned
     seed: np.ndarray  # the feasible α, which the twin writes
-    chosen: np.ndarray  # space for a mark on each variable
-    scratch: np.ndarray  # space for numbers
+    chosen: np.ndarray  # memory for a mark on each variable
+    scratch: np.ndarray  # memory for intermediate numbers
     now: np.ndarray  # one record: ``seeding.now[0].missing`` is the kernel row to compute, or −1
 
 
-ASKED = np.dtype([("missing", np.int64)])
+REQUEST = np.dtype([("missing", np.int64)])
 
 _vector, _rows = types.Array(float64, 1, "C"), types.Array(float64, 2, "C", readonly=True)
-_asked = types.Array(numba.from_dtype(ASKED), 1, "C")
+_request = types.Array(numba.from_dtype(REQUEST), 1, "C")
 _indices, _bytes = types.Array(int64, 1, "C"), types.Array(int8, 1, "C")
 
 SEEDING = Block(
@@ -59,7 +58,7 @@ SEEDING = Block(
         _vector, _vector, _vector, _vector,
         _vector, _vector, _vector, float64,
         _rows, _indices,
-        _vector, _vector, _bytes, _vector, _asked,
+        _vector, _vector, _bytes, _vector, _request,
     ),
 )  # fmt: skip
 
@@ -70,18 +69,18 @@ SEED = int64(_vector, SEEDING)
 def room_for_seeds(
     problem: DualProblem, lower: np.ndarray, upper: np.ndarray, rows: KernelRows, memory: np.ndarray
 ) -> Seeding:
-    """Return the arguments of a twin that seeds problems in this box; the caller writes the solved problem to them."""
+    """Return the arguments of a twin that seeds problems in this box; the caller fills in the solved problem."""
     n = problem.n
     return Seeding(
         np.empty(n), np.empty(n), np.empty(n), np.empty(n),
         np.array(problem.v), lower, upper, float(problem.z), read_only(rows.values), rows.slots,
-        memory, np.empty(n), np.empty(n, dtype=np.int8), np.empty(n + len(memory)), asked(),
+        memory, np.empty(n), np.empty(n, dtype=np.int8), np.empty(n + len(memory)), no_request(),
     )  # fmt: skip
 
 
-def asked() -> np.ndarray:
-    """Return the record by which a seeder's twin asks for a kernel row, without a request."""
-    return np.full(1, -1, dtype=ASKED).view(np.recarray)
+def no_request() -> np.ndarray:
+    """Return the record in which a seeder's twin requests a kernel row; it holds no request yet."""
+    return np.full(1, -1, dtype=REQUEST).view(np.recarray)
 
 
 class CompiledSeeds:
@@ -92,7 +91,7 @@ class CompiledSeeds:
     seeder : Seeder
     solved : Solution
     rows : KernelRows
-        The kernel rows that the twin reads; rows for which it asks are computed.
+        The kernel rows that the twin reads; rows that the twin requests are computed.
     memory : ndarray
         The memory that all seeds from this solution share, ``seeder.memory(solved, steps)``.
 
@@ -109,9 +108,9 @@ class CompiledSeeds:
         self._seeder, self._rows, n = seeder, rows, solved.problem.n
         self._seeding = room_for_seeds(solved.problem, np.empty(n), np.empty(n), rows, memory)
         parts = solved.alpha, solved.gradient, solved.problem.lower, solved.problem.upper
-        for room, part in zip(self._seeding[:4], parts, strict=True):
+        for array, part in zip(self._seeding[:4], parts, strict=True):
             # copy into existing arrays, because the arguments of a compiled function are packed only once
-            room[:] = part
+            array[:] = part
         self._parameters = parameters_of(seeder)
 
     def __call__(self, problem: DualProblem) -> np.ndarray:
@@ -122,7 +121,7 @@ class CompiledSeeds:
         return self._seeding.seed.copy()
 
     def _provides_row(self, code: int) -> bool:
-        """If the twin has asked for a kernel row, compute it and return True."""
+        """If the twin has requested a kernel row, compute the row and return True."""
         missing = int(self._seeding.now[0].missing)
         if missing < 0 and code != 0:
             raise RuntimeError(
@@ -134,7 +133,7 @@ class CompiledSeeds:
             raise RuntimeError(
                 f"The twin of {self._seeder!r} asked for kernel row {missing}, which is in memory."
             )
-        # the twin keeps nothing between calls, and begins again when the row has been computed
+        # the twin keeps no data between calls, and starts again from the beginning when the row has been computed
         self._rows.row(missing)
         self._seeding.now[0].missing = -1
         return True

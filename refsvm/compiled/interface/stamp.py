@@ -1,4 +1,4 @@
-"""The stamp in the names of compiled code. Nothing here imports Numba."""
+"""The stamp in the names of files of compiled code. This module does not import Numba."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ NOT_COMPILED: Final = {
     "auto.py", "background_compiler.py", "backend.py", "code_files.py", "packed.py", "runs.py", "session.py",
     "trouble.py", "twins.py", "warming.py",
 }  # fmt: skip
-"""Files of `compiled/` without compiled code; editing them must not recompile the others."""
+"""Files of `compiled/` without compiled code; after an edit of these files, no code has to be compiled again."""
 
 
 @cache
 def stamp() -> str:
     """Return a name for the present contents of `compiled/` and of the files whose constants it imports."""
     digest, folder = hashlib.sha256(), Path(__file__).parents[1]
-    # sorted, because the name must not depend on the order in which a disk lists files
+    # sort the files, because the name must not depend on the order in which a disk lists files
     files = sorted(file for file in folder.rglob("*.py") if file.name not in NOT_COMPILED)
     for file in (*files, *(folder.parent / "core" / name for name in CONSTANTS_FROM)):
-        # include the path, because the code of a moved file is searched in another place
+        # include the path, because compiled code is stored under the path of its source file
         digest.update(file.relative_to(folder.parent).as_posix().encode() + file.read_bytes())
     return digest.hexdigest()[:12]

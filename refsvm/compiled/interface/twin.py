@@ -1,10 +1,10 @@
 """The decorators of compiled functions: their options, and the names under which their code is cached.
 
 Numba finds compiled code by the file and the name of a function, and compiles again when this file has changed. It does
-not notice changes in other files from which the function imports a helper or a constant. Therefore every name here ends
-in a stamp of all files in `refsvm/compiled` and of all files outside from which these import constants. Any edit then
-gives new names, and files in that folder may import from each other. The stamp reads the files without importing them,
-because kernels are also compiled, and `refsvm.core.state` imports kernels.
+not notice changes in other files from which the function imports a helper or a constant. Therefore the name of every
+cached function ends in a stamp of all files in `refsvm/compiled` and of all other files from which these import
+constants. Any edit then gives new names, and files in that folder may import from each other. The stamp reads the files
+without importing them, because kernels are also compiled, and `refsvm.core.state` imports kernels.
 
 =============  ========================================================
 `twin`         for the function of a rule, which is compiled at its first use and cached
@@ -55,7 +55,7 @@ class _Unoptimized(JITCodeLibrary):  # type: ignore[misc,unused-ignore]
     """The unoptimised code of a helper, which is optimised and run only as a part of its callers."""
 
     def _optimize_final_module(self) -> None:
-        """Leave it to the callers."""
+        """Do nothing, because the callers of the helper optimise its code."""
 
     def _finalize_final_module(self) -> None:
         """Load no function: callers would call it in place of the optimised function that has the same name."""
@@ -70,7 +70,7 @@ class _HelperCompiler(Compiler):  # type: ignore[misc,unused-ignore]
     """Numba's compiler without the separate optimisation of helpers, which would take a quarter of its time."""
 
     def compile_extra(self, func: Any) -> Any:
-        """Compile a function."""
+        """Compile a function without optimising its code."""
         self.state.library = _Unoptimized(self.state.targetctx.codegen(), func.__qualname__)
         self.state.library.enable_object_caching()
         return super().compile_extra(func)
@@ -139,7 +139,7 @@ def only_loads() -> bool:
 
 @cache
 def announce() -> None:
-    """Log the first compilation of a process; the command line shows the record (`refsvm.cli.messages`)."""
+    """Log that this process compiles code, once; the command line shows the message (`refsvm.cli.messages`)."""
     sentence = "Numba compiles refsvm's loop and rules for this machine, once; nothing that is measured waits for it."
     _log.info(sentence, extra={"notice": True})
 
@@ -156,7 +156,7 @@ class _BySource:
         return cls(function, file) if os.path.exists(file) else None  # noqa: PTH110
 
     def get_cache_path(self) -> str:
-        """Return the folder in which the code is kept."""
+        """Return the folder in which compiled code is stored."""
         return str([*code_files.folders_of(self._py_file), ""][-1])
 
     def get_source_stamp(self) -> str:
@@ -196,8 +196,8 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
         return f"{self._impl.filename_base}.{number}.nbc", key
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = code_files.load(self._source, *self._file_and_key(sig, target_context.codegen()))
-        return None if found is None else self._impl.rebuild(target_context, pickle.loads(found))
+        content = code_files.load(self._source, *self._file_and_key(sig, target_context.codegen()))
+        return None if content is None else self._impl.rebuild(target_context, pickle.loads(content))
 
     def _save_overload(self, sig: Any, data: Any) -> None:
         if self._impl.check_cachable(data):
@@ -208,19 +208,19 @@ class CodeOnDisk(FunctionCache):  # type: ignore[misc,unused-ignore]
         """Return the compiled code for a signature, or None if Numba must compile it."""
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            found = self._load_overload(sig, target_context)
-        if found is None and self._py_func.__module__.startswith("refsvm."):
+            code = self._load_overload(sig, target_context)
+        if code is None and self._py_func.__module__.startswith("refsvm."):
             if _thread.only_loads:
                 raise NotCompiledYet(self._py_func.__name__)
             announce()
-        return found
+        return code
 
 
 def cached(function: Function, *signatures: Any, **options: Any) -> Function:
     """Compile a function (at once if signatures are given, otherwise at its first use) and keep its code on disk."""
-    function.__qualname__ = f"{function.__name__}_{stamp()}"  # the name of its files in the cache
+    function.__qualname__ = f"{function.__name__}_{stamp()}"  # Numba names the files of its code after this
     made: Any = njit(**{**OPTIONS, "no_cfunc_wrapper": True, **options})(function)
-    if hasattr(made, "compile"):  # NUMBA_DISABLE_JIT interprets it
+    if hasattr(made, "compile"):  # False with NUMBA_DISABLE_JIT, which leaves the function to Python
         with suppress(RuntimeError):  # Numba cannot find the source of functions from executed text
             made._cache = CodeOnDisk(function)
         for signature in signatures:
@@ -247,7 +247,9 @@ def twin(signature: Any, allocates: bool = False) -> Callable[[Function], Functi
 
     def decorate(function: Function) -> Function:
         part = inlined(function)
-        made = cached(function, _nrt=allocates, no_cfunc_wrapper=False)  # makes a pointer to it
+        made = cached(
+            function, _nrt=allocates, no_cfunc_wrapper=False
+        )  # the wrapper makes a pointer possible
         made.signature, made.inlined = signature, part  # type: ignore[attr-defined]
         return made
 

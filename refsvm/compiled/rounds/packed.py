@@ -29,10 +29,10 @@ from refsvm.core.solver.hard_margin import ROUND
 from refsvm.core.stopping.base import has_target, validated_code
 
 CHUNK_SECONDS: Final = 0.02
-"""Target duration of a chunk of rounds, in seconds; Ctrl-C waits no longer, unless a single round takes longer."""
+"""Target duration of a chunk of rounds, in seconds; Ctrl-C takes effect after this time or after a single round."""
 
 FIRST_CHUNK: Final = 2**14
-"""Number of variables of all rounds in the first chunk, when the time for a round is not yet known."""
+"""Number of variables, summed over the rounds, in the first chunk, when the time for a round is not yet known."""
 
 CHUNK_ROUNDS: Final = 64
 """Largest number of rounds in the first chunk, and in chunks whose seeds are all in memory at once."""
@@ -41,11 +41,11 @@ OUT, OUT_END, ASKED, ASKED_END, WEIGHTS, ORIGIN = range(6)
 """Columns of the plan; KEEP, BEFORE and AFTER follow."""
 
 LEAST_CURVATURE = 4
-"""Index of this number in the array of numbers that the twin gets."""
+"""Index of the least curvature in the array of numbers that the twin gets."""
 
 
 class PackedRounds:
-    """Runs chunks of rounds in compiled code; threads must not share it.
+    """Runs chunks of rounds in compiled code; two threads must not share an object of this class.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class PackedRounds:
         # a weak reference, because the family's backend holds this object: a cycle would keep kernel rows in memory
         self._runner = weakref.ref(runner)
         self._times_seeds = runner.time_seeds or runner.seeder.twin() is None
-        self._seconds: float | None = None  # time for a round, when it is known
+        self._seconds: float | None = None  # time for a round; None until it is known
         # seeds computed by Python, and work that seeds share, need a solution that exists before the chunk
         self._waits = runner.shares or self._times_seeds
         family, seeder, rules = runner.family, runner.seeder, runner.rules
@@ -67,7 +67,7 @@ class PackedRounds:
         self._problem, self._kept, self._stop = problem, family.solutions, rules.stop
         rules = rules._replace(stop=for_example(rules.stop, 0))
         memories = rules.memories(problem.without(0) if rules.stop.left_out else problem)
-        # all arrays are kept here, because compiled code counts no references
+        # this object keeps all arrays, because compiled code does not count references
         self._memories = np.concatenate(memories)
         box = np.empty(n), np.empty(n)
         self._state = fresh_state(rows, 2 + rules.step.history, memories, *box, rules.step.uses_momentum)
@@ -79,10 +79,10 @@ class PackedRounds:
         self._unit = np.array(problem.lower), np.array(problem.upper)
         self._twins = (seeder.twin() or Cold().twin(), *(rule.twin() for rule in rules))
         self._parameters = [parameters_of(rule) for rule in (seeder, *rules)]
-        # the position in the tables (α, G, L, U) of each solution, and the copied solutions
+        # for each name, the position of its solution in the tables (α, G, L, U), and the solution copied to it
         self._places, self._copies = dict[Hashable, int](), dict[Hashable, Solution]()
         self._solutions = [np.empty((0, n)) for _ in range(4)]
-        # with an unbounded box, return as often as the readable engine measures the margin
+        # with an unbounded box, return to Python as often as the readable engine measures the margin
         limit = min(runner.limit, max(ROUND, n)) if problem.is_open else runner.limit
         largest = float(np.abs(self._state.diagonal).max())
         # LIMIT, LARGEST_DIAGONAL, TOLERANCE, IS_RELATIVE, LEAST_CURVATURE, NAMES_EXAMPLE, PROVES, STAGE of the twin
@@ -118,7 +118,7 @@ class PackedRounds:
                 done.append(runner.ended(each, rest, began, began, family.rows.computed))
             else:
                 done.append(runner.round(each))
-        # rounds of a call take similar times, so the last chunk determines the size of the next
+        # all rounds of a call take similar times, so the last chunk determines the size of the next chunk
         self._seconds = max((time.perf_counter() - began) / len(done), 1e-9)
         self._latest_size = size
         return done
@@ -178,14 +178,14 @@ class PackedRounds:
         Returns
         -------
         list of RoundResult, Solution or None
-            The results of the rounds that have converged, and the state of the next round: at the limit of steps
-            (MAX_ITER), or to be run again (STALLED). None says that all rounds are done.
+            The results of the rounds that have converged, and the state of the next round, with the status MAX_ITER at
+            the limit of steps, or STALLED if the round must be run again. None means that all rounds are done.
         """
         turns: Any = Round._make(zip(*chunk, strict=True))  # one tuple for each field of Round
-        asked = [
+        evaluated = [
             out if each is None else each for out, each in zip(turns.left_out, turns.evaluate, strict=True)
         ]
-        plan, *more = self._packed(chunk, turns, asked)
+        plan, *more = self._packed(chunk, turns, evaluated)
         m, results, values = len(chunk), np.zeros((len(chunk), 4)), np.empty(len(more[1]))
         starts = np.array(seeds) if seeds else np.empty((m if time_seeds else 0, self._problem.n))
         if time_seeds and not seeds:
@@ -201,7 +201,7 @@ class PackedRounds:
             validated_code(self._stop, max(codes, default=0))
         reasons = [self._stop.reasons[code - 1] for code in codes]
         shared = repeat(Status.CONVERGED), repeat((seeded - began) / m), repeat(each), repeat(0), repeat(None)
-        each_value = _shared(values, asked, plan[:done, ASKED : ASKED_END + 1])
+        each_value = _shared(values, evaluated, plan[:done, ASKED : ASKED_END + 1])
         ended = zip(turns.left_out, each_value, steps, reasons, *shared, signs, strict=False)
         return [*map(partial(tuple.__new__, RoundResult), ended)], None if done == m else self._rest(
             *results[done, :3]
@@ -214,14 +214,14 @@ class PackedRounds:
         done: int = run_rounds(self._twins, self._parameters, (*known, *arrays))
         return done
 
-    def _packed(self, chunk: Sequence[Round], turns: Any, asked: list[Any]) -> tuple[np.ndarray, ...]:
+    def _packed(self, chunk: Sequence[Round], turns: Any, evaluated: list[Any]) -> tuple[np.ndarray, ...]:
         """Return the plan, the penalties, all positions and all weights of the rounds as arrays."""
         # compiled code has no names and lists, so all fields of rounds become numbers in one table
         plan, weights = np.full((len(chunk), 9), -1), turns.weights
         positions, ends = _joined(turns.left_out)
         plan[:, OUT], plan[:, OUT_END] = ends[:-1], ends[1:]
         if {*map(type, turns.evaluate)} != {NoneType}:
-            more, ends = _joined(asked)
+            more, ends = _joined(evaluated)
             ends += len(positions)
             positions = np.concatenate([positions, more])
         plan[:, ASKED], plan[:, ASKED_END] = ends[:-1], ends[1:]
@@ -250,16 +250,16 @@ class PackedRounds:
                 -1 if name is None else self._places[name] if name in written else self._place(name)
                 for name in names
             ]
-            kept = -1 if each.keep is None else self._room(each.keep)
+            kept = -1 if each.keep is None else self._position_for(each.keep)
             plan[number, ORIGIN:] = places[0], kept, *places[1:]
             written.add(each.keep)
 
     def _place(self, name: Hashable) -> int:
-        """Return the position of the solution with this name, after copying it there if necessary, or −1."""
+        """Return the position of the solution with this name, or −1; copy the solution to the tables if necessary."""
         solution = self._kept.get(name)
         if solution is None:
             return -1
-        place = self._room(name)
+        place = self._position_for(name)
         if self._copies.get(name) is not solution:
             parts = solution.alpha, solution.gradient, solution.problem.lower, solution.problem.upper
             for table, part in zip(self._solutions, parts, strict=True):
@@ -267,11 +267,11 @@ class PackedRounds:
             self._copies[name] = solution
         return place
 
-    def _room(self, name: Hashable) -> int:
+    def _position_for(self, name: Hashable) -> int:
         """Return the position for the solution with this name, and enlarge the tables if necessary."""
         place = self._places.setdefault(name, len(self._places))
         if place >= len(self._solutions[0]):
-            # doubled, so that the tables are copied only a few times for many kept rounds
+            # double the tables, so that they are copied only a few times for many kept rounds
             more = np.empty((max(1, 2 * place), self._problem.n))
             self._solutions = [np.concatenate([table, more]) for table in self._solutions]
         return place
@@ -288,7 +288,7 @@ class PackedRounds:
         self, arrays: Iterable[np.ndarray], status: Status = Status.CONVERGED, steps: int = 0
     ) -> Solution:
         """Return α, G, L and U as a solution with its own arrays."""
-        # copied, because the next chunk overwrites the tables
+        # copy the arrays, because the next chunk overwrites the tables
         alpha, gradient, *box = (each.copy() for each in arrays)
         return Solution(
             problem=self._problem._part_of_box(*box), alpha=alpha, gradient=gradient, iterations=steps,
@@ -297,7 +297,7 @@ class PackedRounds:
 
 
 def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Return all positions in one array, and the index at which each round's positions begin, with the final end."""
+    """Return all positions in one array, and the index at which each round's positions begin, followed by the end."""
     if {*map(type, parts)} == {int}:
         return np.array(parts), np.arange(len(parts) + 1)
     arrays = [
@@ -306,18 +306,18 @@ def _joined(parts: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(arrays, dtype=np.int64), np.array([0, *accumulate(map(len, arrays))])
 
 
-def _shared(values: np.ndarray, asked: list[Any], ranges: np.ndarray) -> list[Any]:
-    """Return the values of each round: a number if the round asked for one position, otherwise an array."""
-    if {*map(type, asked)} == {int}:  # the usual case
+def _shared(values: np.ndarray, evaluated: list[Any], ranges: np.ndarray) -> list[Any]:
+    """Return the values of each round: a number if the round evaluates one position, otherwise an array."""
+    if {*map(type, evaluated)} == {int}:  # the usual case
         return values[ranges[:, 0]].tolist()
     return [
         values[begin] if isinstance(each, int | np.integer) else values[begin:end]
-        for each, (begin, end) in zip(asked, ranges.tolist(), strict=False)
+        for each, (begin, end) in zip(evaluated, ranges.tolist(), strict=False)
     ]
 
 
 def rows_for(runner: Runner) -> KernelRows | None:
-    """Return all kernel rows in the form for compiled rounds, or None if these cannot use the rows or the rules."""
+    """Return all kernel rows in the form for compiled rounds, or None if compiled code cannot run these rounds."""
     family, seeder = runner.family, runner.seeder
     rows, values = family.rows, family.rows.values
     if family.options.trace or not have_twins(runner.rules):

@@ -17,9 +17,9 @@ by_second_order: Any = second_order.inlined  # type: ignore[attr-defined]
 def cache_aware(parameters, state):  # type: ignore[no-untyped-def]
     """Twin of `refsvm.services.cache_aware.CacheAware`."""
     latest = state.selector_memory
-    # slots are filled in order, and have the time of their last use as a stamp
+    # slots are filled in order, and the stamp of a slot is the time of its last use
     full = len(state.stamps) < len(state.alpha) and state.stamps[-1] > 0
-    # second-order selection asks for its own row, which may take the last slot, and is then called again
+    # second-order selection requests a row, which may take the last slot, and is then called again
     if full and latest[0] != state.now[0].iteration:
         return by_maximum_gain(parameters, state)
     latest[0] = state.now[0].iteration

@@ -73,7 +73,7 @@ def square_of_radius(state, error, most):  # type: ignore[no-untyped-def]
 
 @called
 def prove(state):  # type: ignore[no-untyped-def]
-    """Prove one sign after another and return True if all are proved; ask for a kernel row if it is missing."""
+    """Prove one sign after another and return True if all are proved; request a kernel row if it is missing."""
     memory, now, G, diagonal = state.stop_memory, state.now[0], state.gradient, state.diagonal
     left_out, _, gradient, v = parts(memory, len(G))
     highest = largest_of(diagonal)
@@ -109,7 +109,7 @@ def prove(state):  # type: ignore[no-untyped-def]
 
 @called
 def verdict(state):  # type: ignore[no-untyped-def]
-    """Return 2 or 3 for the proved sign of the only left-out example, 4 if several have h's signs, or 0."""
+    """Return 2 or 3 for the proved sign of the only left-out example, 4 if h has the signs proved for several, or 0."""
     memory, now, G = state.stop_memory, state.now[0], state.gradient
     left_out, _, _, v = parts(memory, len(G))
     if memory[COUNT] == 1.0:

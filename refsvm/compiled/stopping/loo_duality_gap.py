@@ -131,7 +131,7 @@ def move(state, i, delta):  # type: ignore[no-untyped-def]
 
 @called
 def ascend(state, variables):  # type: ignore[no-untyped-def]
-    """Move the ηᵢ that gains most and its best partner; return 1, 0 if no variable gains, or WAIT for a missing row."""
+    """Move the ηᵢ that gains most and its best partner; return 1, or 0 if no variable gains, or WAIT for a row."""
     i, best, delta_i = best_single(state)
     if best <= 0.0:
         return 0
@@ -190,7 +190,7 @@ def best_intercept(G, lower, upper, low, high):  # type: ignore[no-untyped-def]
 
 @called
 def total_of_sizes(values):  # type: ignore[no-untyped-def]
-    """Σ |value|, summed from left to right."""
+    """Return Σ |value|, summed from left to right."""
     result = 0.0
     for value in values:
         result += abs(value)
@@ -199,13 +199,13 @@ def total_of_sizes(values):  # type: ignore[no-untyped-def]
 
 @called
 def decided(state):  # type: ignore[no-untyped-def]
-    """Return True if F(α, b̂) < H(η) and the reported intercept, the middle one, gives the same sign as b̂."""
+    """Return True if F(α, b̂) < H(η), and the intercept that a `Solution` reports gives the same sign as b̂."""
     memory, r, now = state.stop_memory, int(state.stop_memory[EXAMPLE]), state.now[0]
     eta, gradient, _, v = parts(memory, len(state.alpha))
     G, alpha, highest = state.gradient, state.alpha, largest_of(state.diagonal)
     low, high = G[now.bottom], G[now.top]
     b = best_intercept(G, state.lower, state.upper, low, high)[0]
-    # how far G may be off, and g = v − K′η, which has moved twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
+    # bound the errors of G and of g = v − K′η, which changes twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
     error = error_at(rounding_of(state, highest, 0.0, 0.0, 0.0), highest)
     twice = rounding_of(state, highest, 2.0 * now.iteration, largest_of(eta), largest_of(gradient))
     bounded = error_at(twice, 16.0 * highest)

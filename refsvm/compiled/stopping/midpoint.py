@@ -80,13 +80,13 @@ def distances(row, diagonal, r, rounding, result):  # type: ignore[no-untyped-de
 def certain_sign(outputs, r, v_r, distance, square, error, state):  # type: ignore[no-untyped-def]
     """Return the sign of h_R(xᵣ) if (3) or (4) proves it, or 0.
 
-    `outputs` is a pair of arrays (G_w, G); tᵢ is their mean at i plus vᵣ minus their mean at r.
+    `outputs` is a pair of arrays (G_w, G). With their mean M = ½(G_w + G), tᵢ is Mᵢ + vᵣ − Mᵣ.
     """
     first, second = outputs
     alpha, lower, upper = state.alpha, state.lower, state.upper
     here, rho = v_r - 0.5 * (first[r] + second[r]), math.sqrt(square * (1.0 + EXCESS))
     up = down = 0
-    for t in range(len(alpha)):  # several at once, as sums do not depend on the order
+    for t in range(len(alpha)):  # counts do not depend on the order, so several t are computed at once
         value, reach, half = 0.5 * (first[t] + second[t]) + here, rho * distance[t] + error, 0.5 * distance[t]
         # (tᵢ − ρDᵢ) a > (ρ − ½aDᵢ)₊² with a = Uᵢ − αᵢ
         room = upper[t] - alpha[t]

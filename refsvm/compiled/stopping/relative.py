@@ -48,7 +48,7 @@ def relative_tolerance(tol, share, state):  # type: ignore[no-untyped-def]
 
 @called
 def compare_relative(tol, relative, v, state):  # type: ignore[no-untyped-def]
-    """Compare ψ with the relative tolerance: the second half of `compare`."""
+    """Compare ψ with the relative tolerance; `compare` calls this function if ψ ≤ ε."""
     # ψ ≤ ε min(1, s/u)
     moved, memory, gap = has_moved(state.alpha), state.stop_memory, state.now[0].gap
     s = decision_range(v, moved, state)

@@ -56,13 +56,13 @@ def hastie(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         noise_of_alpha, noise_of_excess = particular_direction(walk, TAU, limits)
         if noise_of_excess < 0.0:
             return k
-        # --- the largest λ below the present one ---
+        # --- the largest λ below the present λ at which an event happens ---
         scale, room = max(min(abs(now[0].t), limits[SPAN]), limits[LEAST]), (end - now[0].t) * way
         i, step = next_fall(walk, tol * scale, room, noise_of_alpha, noise_of_excess)
         t = now[0].t + step * way if i >= 0 else end
         if room <= enough or (i >= 0 and (end - t) * way <= enough):
             return k
-        # --- go on only with one example (none at the end) and without anything that the tracker would refuse ---
+        # --- continue only if one example (none at the end) changes its set and the tracker would raise no error ---
         s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
         if s == 0.0 or violation > 1e3 * tol:
             return k

@@ -71,7 +71,7 @@ def particular_direction(walk, tau, limits):  # type: ignore[no-untyped-def]
 
 @called
 def foreseen(walk, step, unit, tie, noise_of_alpha, noise_of_excess):  # type: ignore[no-untyped-def]
-    """Return the number of examples at the end of their set after this step, the worst violation, Σα and Σ|α|."""
+    """Return how many examples reach the end of their set in this step, the worst violation after it, Σα and Σ|α|."""
     values, hits, worst, total, size = walk.values, 0, 0.0, 0.0, 0.0
     for i in range(len(walk.side)):
         side, d, speed = walk.side[i], values[AT.d, i], values[AT.speed, i]
@@ -101,9 +101,8 @@ def may_cross(walk, i, hits, is_c_path):  # type: ignore[no-untyped-def]
         while walk.members[slot] != i:
             slot += 1
         return 1.0 if m > 1 and walk.system.values[slot + 1, slot + 1] > 0.0 else 0.0
-    if is_c_path and walk.side[i] == (
-        1 if walk.values[AT.upper, i] > 0.0 else -1
-    ):  # in 𝓛, which must not become empty
+    # i is in 𝓛, which must not become empty
+    if is_c_path and walk.side[i] == (1 if walk.values[AT.upper, i] > 0.0 else -1):
         for k in range(len(walk.side)):
             left += walk.side[k] == (1 if walk.values[AT.upper, k] > 0.0 else -1)
     if left == 1 or m == len(walk.members):
@@ -168,7 +167,7 @@ def svmp(parameters, walk, log, limits):  # type: ignore[no-untyped-def]
         scale, near = max(min(abs(now[0].t), limits[SPAN]), limits[LEAST]), (end - t) * way <= enough
         if step <= parameters[TAU_2] * scale or (i >= 0 and near) or t < limits[STALE]:
             return k
-        # --- go on only with one example (none at the end), no violation (56), and a regular A ---
+        # --- continue only if one example (none at the end) changes its set, (56) holds, and A is regular ---
         s, violation = expected(walk, i, step, t, noise_of_alpha, noise_of_excess, limits)
         if s == 0.0 or violation > parameters[EPS_KKT]:
             return k

@@ -26,7 +26,7 @@ class System(NamedTuple):
 def system_of(inverse, solution, size, room):  # type: ignore[no-untyped-def]
     """Return a system of this size from its inverse and solution, with space for `room` rows."""
     system = System(np.zeros((room, room)), np.zeros(room), np.empty((4, room)), np.arange(room))
-    # element by element, because assigning arrays would also compile the error for different shapes, which takes 3 s
+    # copy single elements: assigning arrays would also compile the error for different shapes, which takes 3 s
     for s in range(size):
         system.x[s] = solution[s]
         for t in range(size):
@@ -62,7 +62,7 @@ def add(values, size, z, sign):  # type: ignore[no-untyped-def]
 
 @called
 def distance(system, size, corner):  # type: ignore[no-untyped-def]
-    """Return s of variable k from u = (1, K_Mk) in ``vectors[1]``, and write w."""
+    """Return s of variable k from u = (1, K_Mk) in ``vectors[1]``, and write w to ``vectors[2]``."""
     times(system, size, system.vectors[1], system.vectors[2])
     return corner - inner(system.vectors[1], system.vectors[2], size)
 
@@ -102,7 +102,7 @@ def delete(system, size, j, pace):  # type: ignore[no-untyped-def]
         x[s] -= p[s] * change
         z[s] = p[s] * root
     add(values, size, z, -1.0)
-    # the last member takes its place
+    # the last member takes the place of j
     x[j + 1] = x[last]
     for s in range(size):
         values[j + 1, s] = values[last, s]

@@ -17,14 +17,14 @@ from refsvm.core.walk.state import PathState
 
 
 def follow_run(walk: PathState, tracker: Rule, end: float, most: int) -> list[Point]:
-    """Follow at most `most` ordinary events with the twin of a tracker, if there is one; return their points."""
+    """Follow at most `most` ordinary events with the tracker's twin, if it has a twin; return the points."""
     m, n = len(walk.members), len(walk.side)
     if most == 0 or m == 0 or walk.system is None or walk.unsettled or walk.status or not walk.has_left():
         return []
     twin = ready(tracker.twin())
     if twin is None:
         return []
-    # space for all examples that may join in a run, because compiled code cannot enlarge the array
+    # make space for all examples that may join in a run, because compiled code cannot enlarge the array
     walk.system.make_room(m + most + 2)
     arrays = arrays_of(walk)
     log = EventLog(np.empty(most), np.empty(most), np.empty((most, 4), dtype=np.int64), np.empty((most, n)))

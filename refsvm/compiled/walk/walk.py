@@ -40,9 +40,8 @@ FIELDS = [
     ("least", np.float64),  # smallest s with which a variable may join
     ("m", np.int64),
 ]
-NOW = np.dtype(
-    (np.record, FIELDS)
-)  # a record, so that its fields are attributes where Python interprets the twins
+# a record, so that its fields are attributes when Python interprets the twins
+NOW = np.dtype((np.record, FIELDS))
 
 
 @by_address()
@@ -54,9 +53,8 @@ class Walk(NamedTuple):
     rows: np.ndarray  # kernel rows of M; empty if slots and places are 0, 1, 2 … and K itself is used
     members: np.ndarray
     system: System
-    kernel: (
-        np.ndarray
-    )  # to be read only: row i of K is kernel[slots[places[i]]], of which the entries `places` count
+    # read-only: row i of K consists of the entries `places` of kernel[slots[places[i]]]
+    kernel: np.ndarray
     slots: np.ndarray
     places: np.ndarray
     now: np.ndarray
@@ -118,7 +116,7 @@ def arrays_of(walk):  # type: ignore[no-untyped-def]
 @allocating
 def grown(walk):  # type: ignore[no-untyped-def]
     """Return the walk with space for more members."""
-    # for a block of members, because each growth copies the inverse and the rows
+    # make space for many members at once, because each growth copies the inverse and the rows
     m, n, room = walk.now[0].m, len(walk.side), len(walk.members) + MORE
     rows, members = np.empty((room, n)), np.empty(room, dtype=np.int64)
     for s in range(m):
@@ -139,7 +137,7 @@ def direction(walk):  # type: ignore[no-untyped-def]
     for s in range(m):
         d[walk.members[s]], minus[s] = x[s + 1], -x[s + 1]
     # v¹ − K d_B − db − K_M d_M
-    # if K is not held as a whole, the rows of M are in a block of their own
+    # if the whole of K is not in memory, the rows of M are stored in an array of their own
     copied = len(walk.rows) > 0
     rows, order = walk.rows if copied else walk.kernel, walk.system.order if copied else walk.members
     add_rows(speed, minus, rows, order, m)
@@ -237,7 +235,7 @@ def add_member(walk, i, s):  # type: ignore[no-untyped-def]
 @called
 def join(walk, i):  # type: ignore[no-untyped-def]
     """Add i to M if there is space; if its kernel row depends on rows of M, mark it as TIED."""
-    # the first member cannot depend on others
+    # the first member cannot depend on other members
     s = distance_of(walk, i) if walk.now[0].m > 0 else np.inf
     if s > walk.now[0].least:
         add_member(walk, i, s)
@@ -270,7 +268,7 @@ def leave(walk, i):  # type: ignore[no-untyped-def]
         above = values[AT.upper, i] - values[AT.alpha, i] < values[AT.alpha, i] - values[AT.lower, i]
     side[i], bound, rate = (ABOVE, AT.upper, AT.upper_rate) if above else (BELOW, AT.lower, AT.lower_rate)
     values[AT.alpha, i], pace = values[bound, i], values[rate, i]
-    # only mark variables here; they join later, because joining changes the system that this loop reads
+    # this loop only marks variables; they join later, because joining changes the system that the loop reads
     for k in range(len(side)):
         if side[k] == TIED:
             of_members(walk, walk.kernel[walk.slots[walk.places[k]]], u)

@@ -36,26 +36,26 @@ TINY: Final = float(np.finfo(np.float64).tiny)
 class BallRule(StoppingRule):
     """Stop when a ball that contains the optimum proves the sign of h at every left-out example.
 
-    Let w be the weight vector of the full solution, w̃ that of the present α, and w_R the unknown optimum without the
-    examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as a sum of
-    terms that are never negative (proof in `refsvm.core.stopping.midpoint`). This ball decides most rounds of
+    Let w be the weight vector of the full solution, w̃ the weight vector of the present α, and w_R the unknown optimum
+    without the examples R. Then w_R is within distance ρ of ½(w + w̃), with ρ² = P(w) − D(α) − ¼‖w − w̃‖², computed as a
+    sum of terms that are never negative (proof in `refsvm.core.stopping.midpoint`). This ball decides most rounds of
     leave-one-out before the first step. Later, the ball with w̃ in place of w becomes smaller: its ρ² is the duality
     gap, which falls to zero. The rule therefore tests the first ball before the first step and while ψ(α) > 0.03, and
     the second ball when ψ(α) ≤ 0.03. It also stops at ψ(α) ≤ ε, because no ball proves a sign if h = 0 at the optimum.
 
-    A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example that it
-    cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example, the
-    reason of the solution gives the proved sign, and the decision value where the solve stops may have the other sign.
-    With several left-out examples, the rule stops only when their decision values have the proved signs. With hard
-    margins, or if a kernel matrix turns out to be indefinite, only ψ(α) ≤ ε stops the solve.
+    A test takes O(n) operations for each example whose sign is not yet proved, and ends at the first example whose sign
+    it cannot prove. A proved sign holds for the exact optimum with any of its intercepts. With one left-out example,
+    the reason of the solution gives the proved sign; the decision value at the point where the solve stops may have the
+    opposite sign. With several left-out examples, the rule stops only when their decision values have the proved signs.
+    With hard margins, or if a kernel matrix turns out to be indefinite, only ψ(α) ≤ ε stops the solve.
 
     Parameters
     ----------
     tol : float
         Tolerance ε > 0 for the KKT gap.
     every : int
-        Number of steps between two tests, or a sixteenth of the steps taken so far if that is more. A test also waits
-        until ψ(α) is at most 0.7 times its value at the last test.
+        Number of steps between two tests, or a sixteenth of the steps taken so far if this number is larger. A test
+        also waits until ψ(α) is at most 0.7 times its value at the last test.
     example : int, optional
         The left-out example whose sign is needed. By default all examples with an empty box Lᵣ = Uᵣ = 0, which
         `DualProblem.without` makes.
@@ -102,7 +102,7 @@ class BallRule(StoppingRule):
         "The KKT gap is at most tol.",
         "The decision function at the left-out example is proved to be positive.",
         "The decision function at the left-out example is proved to be negative.",
-        "The signs at all left-out examples are proved, and the decision values have them.",
+        "The signs at all left-out examples are proved, and the decision values have these signs.",
     )
 
     def __post_init__(self) -> None:
@@ -121,7 +121,7 @@ class BallRule(StoppingRule):
         examples, n, given = left_out_examples(self, self.example, problem), problem.n, self.solved
         if not len(examples):
             raise ValueError(
-                "BallRule() needs left-out examples, with L = U = 0, and the problem has none; "
+                "BallRule() needs left-out examples, with L = U = 0, but the problem has no such examples; "
                 "solve problem.without(r)."
             )
         memory = np.zeros(4 * n - BEGUN)
@@ -161,7 +161,7 @@ class BallRule(StoppingRule):
         return replace(self, solved=solved)
 
     def outcome(self, reason: str, value: float) -> tuple[str, float]:
-        """Return "ball" if a ball decided, and the decision value, or ±`TINY` if its sign is not the proved one."""
+        """Return "ball" or "kkt", which decided the round, and the decision value, or ±`TINY` with the proved sign."""
         if reason in self.reasons[1:3]:
             return "ball", of_sign(value, 1 if reason == self.reasons[1] else -1)
         return "kkt", value
@@ -193,7 +193,7 @@ def _begin(state: SolverState) -> None:
 
 
 def _proved(state: SolverState) -> int:
-    """Return 2 or 3 if the only left-out example has a proved sign, 4 if several do and h agrees, or 0."""
+    """Return 2 or 3 for the proved sign of the only left-out example, 4 if h has the signs proved for several, or 0."""
     memory, G, v, lower, upper = state.stop_memory, state.gradient, state.v, state.lower, state.upper
     left_out, alpha, gradient, _ = memory[:BEGUN].reshape(4, -1)
     b = state.problem.midway(G, state.top, state.bottom)

@@ -1,4 +1,4 @@
-"""StoppingRule: decides when the point is good enough."""
+"""StoppingRule: the base class of rules that decide when a point is good enough to stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class StoppingRule(Rule):
     reasons : tuple of str
         One sentence for each positive code that `check` returns, in order.
     period : int
-        The rule is evaluated when ``state.iteration`` is a multiple of this number; shrinking stops there for it.
+        The rule is evaluated when ``state.iteration`` is a multiple of this number. With shrinking, the solver checks
+        the full problem at these steps.
     left_out : bool
         True if the rule only works on problems from which an example is left out. The example is in
         ``state.left_out``; it may also be a field ``example`` of the rule, and then the rule's memory begins with it.
@@ -81,7 +82,7 @@ class StoppingRule(Rule):
         tol = max(self.tolerance, 1e-3) if self.left_out else self.tolerance
         if not self.relative:
             return tol
-        # without examples that are left out or belong to other classes: their decision values do not count
+        # use only variables that may move: decision values of left-out examples and of other classes do not matter
         free = np.flatnonzero(problem.lower < problem.upper)
         terms = variation(problem.gram, alpha, free, problem.z) if len(free) else 0.0
         wanted = tol * self.share_of_tolerance(max(s, LEAST_SHARE * terms))
@@ -107,7 +108,7 @@ class StoppingRule(Rule):
         return stop
 
     def restricted_tolerance(self, gap: float) -> float:
-        """Return the KKT gap to which a restricted problem is solved while the full problem's gap is `gap`: half of it.
+        """Return the KKT gap to which a restricted problem is solved if the full problem's gap is `gap`: gap/2.
 
         With shrinking, the rule is evaluated on the full problem only, after each restricted problem and at multiples
         of `period`. A rule that knows which gap will satisfy it should return that gap at once. Large problems are
@@ -122,7 +123,7 @@ def has_target(stop: StoppingRule) -> bool:
 
 
 def validated_code(stop: StoppingRule, code: Any) -> int:
-    """Return the code of `check` as an int; refuse one that is neither 0 nor the number of a reason."""
+    """Return the code of `check` as an int; raise ValueError if it is neither 0 nor the number of a reason."""
     reasons: Any = stop.reasons
     count = len(reasons) if type(reasons) is tuple or isinstance(reasons, list) else 0
     if type(code) is int and 0 <= code <= count:  # the usual case
@@ -130,8 +131,8 @@ def validated_code(stop: StoppingRule, code: Any) -> int:
     if isinstance(code, int | float | np.number | np.bool_) and code in range(count + 1):
         return int(code)
     raise ValueError(
-        f"{stop!r}.check() returned {code!r}; expected a whole number from 0 to {count}: 0 to go on, or the number of "
-        "a reason."
+        f"{stop!r}.check() returned {code!r}; expected a whole number from 0 to {count}: 0 to continue, or the number "
+        "of a reason."
     )
 
 
@@ -145,7 +146,7 @@ def left_out_examples(rule: StoppingRule, example: int | None, problem: DualProb
     """
     if problem.z != 0.0:
         raise ValueError(
-            f"{type(rule).__name__} needs a problem whose α sums to 0, and here it sums to {problem.z!r}; use KKTGap()."
+            f"{type(rule).__name__} needs a problem with Σα = 0, but this problem has Σα = {problem.z!r}; use KKTGap()."
         )
     empty = np.flatnonzero((problem.lower == 0.0) & (problem.upper == 0.0))
     if example is None:

@@ -24,10 +24,10 @@ PERIOD: Final = 10
 """Number of steps between two evaluations of F, once H exceeds f(α)."""
 
 ROUNDING: Final = 1e-10
-"""By how much H has to exceed F, relative to both: what the rounding of the sums adds up to."""
+"""H must exceed F by this fraction of |F| + |H|, which covers the rounding errors of the sums."""
 
 SINGULAR: Final = 1e-10
-"""A pair does not move if the determinant of its 2 × 2 part of K′, relative to its diagonal's product, is smaller."""
+"""A pair does not move if the determinant of its 2 × 2 part of K′, over the product of its diagonal, is smaller."""
 
 CUTS: Final = 64
 """Largest number of tangents in the search for b̂."""
@@ -120,7 +120,7 @@ class LOODualityGap(StoppingRule):
         memory = np.zeros(HEAD + 4 * problem.n + 2 * self.relative)
         if len(examples) != 1:
             raise ValueError(
-                f"LOODualityGap() needs one left-out example, with L = U = 0, and the problem has {len(examples)}; "
+                f"LOODualityGap() needs one left-out example, with L = U = 0, but the problem has {len(examples)}; "
                 "solve problem.without(r), or name the example: LOODualityGap(example=r)."
             )
         memory[EXAMPLE] = examples[0]
@@ -172,7 +172,7 @@ def _parts(state: SolverState) -> np.ndarray:
 
 
 def _begin(state: SolverState) -> None:
-    """Set η ← α; for this η, g and H need no product with K."""
+    """Set η ← α; for this η, computing g and H needs no product with K."""
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
     eta, gradient, row, v = _parts(state)
     row[:] = state.row(r)
@@ -238,7 +238,7 @@ def _with_partner(
 
 
 def _decided(state: SolverState) -> bool:
-    """Return True if F(α, b̂) < H(η) and the reported intercept, the middle one, gives the same sign as b̂."""
+    """Return True if F(α, b̂) < H(η), and the intercept that a `Solution` reports gives the same sign as b̂."""
     if state.problem.is_open:
         return False
     memory, r = state.stop_memory, int(state.stop_memory[EXAMPLE])
@@ -246,7 +246,7 @@ def _decided(state: SolverState) -> bool:
     alpha, G = state.alpha, state.gradient
     low, high = float(G[state.bottom]), float(G[state.top])  # b̂ lies between them
     b = best_intercept(G, state.lower, state.upper, low, high)[0]
-    # how far G may be off, and g = v − K′η, which has moved twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
+    # bound the errors of G and of g = v − K′η, which changes twice in each step; K′ᵢᵢ ≤ 4 max Kⱼⱼ
     largest, size = (float(np.abs(each).max()) for each in (eta, gradient))
     error = Rounding.of(state).at(state.largest_diagonal)
     bounded = Rounding.of(state, 2.0 * state.iteration, largest, size).at(16.0 * state.largest_diagonal)

@@ -1,4 +1,4 @@
-"""Proofs of a left-out sign: a ball that contains the optimum without R, and two tests of a sign.
+"""Proofs of the sign of h at a left-out example: a ball that contains the optimum without R, and two tests of a sign.
 
 P and D are the primal and the dual objective without the examples R, (w_R, b_R) is an optimum of P, α̃ is any feasible
 point of D with weight vector w̃, and (w, b) is any model. Let eᵢ = vᵢ − w·φᵢ − b, which is Gᵢ − b for w = Σ αⱼφⱼ, and
@@ -11,9 +11,9 @@ P(w, b) ≥ P(w_R, b_R) + ½‖w − w_R‖². Using the first line at (w, b) an
     ‖½(w + w̃) − w_R‖² + T(α̃, e_R)  ≤  ¼‖w − w̃‖² + T(α̃, e)  =:  ρ²                                          (2)
 
 For w = w̃ the right side is δ, the duality gap at b. Computing ρ² does not subtract two objectives, which would lose ten
-digits. Neither w nor w̃ must be optimal, and b may be any number.
+digits. Neither w nor w̃ need be optimal, and b may be any number.
 
-For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − ½(w + w̃)·(φᵢ − φᵣ), and let τᵢ be the same with w_R. Then
+For a left-out example r with Dᵢ = ‖φᵢ − φᵣ‖ let tᵢ = vᵢ − ½(w + w̃)·(φᵢ − φᵣ) and τᵢ = vᵢ − w_R·(φᵢ − φᵣ). Then
 |τᵢ − tᵢ| ≤ ρDᵢ, and h_R(xᵣ) is a minimiser ζ of Σ max(Uᵢ(τᵢ − ζ), Lᵢ(τᵢ − ζ)). All minimisers are positive
 
     if   Σ { Uᵢ : tᵢ − ρDᵢ > 0 }  >  Σ { −Lᵢ : tᵢ − ρDᵢ ≤ 0 }               the sum still falls at ζ = 0           (3)
@@ -76,14 +76,17 @@ class Rounding(NamedTuple):
 
     @classmethod
     def of(cls, state: SolverState, more: float = 0.0, largest: float = 0.0, size: float = 0.0) -> Rounding:
-        """Return the bound for the G of a state; `more` adds steps, `largest` and `size` another α and G."""
+        """Return the bound for the G of a state; `more` is a number of additional steps.
+
+        `largest` and `size` are max |α| and max |G| of another point that the bound must also cover.
+        """
         share = len(state.alpha) * state.kernel_rounding
         share += EPSILON * (state.updates + state.iteration + more)
         term = max(state.largest, largest) * math.sqrt(state.largest_diagonal)
         return cls(share, max(float(np.abs(state.gradient).max()), size), term)
 
     def at(self, diagonal: Any) -> Any:
-        """Return a bound of the error of Gᵢ, for one Kᵢᵢ or an array of them."""
+        """Return a bound of the error of Gᵢ, for one Kᵢᵢ or for an array of Kᵢᵢ."""
         return self.share * (self.size + self.term * np.sqrt(diagonal))
 
 
@@ -181,8 +184,8 @@ def ends_elsewhere(
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Return the bounds that each variable proves for h* at any x: low ≤ h*(x) − (Kα)(x) ± √(δ k(x, x)) ≤ high.
 
-    They follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, its own
-    variable proves nothing.
+    These bounds follow from (4) with Dᵢ ≤ √Kᵢᵢ + √k(x, x), which needs no kernel row. If x is a left-out example, its
+    own variable proves nothing.
 
     Parameters
     ----------

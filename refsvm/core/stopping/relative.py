@@ -34,7 +34,7 @@ LEAST_SHARE: Final = 0.01
 """A later s counts as at least this fraction of the first s."""
 
 SMALLEST: Final = float(np.finfo(float).tiny)
-"""Least tolerance, for problems in which α, G and K are all 0."""
+"""Smallest tolerance, which is used if α, G and K are all 0."""
 
 
 def compare(rule: Any, state: SolverState) -> int:

@@ -1,6 +1,6 @@
-"""Path trackers: each file holds one tracker, and its import here registers it; `base` is their base class.
+"""Path trackers: each file holds one tracker, and importing the tracker in this ``__init__`` registers it.
 
-A tracker follows the optimum from one breakpoint to the next.
+A tracker follows the optimum from one breakpoint to the next. `base` holds the base class.
 """
 
 from refsvm.core.rule import export

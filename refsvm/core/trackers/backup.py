@@ -1,4 +1,4 @@
-"""Initialisation and backup routines (§IV and §V), which find points and directions by SMO in place of tracking."""
+"""Initialisation and backup routines (§IV and §V), which find points and directions by SMO instead of tracking."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from refsvm.core.walk.state import PathState
 from refsvm.core.walk.walk import ABOVE, BELOW, FREE
 
 ACCEPTED: Final = 1e-6
-"""Largest violation of the optimality conditions at a point of a path, in units of the margin, and of Σŝ = 0, relative
-to Σ|ŝ|."""
+"""Largest accepted violation of the optimality conditions at a point of a path, in units of the margin; also the
+largest accepted |Σŝ|/Σ|ŝ|."""
 
 MOST_STEPS: Final = 20_000
-"""SMO may take this many steps, or 100n if that is more; if it needs more, rounding errors hide the optimum."""
+"""SMO may take this many steps, or 100n if 100n is larger; if it needs more steps, rounding errors hide the optimum."""
 
 WEAK = 1e-8
-"""An example is between two sets if its α is this close to a bound, relative to the box, and g this close to 0."""
+"""An example is between two sets if its α is this close to a bound, relative to the box, and its g is this close to 0.
+"""
 
 
 def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
@@ -56,7 +57,7 @@ def solve_at(walk: PathState, t: float, eps_smo: float, kind: str) -> bool:
     solution = solved_on_path(
         walk, problem, stop, None if is_cold else problem.feasible(walk.variables.alpha)
     )
-    # if all decision values differ by much less than 1, as with one class, this gap is too large for them
+    # if the range of the decision values is far below 1, as with one class, this gap is too large
     if solution is not None and solution.kkt_gap > ACCEPTED * solution.decision_range:
         finer = KKTGap(_tolerance_of_range(solution, walk.largest, eps_smo))
         solution = solved_on_path(walk, problem, finer, solution.alpha)
@@ -97,7 +98,8 @@ def choose_sets(walk: PathState) -> bool:
 
     The derivative x of α along the line solves
 
-        max (v¹)ᵀx − ½ xᵀKx   subject to   1ᵀx = z¹,   xᵢ free on 𝓔,   ≥ L¹ᵢ or ≤ U¹ᵢ where αᵢ is there and Gᵢ = b,
+        max (v¹)ᵀx − ½ xᵀKx   subject to   1ᵀx = z¹,   xᵢ free on 𝓔,
+                                           xᵢ ≥ L¹ᵢ if αᵢ = Lᵢ and Gᵢ = b,   xᵢ ≤ U¹ᵢ if αᵢ = Uᵢ and Gᵢ = b,
 
     and equals the derivative of the bound for all other examples. This is a dual problem, which SMO solves in a large
     box. Along λ = 1/C, x is the derivative of ŝ, v¹ = −v, and z¹, L¹ and U¹ are 0. Examples whose x differs from the
@@ -109,21 +111,21 @@ def choose_sets(walk: PathState) -> bool:
         True if an example has changed its set.
     """
     walk.counts["derivative"] += 1
-    of = walk.variables
-    near = WEAK * (of.upper - of.lower)
-    at_low, at_high = of.alpha - of.lower <= near, of.upper - of.alpha <= near
-    weak = (np.abs(of.excess) <= WEAK * walk.unit) & (walk.sign != 0.0)
+    variables = walk.variables
+    near = WEAK * (variables.upper - variables.lower)
+    at_low, at_high = variables.alpha - variables.lower <= near, variables.upper - variables.alpha <= near
+    weak = (np.abs(variables.excess) <= WEAK * walk.unit) & (walk.sign != 0.0)
     inside = (walk.side == FREE) & ~at_low & ~at_high
     B = np.flatnonzero(weak | inside)
     if len(B) < 2:
         return False
-    # SMO needs bounds for the derivative: far larger than any that moves α through its box before the end of the line
-    box = 1e3 * float((of.upper - of.lower).max()) / walk.scale
+    # SMO needs bounds for the derivative, which must be far larger than all rates at which α crosses its box
+    box = 1e3 * float((variables.upper - variables.lower).max()) / walk.scale
     K = np.ascontiguousarray(walk.K[np.ix_(B, B)])
     lower = np.where(at_low, walk.line.lower, -box)[B]
     upper = np.where(at_high, walk.line.upper, box)[B]
-    # examples that stay at their bound whatever x is
-    others = of.pace.copy()
+    # all other examples stay at their bound, whatever x is
+    others = variables.pace.copy()
     others[B] = 0.0
     v, z = walk.line.v[B] - (others @ walk.K)[B], walk.line.z - float(others.sum())
     if not lower.sum() <= z <= upper.sum():

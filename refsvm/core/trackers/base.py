@@ -30,7 +30,7 @@ class PathTracker(Rule):
     """Largest violation of the optimality conditions at and between breakpoints that `check_strategy` accepts."""
 
     def first_estimate(self, walk: PathState) -> tuple[np.ndarray, float] | None:
-        """Return the ŝ from which SMO starts at C_min and its tolerance for the KKT gap; None uses the defaults."""
+        """Return the ŝ from which SMO starts at C_min and SMO's tolerance for the KKT gap; None for the defaults."""
         return None
 
     @abstractmethod
@@ -54,13 +54,13 @@ class PathTracker(Rule):
 
 def points_of(tracker: PathTracker, walk: PathState, end: float) -> Iterator[Point]:
     """Return the breakpoints that `follow` yields; the points of a user's own tracker are checked."""
-    # shipped trackers are tested and not checked here, because a check of n numbers for each point takes time
+    # the package's trackers are not checked, because tests cover them and checking each point takes time
     points = tracker.follow(walk, end)
     return points if is_builtin(type(tracker)) else _until(tracker, points, walk, end)
 
 
 def _until(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: float) -> Iterator[Point]:
-    """Yield the points of a user's tracker after a check: wrong points or an early end would give a wrong path.
+    """Yield the points of a user's tracker after checking them, because wrong points would give a wrong path.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _until(tracker: PathTracker, points: Iterator[Any], walk: PathState, end: fl
             raise TypeError(f"{tracker!r}.follow() yielded {point!r}; {must}")
         if not np.isfinite(np.append(point[1], point.intercept)).all():
             raise RuntimeError(
-                f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite; yield finite ones."
+                f"{tracker!r}.follow() yielded a breakpoint whose α or intercept is not finite; yield finite numbers."
             )
         at = point[0]
         yield point

@@ -20,7 +20,7 @@ TAU: Final = 1e-12
 """Rates up to this fraction of the largest rate count as rounding errors."""
 
 ILL_CONDITIONED: Final = 1e-8
-"""A⁻¹ is kept if its eigenvalue ratio (smallest to largest) and s of each joining example exceed this."""
+"""A⁻¹ is kept if the ratio of the smallest to the largest eigenvalue, and s of each joining example, exceed this."""
 
 RUN: Final = 50
 """Largest number of events that compiled code follows in one call."""
@@ -28,7 +28,7 @@ RUN: Final = 50
 
 @dataclass(frozen=True)
 class Hastie(PathTracker):
-    """The original tracker: it solves one linear system for each event, and raises an error if this is singular.
+    """The original tracker: it solves one linear system for each event, and raises an error for singular systems.
 
     The next breakpoint is the largest λ below the present λ at which an ŝ on the elbow reaches 0 or its bound, or a g
     outside the elbow reaches 0. This is right as long as events happen one at a time. When one example joins or leaves,
@@ -38,7 +38,7 @@ class Hastie(PathTracker):
     ----------
     tol : float
         Smallest relative decrease of λ that counts as a step. The tracker raises an error if the KKT violation ξ
-        exceeds 1000 times this.
+        exceeds 1000 times this number.
 
     Raises
     ------
@@ -89,7 +89,7 @@ class Hastie(PathTracker):
             yield from walk.backend.events(walk, self, end, RUN)
 
     def _next_step(self, walk: PathState, room: float) -> Step:
-        """Solve A d = (0, v_𝓔) and look at all candidates for the next λ."""
+        """Solve A d = (0, v_𝓔), compare all candidates for the next λ, and return the step to the largest."""
 
         def solve(right: np.ndarray) -> np.ndarray:
             return np.linalg.solve(elbow_matrix(walk), right)
@@ -124,11 +124,11 @@ class Hastie(PathTracker):
         return system
 
     def _check(self, walk: PathState, step: Step) -> None:
-        """Raise ValueError if two events coincided, so that the rule of one event at a time went wrong."""
+        """Raise ValueError if two events coincided, because the tracker handles only one event at a time."""
         # clipping (38) puts a variable whose event was missed back into its box, which leaves Σŝ ≠ 0
         if max(walk.violation(), walk.unbalanced()) > 1e3 * self.tol or step.length <= 0.0:
             raise ValueError(
-                f"Two events fall together at {_where(walk)}, and Hastie's rule follows one at a time; use "
+                f"Two events coincide at {_where(walk)}, but Hastie's rule follows one event at a time; use "
                 "tracker=SVMP()."
             )
 

@@ -39,9 +39,9 @@ class SVMP(PathTracker):
     """Ong, Shao & Yang's tracker, which handles singular elbows by a linear program and resolves coinciding events.
 
     For each event, the tracker factorises A and finds its rank (25). If the rank is full, λ falls as far as (47)–(49)
-    allow, otherwise as far as the linear program (30)–(34) allows. If examples between two sets block the way, the
-    special-event routine moves them to the other set; if this repeats itself, SMO finds the derivative of the path. The
-    tracker checks the KKT conditions at every breakpoint.
+    allow, otherwise as far as the linear program (30)–(34) allows. If examples between two sets prevent λ from falling,
+    the special-event routine moves them to the other set; if the same sets occur again, SMO finds the derivative of the
+    path. The tracker checks the KKT conditions at every breakpoint.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class SVMP(PathTracker):
         The paper's τ₂: if λ falls by less than τ₂λ, this does not count as progress. The paper uses 1e-8 in units of λ.
     gamma : float
         The paper's γ: largest relative decrease of λ by which the backup routine may jump. The routine begins with
-        1e-7, so that the path stays optimal to that order, and multiplies the jump by ten only if necessary.
+        1e-7, so that the violation of optimality stays of that size, and multiplies the jump by ten only if necessary.
     ell : int
         The paper's ℓ: number of events without progress after which the backup routine takes over.
     refresh : int
@@ -97,14 +97,14 @@ class SVMP(PathTracker):
 
     Examples
     --------
-    With every point twice, which `refsvm.Hastie` cannot handle:
+    Every point occurs twice in these data, which `refsvm.Hastie` cannot handle:
 
     >>> import numpy as np
     >>> from refsvm import RBF, SVMP, regularization_path
     >>> X, y = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([-1, 1, -1, 1])
     >>> X, y = np.repeat(X, 2, axis=0), np.repeat(y, 2)
     >>> path = regularization_path(X, y, kernel=RBF(0.5), C_min=0.05, C_max=5.0, tracker=SVMP(), merge=False)
-    >>> [round(path.objective(C), 3) for C in (0.1, 1.0, 5.0)]  # of many optimal α it has one; this is unique
+    >>> [round(path.objective(C), 3) for C in (0.1, 1.0, 5.0)]  # α is not unique, f is
     [0.768, 4.98, 7.95]
     >>> [round(path.intercept(C), 3) for C in (0.1, 1.0, 5.0)]
     [-0.035, -0.307, -0.329]
@@ -152,7 +152,7 @@ class SVMP(PathTracker):
                 yield walk.breakpoint("jump")
             # --- the direction (23), and how far: (47)–(49), or the linear program (30)–(34) ---
             elif (step := self._next_step(walk, room)) is None:
-                continue  # with new factors
+                continue  # try again with new factors
             # --- update ŝ, λ, ξ and 𝓔, 𝓛, 𝓡: (36)–(46); check the conditions (56) ---
             elif step.length > self.tau_2 * walk.scale or step.length >= room:
                 kind = take(walk, step, end)
@@ -198,12 +198,12 @@ class SVMP(PathTracker):
         # skip the linear program if its trivial solution is optimal
         if walk.reach((noise[0], np.inf))[1] >= limit:  # β = 0 solves the linear program
             return Step(limit, db, noise, "linear program", False)
-        of, elbow = walk.variables, walk.elbow
+        variables, elbow = walk.variables, walk.elbow
         rate, gap = (each[:2, elbow].ravel() for each in (walk.rates(), walk.distances()))
         length, beta = longest_fall(rate, gap.clip(0.0), np.concatenate([null[1:], -null[1:]]), limit)
         if length > 0.0:
             # combine δŝ = d_p δλ + Uβ into one direction
-            of.d[elbow] += null[1:] @ beta / length
+            variables.d[elbow] += null[1:] @ beta / length
             db += float(null[0] @ beta) / length
         return Step(length, db, noise, "linear program", False)
 
@@ -222,7 +222,7 @@ class SVMP(PathTracker):
 
     def _freed(self, walk: PathState, step: Step, guard: SwitchingGuard) -> bool:
         """Change the sets at this λ so that λ can fall; return True if a set was changed."""
-        # a rate as small as its rounding error must not block: the example would be released and blocked in turn
+        # ignore rates below their rounding error: such an example would be released and blocked in turn
         flips = blocking(walk, step.noise, self.tau_2 * walk.scale, step.regular)
         if not flips or guard.looping(walk):
             return guard.may_choose() and choose_sets(walk)
@@ -238,11 +238,10 @@ class SVMP(PathTracker):
     def _checked(self, walk: PathState, kind: str = "") -> Iterator[Point]:
         """Check the KKT conditions (56) and Σŝ = 0, and repair violations.
 
-        Yield the point if it is new, because an event of this `kind` or a repair moved it. If no repair helps, the path
-        ends.
+        Yield the point if an event of this `kind` or a repair has moved it. If no repair helps, the path ends.
         """
         is_c_path = walk.along.is_c_path  # on other lines, Σα is checked elsewhere
-        # computing G from scratch costs as much as many events, so it is not done after each event
+        # G is not computed from scratch after each event, because this takes as long as many events
         fresh = not kind or walk.unsettled or walk.t < walk.stale_below
         if fresh or max(walk.violation(), is_c_path and walk.unbalanced()) > self.eps_kkt:
             walk.drift, walk.unsettled = max(walk.drift, walk.refresh()), False
@@ -262,7 +261,7 @@ class SVMP(PathTracker):
 
 
 def balanced_bounds(bounds: np.ndarray) -> np.ndarray:
-    """Return (55): all at their outer bounds, except for the first examples of the heavier class, so that the sum is 0.
+    """Return ŝ of (55): each ŝ is at its bound away from 0, except the first of the heavier class, so that Σŝ = 0.
 
     Examples
     --------

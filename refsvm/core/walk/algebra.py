@@ -39,7 +39,7 @@ class Factors(Protocol):
 class ElbowAlgebra(PlainNumbers, ABC):
     """Base of the ways to factorise A, which are frozen dataclasses.
 
-    What such a class must remember from elbow to elbow, it stores in ``walk.system`` (an inverse) or ``walk.kept``.
+    Such a class stores the data that it needs for the next elbow in ``walk.system`` (an inverse) or ``walk.kept``.
     """
 
     @abstractmethod
@@ -156,7 +156,7 @@ class QRFactors:
     s: float
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return x = DE h with R h = g and Q g = D right; if there are many solutions, one with m + 1 − r zeros."""
+        """Return x = DE h with R h = g and Q g = D right; of several solutions, return one with m + 1 − r zeros."""
         from scipy.linalg.lapack import dtrtrs
 
         x, r = np.zeros_like(right), len(self.R) - self.null.shape[1]
@@ -186,11 +186,12 @@ class UpdatedAlgebra(ElbowAlgebra):
 
 @dataclass(frozen=True)
 class UpdatedInverse(UpdatedAlgebra):
-    """Keeps A⁻¹ and updates it when one point enters or leaves the elbow (`refsvm.core.walk.bordered`); the default.
+    """The default algebra: keeps A⁻¹ and updates it when one point enters or leaves the elbow.
 
-    An update takes two passes over m² numbers, whereas a factorisation takes m³ operations; and with A⁻¹, compiled code
-    can follow many events in one call. A⁻¹ is used while A is well conditioned, and computed again if a residual shows
-    a loss of precision. In all other cases, and to find the rank of A, the QR factors are used.
+    An update (`refsvm.core.walk.bordered`) takes two passes over m² numbers, whereas a factorisation takes m³
+    operations; and with A⁻¹, compiled code can follow many events in one call. A⁻¹ is used while A is well conditioned,
+    and computed again if a residual shows a loss of precision. In all other cases, and to find the rank of A, the QR
+    factors are used.
 
     Parameters
     ----------
@@ -226,7 +227,8 @@ class UpdatedInverse(UpdatedAlgebra):
 
 @dataclass(frozen=True)
 class _Inverse:
-    walk: ref[PathState]  # which holds this: a circle would keep its matrices until the garbage is collected
+    # a weak reference, because the walk holds this object: a cycle would keep matrices until garbage collection
+    walk: ref[PathState]
     null: np.ndarray
 
     def solve(self, right: np.ndarray) -> np.ndarray:

@@ -59,7 +59,7 @@ class Bordered:
 
     def __init__(self, inverse: np.ndarray, least: float) -> None:
         self.size, self.least, room = len(inverse), least, len(inverse) + SPARE
-        # zeros around P, so that products may run over the whole array
+        # fill the array around P with zeros, so that products may run over the whole array
         self.values, self.x = np.zeros((room, room)), np.zeros(room)
         self.inverse[:] = inverse
 
@@ -100,7 +100,7 @@ class Bordered:
         self.x[:m] -= w * change
         self.x[m] = pace + change
         self.size = m + 1
-        # updated by a product zzᵀ, so that P stays symmetric to the last bit despite rounding
+        # add a product zzᵀ, so that P stays symmetric to the last bit despite rounding
         root = 1.0 / math.sqrt(s)
         z = np.append(w * root, -root)
         self.inverse[:] += z[:, None] * z
@@ -118,13 +118,13 @@ class Bordered:
         if last == 1:
             self.values[:2, :2], self.x[:2], self.size = 0.0, 0.0, 1
             return True
-        # otherwise rounding has spoiled P, and the caller must compute new factors
+        # if pⱼ ≤ 0, rounding has spoiled P, and the caller must compute new factors
         if not p[j + 1] > 0.0:
             return False
         self.x[: last + 1] -= p * ((self.x[j + 1] - pace) / p[j + 1])
         z = p * (1.0 / math.sqrt(p[j + 1]))
         self.inverse[:] -= z[:, None] * z
-        # the last member takes its place
+        # the last member takes the place of j
         self.values[j + 1], self.x[j + 1] = self.values[last], self.x[last]
         self.values[:, j + 1] = self.values[:, last]
         self.values[last] = self.values[:, last] = self.x[last] = 0.0

@@ -1,4 +1,4 @@
-"""Breakpoint, LinePoint and Move: what a tracker yields."""
+"""Breakpoint and LinePoint: the points that a tracker yields; Move: an example that changes its set at such a point."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class LinePoint(NamedTuple):
         Signed α. This may be the tracker's own array, so copy it if you keep it.
     intercept : float
     kind : str
-        As in `Breakpoint`, or "jump": α (or b, if no variable is free) has moved while t stayed.
+        As in `Breakpoint`, or "jump": α (or b, if no variable is free) has moved at fixed t.
     moves : tuple of Move
     elbow : int
         Number of free variables after this point.

@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 def pivoted(walk: PathState) -> Solve:
-    """Return a function that solves A x = right by pivoted QR factors, which the walk keeps."""
+    """Return a function that solves A x = right with pivoted QR factors, which are stored in ``walk.factors``."""
     walk.factors = PivotedQR().factorise(walk)
     solve: Solve = walk.factors.solve
     return solve
@@ -45,13 +45,13 @@ def particular_direction(
 ) -> tuple[float, tuple[float, float]]:
     """Set the direction with A (db, d) = (0, −v_𝓔), eq. (23); return db and the zero tolerances of d and dG − db.
 
-    `solve` returns a solution of A x = right. On the elbow, dG − db is the residual of the equations. If it is not
-    small, the inverse has lost precision. The function then applies the inverse to the residual, and if this does not
-    help, solves by `from_scratch`.
+    `solve` returns a solution of A x = right. On the elbow, dG − db is the residual of the equations. If the residual
+    is not small, the inverse has lost precision. The function then applies the inverse to the residual, and if the
+    residual remains too large, solves with `from_scratch`.
     """
     if walk.system is None:
         x = solve(walk.right)
-        # refined once, because Σd may be 0 while db is large
+        # refine the solution once, because Σd may be 0 while db is large
         x = x + solve(walk.right - elbow_matrix(walk) @ x)
         return walk.direction(x), noise_of(walk, tau)
     # each round gains digits, as long as the inverse is right to a few digits
@@ -61,7 +61,7 @@ def particular_direction(
         if max(float(np.abs(left[1:]).max()), walk.largest * abs(float(left[0]))) <= LEFT_OVER * noise[1]:
             return db, noise
         walk.system.x[: len(left)] -= walk.system.times(left)
-    # solve from scratch with pivots, which is slower, but right when the inverse is not
+    # solve from scratch with pivots, which is slower, but does not need the inverse
     walk.system = None
     return particular_direction(walk, from_scratch(walk), tau)
 
@@ -77,7 +77,7 @@ def correct(walk: PathState, solve: Solve) -> None:
     walk.unsettled = False
     of, elbow = walk.variables, walk.elbow
     right = np.append(walk.along.z(walk.t) - of.alpha.sum(), of.excess[elbow])
-    # if the errors are negligible, save solving the system, which costs as much as an event
+    # if the errors are negligible, do not solve the system, which would take as long as an event
     if np.abs(right).max() <= 1e-14 * (1.0 + walk.unit):
         return
     x = solve(right)
@@ -93,7 +93,7 @@ def correct(walk: PathState, solve: Solve) -> None:
 
 def empty_elbow_step(walk: PathState, room: float) -> Step:
     """Return the step if the elbow is empty and only b̂ can move (Remark 4): (30)–(34) in t and b̂, in closed form."""
-    # λv − Kŝ − b̂ ≤ 0 where ŝ may rise, ≥ 0 where it may fall
+    # λv − Kŝ − b̂ ≤ 0 if ŝ may rise, and ≥ 0 if ŝ may fall
     of, total = walk.variables, walk.variables.excess + walk.b
     rises, falls = walk.side == BELOW, walk.side == ABOVE
     noise = (1e-12 * walk.along.pace, 2e-12 * walk.along.push)
@@ -134,7 +134,8 @@ def jump_of_alpha(walk: PathState, null: np.ndarray) -> bool:
 
     The system has a solution only if uᵀv¹ = 0 for every u in the null space, that is, with K u = 0 and 1ᵀu = 0. If this
     fails, α moves along u as far as the box allows, and the variable that meets its bound leaves the elbow. w, G and b
-    do not change, and f grows as soon as t moves. If a variable is already at that bound, it leaves and α stays.
+    do not change, and f grows as soon as t moves. If a variable is already at that bound, it leaves the elbow and α
+    does not change.
     """
     of, elbow = walk.variables, walk.elbow
     pull = walk.line.v[elbow] @ null[1:]

@@ -1,6 +1,6 @@
 """ProblemLine: a line of problems whose v, L, U and z are affine in t, such as the line λ = 1/C.
 
-    v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     L, U and z alike
+    v(t) = (1 − s) v(start) + s v(end),     s = (t − t₀)/(t₁ − t₀),     and likewise for L, U and z
 
 t is a parameter such as C, ε or ν; it is not scaled to [0, 1], because this would lose digits.
 """
@@ -120,12 +120,12 @@ class ProblemLine:
         return one if one == other else float(self.between(one, other, t))
 
     def between(self, one: Any, other: Any, t: float) -> Any:
-        """Return (1 − s) one + s other, exactly at both ends and with small relative error near a small end."""
+        """Return (1 − s) one + s other: exactly at both ends, and with a small relative error near a small end."""
         way = self.t[1] - self.t[0]
         return ((self.t[1] - t) / way) * one + ((t - self.t[0]) / way) * other
 
     def tolerance(self, t: float, eps: float) -> float:
-        """Return the tolerance of the KKT gap at t that corresponds to `eps` relative to the unit, or to h."""
+        """Return the tolerance of the KKT gap at t: `eps` times the unit, or times the largest |h| if it is smaller."""
         return max(eps * self.reach, 1e-14) * (self.unit[0] + self.unit[1] * t)
 
     def point(
@@ -136,7 +136,7 @@ class ProblemLine:
 
 
 def range_of_rows(K: np.ndarray, largest: float) -> float:
-    """Return the largest range of a row of K if this is far less than the largest value, otherwise the latter."""
+    """Return the largest range of a row of K if it is far smaller than `largest`; otherwise return `largest`."""
     most = float(np.ptp(K, axis=1).max())
     return most if 0.0 < most < FAR * largest else largest
 
@@ -184,5 +184,5 @@ class RegularizationLine(ProblemLine):
     def point(
         self, t: float, alpha: np.ndarray, b: float, kind: str, moves: tuple[Move, ...], elbow: int
     ) -> Point:
-        """Return the breakpoint that a tracker reports, by C."""
+        """Return the breakpoint that a tracker reports, in terms of C."""
         return Breakpoint(self.exactly.get(t, 1.0 / t), alpha, b, kind, moves, elbow)

@@ -55,7 +55,7 @@ def longest_fall(
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if result.x is None:  # only by rounding, since (0, 0) is feasible
+    if result.x is None:  # only rounding can cause this, because (0, 0) is feasible
         return 0.0, np.zeros(k)
     return float(limit * result.x[0]), unit * np.asarray(result.x[1:])
 
@@ -68,7 +68,7 @@ def _in_the_plane(rate: np.ndarray, gap: np.ndarray, u: np.ndarray, limit: float
     # β ≤ (gap − t·rate)/u where u > 0, and β ≥ where u < 0
     least, most = ((gap[part] / u[part], -rate[part] / u[part]) for part in (u < -tiny, u > tiny))
     t, lowest, highest = most_before_crossing(*least, *most, limit)
-    # an end of the interval of β, not its middle, because a point leaves the elbow there
+    # take an end of the interval of β, not its middle, because a point leaves the elbow at an end
     return t, np.array([lowest if abs(lowest) < abs(highest) else highest])
 
 

@@ -1,7 +1,8 @@
-"""Special-event routine (§VI): changes the set of examples that are exactly between two sets and block the way.
+"""Special-event routine (§VI): changes the set of examples that are exactly between two sets and block λ from falling.
 
 Flipping all blocking examples at once is block principal pivoting, applied to the complementarity problem of the
-direction, and it can cycle. If it does, the guard flips only the lowest index, and then calls the backup routine.
+direction, and it can cycle. If it cycles, the tracker flips only the example with the lowest index; if this also
+cycles, the tracker calls the backup routine.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class SwitchingGuard:
     chosen: int = 0
 
     def looping(self, walk: Walk) -> bool:
-        """Count a special event; return True if the flips repeat themselves, so that the backup routine is needed."""
+        """Count a special event; return True if flips of single examples cycle and the backup routine is needed."""
         self.n_sr += 1
         key = walk.side.tobytes()
         if key in self.visited:
@@ -57,6 +58,6 @@ class SwitchingGuard:
         return self.n_sr > self.ell
 
     def may_choose(self) -> bool:
-        """Return True if the sets may be chosen by the derivative again, which is allowed three times at one λ."""
+        """Return True if SMO may choose the sets again from the derivative, which is allowed three times at one λ."""
         self.chosen += 1
         return self.chosen <= 3

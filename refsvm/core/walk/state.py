@@ -2,8 +2,8 @@
 
     λ = 1/C,   ŝ = λα,   b̂ = λb,   Gᵢ − b̂ = λvᵢ − (Kŝ)ᵢ − b̂ = yᵢλξᵢ
 
-In these variables only v = λ v⁰ changes with C; the box does not. There are three sets; on other lines they are the
-variables at the lower bound, the free variables, and the variables at the upper bound:
+In these variables only v = λ v⁰ changes with C; the box does not. There are three sets of variables. (On other lines
+they are the variables at the lower bound, the free variables, and the variables at the upper bound.)
 
     right 𝓡: ŝᵢ = 0, ξᵢ ≤ 0        elbow 𝓔: ŝᵢ between its bounds, ξᵢ = 0        left 𝓛: ŝᵢ = wᵢ, ξᵢ ≥ 0
 """
@@ -89,7 +89,7 @@ class PathState(Walk):
     unsettled : bool
         True if `refsvm.core.walk.elbow.correct` must correct rounding errors on the elbow.
     placed : (float, int)
-        The λ at which SMO last found a point, and how often in a row.
+        The λ at which SMO last found a point, and the number of points in a row that SMO has found at this λ.
     stale_below : float
         The λ below which accumulated rounding errors of G may be too large; 0 on other lines.
     deadline : Deadline
@@ -101,7 +101,7 @@ class PathState(Walk):
     nullity : int
         Largest dimension of the null space of A so far.
     counts : Counter
-        How often each routine was called: "start", "special", "derivative", "backup", "repair".
+        Number of calls of each routine: "start", "special", "derivative", "backup", "repair".
     """
 
     stored: np.ndarray
@@ -117,8 +117,8 @@ class PathState(Walk):
         super().__init__(
             self.along.line, K.__getitem__, zero, zero, side, (self.problem.lower, self.problem.upper)
         )
-        found = whole_rows(K)
-        self.stored = np.ascontiguousarray(K) if found is None else found
+        whole = whole_rows(K)
+        self.stored = np.ascontiguousarray(K) if whole is None else whole
         self.began = time.perf_counter()
         self.largest, self.t = float(np.abs(K.diagonal()).max()), np.inf
         self.backend = chosen_backend(engine)
@@ -182,7 +182,7 @@ class PathState(Walk):
         self.unsettled = True
 
     def clip(self, end: float) -> None:
-        """Clip the elbow to its box and set ξ = 0 on it, (38), to remove rounding errors; set t to a reached end."""
+        """Clip the elbow to its box and set ξ = 0 on it, (38), to remove rounding errors; set t if `end` is reached."""
         of, elbow = self.variables, self.members
         if self.room(end) == 0.0:
             self.t, (_, of.lower[:], of.upper[:]) = end, self.along.arrays(end)
@@ -240,7 +240,7 @@ class PathState(Walk):
         return math.isfinite(self.values[:2].sum() + self.b)
 
     def violation(self) -> float:
-        """Largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
+        """Return the largest violation of the signs of ξ on 𝓡, 𝓔 and 𝓛, eq. (56)."""
         outside = np.where(np.abs(self.side) == 1, -self.side * self.variables.excess, 0.0)
         worst = np.where(self.side == FREE, np.abs(self.variables.excess), outside)
         return float(worst.max(initial=0.0)) / self.unit
@@ -257,7 +257,7 @@ class PathState(Walk):
 
     def breakpoint(self, kind: str) -> Point:
         """Return the present point and the moves that led to it."""
-        # a new list, because the returned point keeps the old one
+        # start a new list, because the returned point keeps the old list
         moves, self.moves = self.moves, []
         return self.along.point(self.t, self.variables.alpha, self.b, kind, tuple(moves), len(self.members))
 
@@ -283,7 +283,7 @@ class PathState(Walk):
         self.note(np.flatnonzero(across), side[across], kind)
         of.alpha[across] = np.where(side == ABOVE, of.upper, of.lower)[across]
         self.side[across] = side[across]
-        if self.system is None and not self.members:  # assign all at once
+        if self.system is None and not self.members:  # all variables can enter at once
             entering = np.flatnonzero(side != self.side)
             self.note(entering, np.zeros_like(entering), kind)
             for i in entering[of.pace[entering] != 0.0].tolist():

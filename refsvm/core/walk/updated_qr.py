@@ -11,20 +11,20 @@ from refsvm.core.walk.algebra import Factors, UpdatedAlgebra
 from refsvm.core.walk.state import PathState
 
 BORDER: Final = -1
-"""Stands for the first row and column of A, which belong to b, in place of an example."""
+"""The entry that stands for the first row and column of A, which belong to b and not to an example."""
 
 
 @dataclass(frozen=True)
 class UpdatedQR(UpdatedAlgebra):
-    """QR factors that are updated when a point enters or leaves the elbow, in some m² operations in place of m³.
+    """QR factors that are updated when a point enters or leaves the elbow, with some m² operations instead of m³.
 
         i leaves:  its row and its column are deleted from QR
         k enters:  s = Kₖₖ − uᵀA⁻¹u, u = (1, K_𝓔k); a column and a row are inserted unless s is close to 0
 
     s is the squared distance in feature space between φ(xₖ) and the affine hull of the elbow; it is the paper's
-    indicator in another unit. Updates do not keep the diagonal of R sorted, so that it does not show the rank.
-    Therefore new factors with pivots are computed if A may be singular, if R is ill conditioned, or if more than a
-    fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
+    indicator in another unit. Updates do not keep the diagonal of R sorted, so that the diagonal does not show the
+    rank. Therefore new factors with pivots are computed if A may be singular, if R is ill conditioned, or if more than
+    a fourth of the elbow has changed. `UpdatedInverse` is a faster alternative.
 
     Parameters
     ----------

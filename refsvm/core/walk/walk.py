@@ -177,7 +177,7 @@ class Walk:
     # -- one event -------------------------------------------------------------------------------------------------
 
     def advance(self, room: float) -> bool:
-        """Advance to the next event, but at most by `room`; return True if the walk can continue from there."""
+        """Advance to the next event, but at most by `room`; return True if the walk can continue after the event."""
         if not self.members and self.total != 0.0 and not self.take_first():
             return False
         # --- direction: the bordered system, then dG = v¹ − K d ---
@@ -215,10 +215,10 @@ class Walk:
         return float(x[0])
 
     def reach(self, noise: tuple[float, float] = (0.0, 0.0)) -> tuple[int, float]:
-        """Return the variable with the next event (of several, the lowest index) and the distance to this event.
+        """Return the variable with the next event and the distance to this event; ties go to the lowest index.
 
-        A free variable has an event at a bound, and other variables when G = b. Rates of α and of G − b up to `noise`
-        count as zero.
+        A free variable has an event when α reaches a bound, and another variable when G reaches b. Rates of α and of
+        G − b up to `noise` count as zero.
         """
         rates = self.rates(noise)
         # a rate of 0 never leads to an event, and the next line discards its quotient
@@ -229,9 +229,9 @@ class Walk:
         return i, float(far.min(initial=np.inf))
 
     def rates(self, noise: tuple[float, float] | None = None) -> np.ndarray:
-        """Return the rates at which free variables approach U and L, and other variables G = b, shape (3, n), or 0.
+        """Return the rates at which free variables approach U and L, and other variables approach G = b, shape (3, n).
 
-        With `noise`, rates are also 0 for variables that move at most at this rate, or in the other direction.
+        A rate that does not apply to a variable is 0. With `noise`, rates up to `noise` and negative rates are also 0.
         """
         of, side = self.variables, self.side
         rates = np.array([of.d - of.upper_rate, of.lower_rate - of.d, -side * of.speed])
@@ -276,7 +276,7 @@ class Walk:
             system.insert_first(float(row[i]), self.total, float(of.push[i]))
         elif not system.insert(np.append(1.0, row[self.members]), float(row[i]), right, pace):
             self.side[i] = TIED
-            if pace != 0.0:  # other variables must move for it
+            if pace != 0.0:  # the variables in M must compensate for the change of pace
                 system.solve(self.right)
             return False
         if self.stored is None:

@@ -152,7 +152,7 @@ def test_asking_again_changes_nothing():
 @pytest.mark.parametrize(
     ("rule", "change", "words"),
     [
-        (LOODualityGap(), lambda p: p, "needs one left-out example, with L = U = 0, and the problem has 0"),
+        (LOODualityGap(), lambda p: p, "needs one left-out example, with L = U = 0, but the problem has 0"),
         (LOODualityGap(), lambda p: p.without(1).without(2), "and the problem has 2"),
         (LOODualityGap(example=3), lambda p: p.without(1), "example=3 is not left out of the problem"),
         (LOODualityGap(example=99), lambda p: p.without(1), "example=99 is not left out of the problem"),

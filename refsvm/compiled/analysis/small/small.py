@@ -24,26 +24,26 @@ SMALL = (
 
 
 @called
-def load(state, room, kernel, alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
-    """Copy a problem and its α to the state and return max |α|; `room` is the memory for its kernel rows."""
+def load(state, block, kernel, alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
+    """Copy a problem and its α to the state and return max |α|; `block` is the memory for its kernel rows."""
     largest = 0.0
     for i in range(len(alpha)):
         state.alpha[i], state.gradient[i] = alpha[i], gradient[i]
         state.lower[i], state.upper[i], state.diagonal[i] = lower[i], upper[i], kernel[i, i]
         largest = max(largest, abs(alpha[i]))
         for j in range(len(alpha)):
-            room[i, j] = kernel[i, j]
+            block[i, j] = kernel[i, j]
     return largest
 
 
 def compiled_small(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (compiled code takes no objects)
-    select, length, check, selector, step, stop, state, room, kernels, alphas, gradients, linear, lowers, uppers,
+    select, length, check, selector, step, stop, state, block, kernels, alphas, gradients, linear, lowers, uppers,
     memories, results, limit,
 ):  # fmt: skip
     """Take up to `limit` steps in each problem; `refsvm.analysis.small.small.SmallProblems` describes `results`."""
     now = state.now[0]
     for p in range(len(alphas)):
-        now.largest = load(state, room, kernels[p], alphas[p], gradients[p], lowers[p], uppers[p])
+        now.largest = load(state, block, kernels[p], alphas[p], gradients[p], lowers[p], uppers[p])
         now.end = limit
         restart(linear[p], state, memories[p])
         outcome = take_steps(select, length, check, selector, step, stop, state)
@@ -57,14 +57,14 @@ def compiled_small(  # type: ignore[no-untyped-def]  # noqa: PLR0913, PLR0917 (c
 def take_small_steps(twins, problems, rules, limit):  # type: ignore[no-untyped-def]
     """Take up to `limit` steps in each problem of a `refsvm.analysis.small.small.SmallProblems`, with these twins."""
     m = problems.size
-    room = np.zeros((m, m))
-    rows = KernelRows(Gram(Precomputed(), room, is_checked=True))
+    block = np.zeros((m, m))
+    rows = KernelRows(Gram(Precomputed(), block, is_checked=True))
     depth, momentum = 2 + rules.step.history, rules.step.uses_momentum
     state = fresh_state(rows, depth, rules.memories(problems.problem(0)), np.empty(m), np.empty(m), momentum)
     arguments = as_arguments(*twins)
     run = entry_point(small, SMALL, arguments)
     run(
-        *arguments, *map(parameters_of, rules), state, room, problems.kernels, problems.alpha, problems.gradient,
+        *arguments, *map(parameters_of, rules), state, block, problems.kernels, problems.alpha, problems.gradient,
         problems.v, problems.lower, problems.upper, problems.memories(rules), problems.results, limit,
     )  # fmt: skip
 
