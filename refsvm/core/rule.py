@@ -239,5 +239,5 @@ def memory_of(rule: Rule, *of: Any) -> np.ndarray:
     if isinstance(memory, np.ndarray) and memory.dtype.char == "d" and memory.ndim == 1:
         return memory
     raise ValueError(
-        f"{rule!r}.memory() returned {memory!r:.60}; each call must return a new float64 vector."
+        f"{rule!r}.memory() returned {memory!r:.60}; it must return a float64 vector, a new vector at each call."
     )

@@ -72,7 +72,7 @@ def test_code_that_others_may_have_written_is_not_loaded(place, mode, owner, sou
     # who owns the source may change it, so what he has compiled beside it is as good
     if is_open or (owner == "another" and place != 1):
         with pytest.warns(
-            UserWarning, match="is not used. Delete that folder.*variable NUMBA_CACHE_DIR"
+            UserWarning, match="is not used. Delete it, remove.*variable NUMBA_CACHE_DIR"
         ) as notes:
             assert [code_files.load(source, "f.nbc", "key") for _ in range(2)] == [None, None]
         assert len(notes) == 1

@@ -40,7 +40,7 @@ def test_the_twin_of_every_rule_is_among_them():
     ("change", "words"),
     [
         ("numba_is_installed", "install the package numba"),
-        ("NUMBA_DISABLE_JIT", "NUMBA_DISABLE_JIT=1 turns compilation off; unset it"),
+        ("NUMBA_DISABLE_JIT", "NUMBA_DISABLE_JIT=1 turns compilation off; unset this variable"),
     ],
 )
 def test_where_nothing_can_be_compiled(monkeypatch, change, words):

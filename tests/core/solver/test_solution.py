@@ -232,5 +232,5 @@ def test_a_twin_that_chooses_no_variable_is_told_so(answer):
         def twin(self):
             return beyond
 
-    with pytest.raises(IndexError, match="below 0 or beyond the last of"):
+    with pytest.raises(IndexError, match="A twin returned a variable outside 0 to"):
         solve(PLAIN, selector=Beyond(), engine="numba")

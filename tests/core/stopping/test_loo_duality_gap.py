@@ -153,10 +153,10 @@ def test_asking_again_changes_nothing():
     ("rule", "change", "words"),
     [
         (LOODualityGap(), lambda p: p, "needs one left-out example, with L = U = 0, but the problem has 0"),
-        (LOODualityGap(), lambda p: p.without(1).without(2), "and the problem has 2"),
+        (LOODualityGap(), lambda p: p.without(1).without(2), "but the problem has 2"),
         (LOODualityGap(example=3), lambda p: p.without(1), "example=3 is not left out of the problem"),
         (LOODualityGap(example=99), lambda p: p.without(1), "example=99 is not left out of the problem"),
-        (LOODualityGap(example=0), lambda _: practice_problems()["any box"], "a problem whose α sums to 0"),
+        (LOODualityGap(example=0), lambda _: practice_problems()["any box"], "a problem with Σα = 0"),
     ],
 )
 def test_what_it_refuses(rule, change, words):
